@@ -1,0 +1,111 @@
+"""Settings: `config.toml` in RECOLLECT_HOME, then the environment, then flags. Read once at the door, passed down."""
+
+import getpass
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import BadSetting
+
+_PREFIX = "RECOLLECT_"
+# Variables that are not settings: where the home is, and keys, which no file of ours may hold.
+_OTHER_VARIABLES = {"HOME", "KEY", "KEY_FILE", "EMBEDDER_KEY"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    home: Path
+    user: str
+    project: str = ""  # a folder to use instead of the current one
+    embedder: str = "minilm"  # minilm, http or none
+    embedder_url: str = ""  # http: an OpenAI-compatible server
+    embedder_model: str = ""  # http: the model's name there
+    embedder_dim: int = 0  # http: 0 = as the server answers
+    embedder_path: str = ""  # minilm: another ONNX model
+    embedder_providers: str = "auto"  # minilm: auto, cpu, openvino, cuda or coreml
+    session_limit: int = 50  # memories an agent may write in one session
+    backup_hours: int = 24  # between automatic backups; 0 = none
+
+    @property
+    def database(self) -> Path:
+        return self.home / "recollect.db"
+
+
+_CHOICES = {
+    "embedder": ("minilm", "http", "none"),
+    "embedder_providers": ("auto", "cpu", "openvino", "cuda", "coreml"),
+}
+_NAMES = [field.name for field in fields(Settings) if field.name != "home"]
+
+
+def load_settings(
+    home: Path | str | None = None,
+    environment: Mapping[str, str] | None = None,
+    **flags: Any,
+) -> Settings:
+    """Raises `BadSetting` for an unknown name or a value it cannot have."""
+    environment = os.environ if environment is None else environment
+    place = Path(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect").expanduser().absolute()
+    settings = Settings(home=place, user=_login())
+    file = place / "config.toml"
+    for name, value in _read(file).items():
+        settings = _with(settings, name, value, f"{file}")
+    for variable, text in environment.items():
+        name = variable.removeprefix(_PREFIX)
+        if variable.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
+            settings = _with(settings, name.lower(), text, f"the variable {variable}")
+    for name, value in flags.items():
+        if value is not None:
+            settings = _with(settings, name, value, f"--{name.replace('_', '-')}")
+    if settings.embedder == "http" and not (settings.embedder_url and settings.embedder_model):
+        raise BadSetting("embedder = http needs embedder_url and embedder_model.", "Set both, or use minilm.")
+    return settings
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BadSetting(f"{file} cannot be read: {error.strerror}.", "Check its permissions.") from error
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise BadSetting(
+            f"{file} is not valid TOML: {error}.", "Mend that line, or move the file away."
+        ) from error
+
+
+def _with(settings: Settings, name: str, value: Any, origin: str) -> Settings:
+    if name not in _NAMES:
+        near = get_close_matches(name, _NAMES, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_NAMES)}."
+        raise BadSetting(f"Unknown setting {name!r} in {origin}.", hint)
+    return replace(settings, **{name: _parse(name, value, type(getattr(settings, name)), origin)})
+
+
+def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
+    if kind is int:
+        try:
+            number = int(value)
+        except (TypeError, ValueError):
+            number = -1
+        if number < 0 or isinstance(value, bool):
+            raise BadSetting(f"{name} in {origin} must be a whole number, not {value!r}.", "0 or more.")
+        return number
+    if not isinstance(value, str):
+        raise BadSetting(f"{name} in {origin} must be a text, not {value!r}.", "Put it in quotes.")
+    choices = _CHOICES.get(name)
+    if choices and value not in choices:
+        raise BadSetting(f"{name} in {origin} cannot be {value!r}.", f"One of: {', '.join(choices)}.")
+    return value
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a name for its user
+        return "user"

@@ -1,0 +1,519 @@
+"""The nouns: frozen values without I/O. Times are UTC and aware; JSON writes them as ISO 8601."""
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+Clock = Callable[[], datetime]
+
+# Stands in everything Recollect injects into an agent's context, so that it is never learnt again.
+INJECTED_MARK = "recollect-memory"
+
+
+class Scope(StrEnum):
+    GLOBAL = "global"
+    PROJECT = "project"
+    SESSION = "session"
+
+
+class Standing(StrEnum):
+    CANDIDATE = "candidate"
+    CONFIRMED = "confirmed"
+    PINNED = "pinned"
+
+
+class State(StrEnum):
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    DEPRECATED = "deprecated"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+class Source(StrEnum):
+    USER_CORRECTED = "user_corrected"
+    USER_STATED = "user_stated"
+    OBSERVED = "observed"
+    EXTRACTED = "extracted"
+    SEEDED = "seeded"
+    INFERRED = "inferred"
+
+
+TRUST = {
+    Source.USER_CORRECTED: 1.0,
+    Source.USER_STATED: 0.9,
+    Source.OBSERVED: 0.7,
+    Source.EXTRACTED: 0.6,
+    Source.SEEDED: 0.6,
+    Source.INFERRED: 0.5,
+}
+
+
+class Visibility(StrEnum):
+    PRIVATE = "private"
+    PROJECT = "project"
+    TEAM = "team"
+
+
+class Relation(StrEnum):
+    RELATES_TO = "relates_to"
+    SUPERSEDES = "supersedes"
+    CONTRADICTS = "contradicts"
+    DERIVED_FROM = "derived_from"
+    DEPENDS_ON = "depends_on"
+    CAUSED_BY = "caused_by"
+
+
+class Outcome(StrEnum):
+    STORED = "stored"
+    REINFORCED = "reinforced"
+    SUPERSEDED = "superseded"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """One link of the chain that says how we know."""
+
+    source: Source
+    at: datetime
+    session: str | None = None
+    messages: tuple[int, int] | None = None  # first and last message it was said in
+    agent: str | None = None
+    branch: str | None = None
+    snippet: str = ""  # what was being discussed
+    reason: str = ""  # why this confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforcement:
+    """A breadcrumb: it was said again."""
+
+    at: datetime
+    by: str
+    session: str | None = None
+    said: str = ""  # the words, where they differ from the memory's
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The piece of code a memory is about."""
+
+    path: str
+    symbol: str = ""
+    digest: str = ""  # of the symbol's normalised text
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    name: str
+    trigger: str = ""
+    steps: tuple[str, ...] = ()
+    prerequisites: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One statement worth keeping."""
+
+    id: str
+    user_id: str
+    project_id: str | None  # None = global
+    scope: Scope
+    kind: str
+    content: str
+    summary: str
+    fingerprint: str
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    provenance: tuple[Provenance, ...]  # the first is where it came from
+    created_by: str = "user"
+    visibility: Visibility = Visibility.PRIVATE
+    standing: Standing = Standing.CONFIRMED
+    state: State = State.ACTIVE
+    state_reason: str | None = None  # None while active
+    superseded_by: str | None = None  # None unless superseded
+    tags: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+    triggers: tuple[str, ...] = ()
+    procedure: Procedure | None = None  # None unless it has steps
+    season: str | None = None  # None = all year round
+    branch: str | None = None  # None = every branch
+    importance: float = 0.5
+    confidence: float = 0.9
+    trust: float = 0.9
+    strength: int = 1
+    access_count: int = 0
+    last_accessed_at: datetime | None = None  # None = never used
+    valid_to: datetime | None = None  # None = still valid
+    deleted_at: datetime | None = None  # None = not deleted
+    reinforcements: tuple[Reinforcement, ...] = ()
+    order: int | None = None  # position in its session, for imported lines; None = unknown
+
+    @property
+    def source(self) -> Source:
+        return self.provenance[0].source
+
+    @property
+    def session(self) -> str | None:
+        return self.provenance[0].session
+
+    @property
+    def pinned(self) -> bool:
+        return self.standing is Standing.PINNED
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Something to remember, as it comes in by a door."""
+
+    content: str
+    kind: str | None = None  # None = a procedure if it has steps, else a fact
+    scope: str | None = None  # None = the project, or the user where there is none
+    tags: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    prerequisites: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    season: str | None = None
+    branch: str | None = None
+    importance: float | None = None
+    created_by: str = "user"
+    session: str | None = None
+    visibility: str | None = None  # None = private for a user, project for an agent
+    correction: bool = False
+    source: str | None = None  # None = what the writer makes it: stated or observed
+    messages: tuple[int, int] | None = None
+    snippet: str = ""
+    project_id: str | None = None  # None = the project the engine is open in
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A typed, weighted edge from one memory to another."""
+
+    source: str
+    target: str
+    relation: Relation
+    created_at: datetime
+    weight: float = 1.0
+    reason: str = ""
+    verdict: str | None = None  # for contradicts: contradictory, superseded or ambiguous
+    resolved_at: datetime | None = None  # for contradicts: None = still open
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    name: str
+    description: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    id: str
+    project_id: str | None  # None = the cluster of global memories
+    label: str
+    model: str
+    centroid: bytes  # float32
+    members: tuple[str, ...]
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: str
+    user_id: str
+    project_id: str | None  # None = outside any project
+    started_at: datetime
+    agent: str = ""
+    host: str = ""
+    branch: str | None = None  # None = unknown, or no git
+    parent: str | None = None  # the session it was forked from
+    ended_at: datetime | None = None  # None = still open
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was said in a session."""
+
+    session: str
+    order: int
+    author: str  # user or assistant
+    text: str
+    created_at: datetime
+    user_id: str
+    project_id: str | None  # None = outside any project
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHit:
+    message: Message
+    score: float
+    why: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    session: str
+    score: float
+    why: Mapping[str, Any]
+    best: tuple[MessageHit, ...]  # its messages that fit best
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a session noticed that is not yet project memory."""
+
+    id: str
+    session: str
+    fingerprint: str
+    kind: str
+    content: str
+    created_at: datetime
+    importance: float = 0.5
+    confidence: float = 0.6
+    tags: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    messages: tuple[int, int] | None = None  # first and last message that show it
+    promoted_to: str | None = None  # the memory it became
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A context for which memory had nothing."""
+
+    id: str
+    project_id: str | None  # None = outside any project
+    context: str
+    created_at: datetime
+    session: str | None = None
+    closed_at: datetime | None = None  # None = still open
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    seq: int
+    at: datetime
+    actor: str
+    action: str
+    memory_id: str | None  # None for what concerns the whole store
+    detail: Mapping[str, Any]  # ids, names and counts; never a memory's text
+    hash: str  # of this line and the hash before it
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: str
+    name: str
+    root: str
+    why: str  # how it was told apart
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Whose eyes, and where they stand. Stores show nothing outside it."""
+
+    user_id: str
+    project_id: str | None = None  # None = no project: global memories only
+    session: str | None = None  # None = no session-scoped memories
+    branches: frozenset[str] | None = None  # None = whatever branch
+    all_projects: bool = False
+    all_sessions: bool = False
+    states: frozenset[State] = frozenset({State.ACTIVE})
+    kinds: frozenset[str] | None = None  # None = all kinds
+    scopes: frozenset[Scope] | None = None  # None = all scopes
+
+    def shows(
+        self,
+        *,
+        user_id: str,
+        project_id: str | None,
+        scope: str,
+        session: str | None,
+        branch: str | None,
+        visibility: str,
+        state: str,
+        kind: str,
+    ) -> bool:
+        """The rule itself, in the one place where it is decided."""
+        return (
+            state in self.states
+            and (self.kinds is None or kind in self.kinds)
+            and (self.scopes is None or scope in self.scopes)
+            and (project_id is None or self.all_projects or project_id == self.project_id)
+            and (
+                scope != Scope.SESSION
+                or self.all_sessions
+                or (session is not None and session == self.session)
+            )
+            and (branch is None or self.branches is None or branch in self.branches)
+            and (user_id == self.user_id or visibility != Visibility.PRIVATE)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    memory: Memory
+    score: float
+    why: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found."""
+
+    results: tuple[Hit, ...]
+    partial: bool  # something was left out: no vectors, or no time
+    took_ms: float
+    notes: tuple[str, ...] = ()  # why it is partial, for people
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Something was taken out of a text before it was kept."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of something to remember. The keys are those of `remember --json`."""
+
+    id: str
+    outcome: Outcome
+    is_duplicate: bool
+    redactions: tuple[Redaction, ...]
+    supersedes: tuple[str, ...]
+    conflicts_with: tuple[str, ...]
+    message: str
+    notes: tuple[str, ...] = ()  # what else the writer should know: no vector yet…
+
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_id_lock = threading.Lock()
+_last_id = 0
+_RANDOM_BITS = 45
+
+
+def new_id(now: datetime | None = None) -> str:
+    """18 characters: nine of milliseconds, nine of chance. Sorts by time, also within a process's millisecond."""
+    global _last_id
+    millis = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
+    candidate = (millis << _RANDOM_BITS) | int.from_bytes(os.urandom(6)) >> 3
+    with _id_lock:
+        if candidate <= _last_id and candidate >> _RANDOM_BITS == _last_id >> _RANDOM_BITS:
+            candidate = _last_id + 1 + int.from_bytes(os.urandom(2))
+        _last_id = candidate
+    return "".join(_ALPHABET[(candidate >> shift) & 31] for shift in range(85, -1, -5))
+
+
+def fingerprint(text: str) -> str:
+    """The same for texts that differ only in case and white space."""
+    folded = " ".join(text.lower().split())
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def is_agent(created_by: str) -> bool:
+    """Whoever is not a person: agents, runners, imports of what they said."""
+    return created_by != "user" and not created_by.startswith("user:")
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def to_text(when: datetime) -> str:
+    """Fixed width, so that texts sort as times do."""
+    return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def from_text(text: str) -> datetime:
+    """Raises ValueError. A time without a zone is taken as UTC."""
+    when = datetime.fromisoformat(text)
+    try:
+        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except OverflowError as error:  # in the first or last hours of the calendar
+        raise ValueError(f"{text} is out of range") from error
+
+
+def as_json(value: Any) -> Any:
+    """`value` as plain JSON types: dataclasses by field, times as text, in a stable order."""
+    if isinstance(value, datetime):
+        return to_text(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(as_json(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def provenance_from(data: Mapping[str, Any]) -> Provenance:
+    messages = data.get("messages")
+    return Provenance(
+        source=Source(data["source"]),
+        at=from_text(data["at"]),
+        session=data.get("session"),
+        messages=(int(messages[0]), int(messages[1])) if messages else None,
+        agent=data.get("agent"),
+        branch=data.get("branch"),
+        snippet=data.get("snippet") or "",
+        reason=data.get("reason") or "",
+    )
+
+
+def reinforcement_from(data: Mapping[str, Any]) -> Reinforcement:
+    return Reinforcement(
+        at=from_text(data["at"]),
+        by=data.get("by") or "user",
+        session=data.get("session"),
+        said=data.get("said") or "",
+    )
+
+
+def procedure_from(data: Mapping[str, Any]) -> Procedure:
+    return Procedure(
+        name=data.get("name") or "",
+        trigger=data.get("trigger") or "",
+        steps=tuple(data.get("steps") or ()),
+        prerequisites=tuple(data.get("prerequisites") or ()),
+        warnings=tuple(data.get("warnings") or ()),
+    )
+
+
+def anchor_from(data: Mapping[str, Any]) -> Anchor:
+    return Anchor(data["path"], data.get("symbol") or "", data.get("digest") or "")
+
+
+def link_from(data: Mapping[str, Any]) -> Link:
+    resolved = data.get("resolved_at")
+    return Link(
+        source=str(data["source"]),
+        target=str(data["target"]),
+        relation=Relation(data["relation"]),
+        created_at=from_text(data["created_at"]),
+        weight=float(data.get("weight", 1.0)),
+        reason=str(data.get("reason", "")),
+        verdict=data.get("verdict"),
+        resolved_at=from_text(resolved) if resolved else None,
+    )

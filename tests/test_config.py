@@ -1,0 +1,77 @@
+"""Settings: the file, then the environment, then flags; what is not known is refused by name."""
+
+import pytest
+
+from recollect.config import load_settings
+from recollect.errors import BadSetting
+
+
+def write(home, text):
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text)
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path):
+    write(tmp_path, 'user = "file"\nsession_limit = 7\nbackup_hours = 1\n')
+    environment = {"RECOLLECT_USER": "environment", "RECOLLECT_SESSION_LIMIT": "8"}
+
+    settings = load_settings(tmp_path, environment, user="flag")
+
+    assert (settings.user, settings.session_limit, settings.backup_hours) == ("flag", 8, 1)
+
+
+def test_recollect_home_moves_everything(tmp_path):
+    settings = load_settings(environment={"RECOLLECT_HOME": str(tmp_path / "elsewhere")})
+
+    assert settings.database == tmp_path / "elsewhere" / "recollect.db"
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("embeder = 'none'", "'embeder'"),
+        ("embedder = 'openai'", "'openai'"),
+        ("session_limit = -1", "session_limit"),
+        ("session_limit = true", "session_limit"),
+        ("session_limit = 'many'", "'many'"),
+        ("user = 7", "user"),
+        ("home = 'x'", "'home'"),
+        ("not toml at all", "config.toml"),
+        ("[embedder]\nname = 'x'", "embedder"),
+        ("embedder = 'http'", "embedder_url"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name(tmp_path, text, named):
+    write(tmp_path, text)
+
+    with pytest.raises(BadSetting, match=named) as refusal:
+        load_settings(tmp_path, {})
+
+    assert refusal.value.hint
+
+
+def test_a_config_that_is_not_utf8_is_refused(tmp_path):
+    (tmp_path / "config.toml").write_bytes(b"user = '\xff'")
+
+    with pytest.raises(BadSetting, match="not valid TOML"):
+        load_settings(tmp_path, {})
+
+
+def test_a_config_that_is_a_folder_is_refused(tmp_path):
+    (tmp_path / "config.toml").mkdir()
+
+    with pytest.raises(BadSetting, match="cannot be read"):
+        load_settings(tmp_path, {})
+
+
+def test_an_unknown_variable_is_refused_by_name(tmp_path):
+    with pytest.raises(BadSetting, match="RECOLLECT_EMBEDR") as refusal:
+        load_settings(tmp_path, {"RECOLLECT_EMBEDR": "none"})
+
+    assert "embedder" in refusal.value.hint
+
+
+def test_keys_are_variables_and_not_settings(tmp_path):
+    settings = load_settings(tmp_path, {"RECOLLECT_KEY": "k", "RECOLLECT_EMBEDDER_KEY": "e", "PATH": "/bin"})
+
+    assert "k" not in (settings.user, settings.embedder_url)

@@ -1,0 +1,48 @@
+"""The table of kinds."""
+
+import pytest
+
+from recollect.errors import UnknownName
+from recollect.kinds import ALIASES, KINDS, kind_of
+
+
+@pytest.mark.parametrize("name", [*KINDS, *ALIASES])
+def test_every_kind_and_alias_is_found(name):
+    assert kind_of(name).name in KINDS
+
+
+@pytest.mark.parametrize("written", ["Error-Pattern", " error pattern ", "ERROR"])
+def test_the_spelling_of_a_kind_is_forgiven(written):
+    assert kind_of(written).name == "error_pattern"
+
+
+def test_an_unknown_kind_suggests_the_nearest():
+    with pytest.raises(UnknownName) as refusal:
+        kind_of("desicion")
+
+    assert refusal.value.hint == "Did you mean 'decision'?"
+
+
+# The rows of DESIGN §3 whose numbers a reader would look up first.
+@pytest.mark.parametrize(
+    "name, half_life, ttl, weight",
+    [
+        ("human_feedback", None, None, 1.6),
+        ("correction", 365, None, 1.5),
+        ("preference", 90, 365, 1.1),
+        ("decision", None, 90, 1.3),
+        ("fact", 30, None, 1.0),
+        ("gotcha", 60, None, 1.3),
+        ("environment_quirk", 7, None, 1.0),
+        ("file_change", 14, 21, 0.6),
+        ("pr_gotcha", 90, None, 1.0),
+    ],
+)
+def test_kinds_behave_as_designed(name, half_life, ttl, weight):
+    kind = KINDS[name]
+
+    assert (kind.half_life, kind.ttl, kind.weight) == (half_life, ttl, weight)
+
+
+def test_there_are_twenty_seven():
+    assert len(KINDS) == 27
