@@ -1,0 +1,102 @@
+"""Whether the parts of the store agree with one another."""
+
+import apsw
+
+from recollect.model import fingerprint
+from recollect.store import rows
+from recollect.store.protocol import Problem
+
+# What a row raises whose bytes are not what we wrote.
+UNREADABLE = (ValueError, KeyError, TypeError, IndexError)
+
+# What must not be found: a sentence with room for the count, and a query that gives the count.
+_NONE_OF = (
+    (
+        "{} memories are missing from the full text",
+        "SELECT count(*) FROM memories WHERE num NOT IN (SELECT id FROM memory_words_docsize)",
+    ),
+    (
+        "{} full-text entries belong to no memory",
+        "SELECT count(*) FROM memory_words_docsize WHERE id NOT IN (SELECT num FROM memories)",
+    ),
+    (
+        "{} vectors belong to no memory",
+        "SELECT count(*) FROM vectors WHERE num NOT IN (SELECT num FROM memories)",
+    ),
+    (
+        "{} vectors have another dimension than the rest of their model",
+        "SELECT count(*) FROM vectors v WHERE length(vector) <> (SELECT max(length(w.vector)) FROM vectors w"
+        " WHERE w.model = v.model)",
+    ),
+    (
+        "{} links lead to no memory",
+        "SELECT count(*) FROM links WHERE source NOT IN (SELECT id FROM memories)"
+        " OR target NOT IN (SELECT id FROM memories)",
+    ),
+    (
+        "{} superseded memories do not say by what",
+        "SELECT count(*) FROM memories WHERE state = 'superseded' AND superseded_by IS NULL",
+    ),
+    (
+        "{} superseded memories have no link from what replaced them",
+        "SELECT count(*) FROM memories m WHERE state = 'superseded'"
+        " AND superseded_by IN (SELECT id FROM memories)"  # it may have been purged since
+        " AND NOT EXISTS (SELECT 1 FROM links l"
+        " WHERE l.source = m.superseded_by AND l.target = m.id AND l.relation = 'supersedes')",
+    ),
+    (
+        "{} tags of memories are not among the tags",
+        "SELECT count(*) FROM memory_tags WHERE tag NOT IN (SELECT name FROM tags)",
+    ),
+    (
+        "{} rows are newer than the change counter",
+        "SELECT count(*) FROM memories WHERE seq > (SELECT seq FROM change)",
+    ),
+)
+
+
+def whole(db: apsw.Connection) -> bool:
+    """Whether the pages of the file fit together."""
+    return bool(db.execute("PRAGMA quick_check(1)").get == "ok")
+
+
+def whole_in_every_row(db: apsw.Connection) -> bool:
+    """The same, and whether every memory can be read: bytes within a text are no matter to SQLite."""
+    if not whole(db):
+        return False
+    try:
+        for row in db.execute(rows.SELECT_MEMORIES):
+            rows.memory_from(row)
+    except UNREADABLE:
+        return False
+    except apsw.SQLError:  # a backup of an older schema
+        return True
+    return True
+
+
+def find_damage(db: apsw.Connection) -> list[Problem]:
+    """What the file says that nobody wrote."""
+    damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+    if not damage and not whole_in_every_row(db):
+        damage = ["a memory cannot be read"]
+    hint = "The next command restores the newest good backup."
+    return [Problem(f"The file is damaged: {text}.", hint) for text in damage]
+
+
+def find_problems(db: apsw.Connection) -> list[Problem]:
+    """Where its parts disagree. Reads everything; of a file that is not damaged."""
+    found: list[Problem] = []
+    for sentence, query in _NONE_OF:
+        count = db.execute(query).get
+        if count:
+            found.append(Problem(f"{sentence.format(count)}.", "Please report this: it should never happen."))
+    strange = sum(
+        fingerprint(text) != mark for text, mark in db.execute("SELECT content, fingerprint FROM memories")
+    )
+    if strange:
+        found.append(
+            Problem(
+                f"{strange} memories do not have the fingerprint of their text.", "Edit them to renew it."
+            )
+        )
+    return found

@@ -1,0 +1,264 @@
+"""One SQLite file, opened safely: many processes, many threads, a power cut, a full disk, a wrong key."""
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from recollect.errors import (
+    ContentRefused,
+    RecollectError,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreUnwritable,
+    WrongKey,
+)
+from recollect.store.keys import is_encrypted
+from recollect.store.presence import Presence
+
+logger = logging.getLogger(__name__)
+
+BUSY_SECONDS = 30  # eight writers at once queue for far less; past this something is stuck
+_OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+
+# apsw would write what SQLite reports to stderr, which belongs to the host.
+apsw.config(apsw.SQLITE_CONFIG_LOG, lambda code, text: logger.debug("sqlite %s: %s", code, text))
+
+
+class Database:
+    """Connections to one file. A thread is on its own one while it is in a transaction."""
+
+    def __init__(self, path: Path, key: str | None = None) -> None:
+        self.path = path
+        self.read_only = False
+        self._key = key
+        self._idle: list[apsw.Connection] = []
+        self._out = 0  # connections at work
+        self._lock = threading.Lock()
+        self._writer = threading.Lock()
+        self._thread = threading.local()
+        self._closed = False
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise unwritable(self.path.parent, error) from error
+        self._presence = Presence(Path(f"{path}.lock"))
+        try:
+            with self._translated():
+                self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        alone = self._presence.exclude_others()
+        self._presence.admit_others()
+        wal = Path(f"{self.path}-wal")
+        self.ended_badly = alone and wal.exists() and wal.stat().st_size > 0
+        self._idle.append(self._connect())
+
+    @property
+    def encrypted(self) -> bool:
+        return is_encrypted(self.path)
+
+    @property
+    def suspect(self) -> bool:
+        """Whether a read has met damage since the file was last found to be good."""
+        return suspicion(self.path).exists()
+
+    def suspected(self) -> None:
+        """A read has met damage: the next opening looks at everything."""
+        with contextlib.suppress(OSError):
+            suspicion(self.path).touch()
+
+    def cleared(self) -> None:
+        """It has been looked at and found good."""
+        self.ended_badly = False
+        with contextlib.suppress(OSError):
+            suspicion(self.path).unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """With no connection open, ours or another process's. Raises `StoreBusy` when others are there."""
+        with self._lock:  # who wants a connection now waits
+            if self._out:
+                raise StoreBusy(f"Cannot {what} while the store is at work.", "Try again when it is done.")
+            self._drop_connections()
+            if not self._presence.exclude_others():
+                raise StoreBusy(
+                    f"Cannot {what}: another process has {self.path.name} open.",
+                    "Close running agents, or `recollect daemon stop`, and try again.",
+                )
+            try:
+                with self._translated():
+                    yield
+            finally:
+                self._presence.admit_others()
+
+    def use_key(self, key: str | None) -> None:
+        """From now on: the file has been rewritten with it."""
+        self._key = key
+
+    # connections
+
+    def _connect(self) -> apsw.Connection:
+        encrypted = self.encrypted
+        if encrypted and self._key is None:
+            raise WrongKey(f"{self.path.name} is encrypted, and no key was given.", "Set RECOLLECT_KEY.")
+        with contextlib.suppress(OSError):  # SQLite would make it readable by all, and its log too
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        return self._try_connect(self._key if encrypted else None)
+
+    def _try_connect(self, key: str | None) -> apsw.Connection:
+        try:
+            return connect(self.path, key)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            if not self.path.exists() or os.access(self.path.parent, os.W_OK):
+                raise
+            self.read_only = True
+        url = self.path.resolve().as_uri()
+        try:
+            return connect(f"{url}?mode=ro", key)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # There is no log beside it, and none can be made: nobody can be writing.
+            return connect(f"{url}?mode=ro&immutable=1", key)
+
+    def _take(self) -> apsw.Connection:
+        with self._lock:
+            if self._closed:
+                raise StoreError("The store is closed.", "Open an Engine and keep it open while you use it.")
+            connection = self._idle.pop() if self._idle else self._connect()
+            self._out += 1
+        return connection
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with self._lock:
+            self._out -= 1
+            if not self._closed and not connection.in_transaction:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _drop_connections(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._drop_connections()
+        self._presence.leave()
+
+    # work
+
+    @property
+    def in_transaction(self) -> bool:
+        return getattr(self._thread, "connection", None) is not None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection: this thread's transaction, or one for the moment."""
+        current: apsw.Connection | None = getattr(self._thread, "connection", None)
+        with self._translated():
+            if current is not None:
+                yield current
+                return
+            connection = self._take()
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """The same in a transaction that has the right to write from its first moment on."""
+        if self.in_transaction:
+            with self.reading() as connection:
+                yield connection
+            return
+        if self.read_only:
+            raise StoreUnwritable(
+                f"{self.path.parent} is read-only: nothing was changed.",
+                "Make it writable, or set RECOLLECT_HOME to a folder that is.",
+            )
+        # Threads queue here: SQLite would have them sleep and try again.
+        with self._writer, self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when processes meet
+            self._thread.connection = connection
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._thread.connection = None
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """SQLite's errors in our words."""
+        try:
+            yield
+        except RecollectError:
+            raise
+        except UnicodeEncodeError as error:  # from a text that was to be kept or looked for
+            raise ContentRefused(
+                "A text given is not valid UTF-8.", "Save it as UTF-8 and try again."
+            ) from error
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise StoreBusy(
+                f"Another process has held {self.path.name} for {BUSY_SECONDS} seconds.",
+                "Try again; `recollect doctor` shows who has it open.",
+            ) from error
+        except apsw.FullError as error:
+            raise StoreUnwritable(
+                f"The disk with {self.path.parent} is full: nothing was changed.",
+                "Free some space and try again.",
+            ) from error
+        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
+            raise unwritable(self.path.parent, error) from error
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            self.suspected()
+            raise StoreDamaged(
+                f"{self.path} is damaged: {error}.",
+                "The next command checks it and restores the newest good backup.",
+            ) from error
+
+
+def connect(path: Path | str, key: str | None) -> apsw.Connection:
+    """Open the file and prove that it can be read."""
+    connection = apsw.Connection(str(path), flags=_OPEN)
+    try:
+        if key is not None:
+            connection.pragma("key", f"raw:{key}")
+        connection.set_busy_timeout(BUSY_SECONDS * 1000)
+        connection.pragma("temp_store", "memory")  # no text in temporary files
+        if connection.pragma("journal_mode") != "wal" and not connection.readonly("main"):
+            connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.pragma("foreign_keys", True)
+        connection.pragma("secure_delete", True)
+        connection.pragma("journal_size_limit", 16 * 1024 * 1024)
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018 - reads the file, or raises
+    except apsw.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def suspicion(path: Path) -> Path:
+    """The file that is there while the store is under suspicion of damage."""
+    return Path(f"{path}.suspect")
+
+
+def unwritable(folder: Path, error: Exception) -> StoreUnwritable:
+    return StoreUnwritable(
+        f"Cannot use {folder}: {error}. Nothing was changed.",
+        "Check its permissions and free space, or set RECOLLECT_HOME to another folder.",
+    )

@@ -1,0 +1,207 @@
+"""Where the key of an encrypted store is kept, and how a wrong one is told from a damaged file.
+
+The note beside the store says where to look and how to recognise the key. It holds nothing of the key itself.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from recollect.errors import BadSetting, WrongKey
+
+_PLAIN_HEADER = b"SQLite format 3\x00"
+_SERVICE = "recollect"
+_RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
+
+VARIABLE = "RECOLLECT_KEY"
+FILE_VARIABLE = "RECOLLECT_KEY_FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyNote:
+    check: str  # recognises the key
+    salt: str  # for keys that are passphrases
+    where: str  # "variable", "keychain", or the path of the key's file
+
+
+def is_plain(path: Path) -> bool:
+    """Whether the file begins as an unencrypted SQLite file does."""
+    with path.open("rb") as file:
+        return file.read(len(_PLAIN_HEADER)) == _PLAIN_HEADER
+
+
+def is_encrypted(path: Path) -> bool:
+    """A file without SQLite's header is encrypted if a note says so, and damaged if none does.
+
+    One that is missing or empty was encrypted, and the next one will be.
+    """
+    if read_note(path) is None:
+        return False
+    return not path.exists() or path.stat().st_size == 0 or not is_plain(path)
+
+
+def note_path(path: Path) -> Path:
+    return Path(f"{path}.key.json")
+
+
+def read_note(path: Path) -> KeyNote | None:
+    """None where the store was never encrypted."""
+    try:
+        return KeyNote(**json.loads(note_path(path).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:
+        raise WrongKey(
+            f"{note_path(path)} cannot be read: {error}.", "Restore it from a backup of the folder."
+        ) from error
+
+
+def write_note(path: Path, note: KeyNote) -> None:
+    """It is on the disk when this returns: without its salt a passphrase opens nothing."""
+    fresh = Path(f"{note_path(path)}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(0o600)
+    fresh.write_text(json.dumps(asdict(note)), encoding="utf-8")
+    sync(fresh)
+    fresh.replace(note_path(path))
+    sync(note_path(path))
+
+
+def sync(path: Path) -> None:
+    """The file and its name are on the disk when this returns."""
+    for each in (path, path.parent) if os.name == "posix" else ():
+        descriptor = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def check_of(key: str) -> str:
+    return hashlib.sha256(b"recollect key check " + key.encode()).hexdigest()[:16]
+
+
+def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
+    """The key of the store at `path` as 64 hex digits; None if it is not encrypted. Raises `WrongKey`."""
+    note = read_note(path)
+    if note is None or not is_encrypted(path):
+        return None
+    text = environment.get(VARIABLE) or _from_file(environment.get(FILE_VARIABLE))
+    if text is None and note.where == "keychain":
+        text = _keychain_get(path)
+    elif text is None and note.where != "variable":
+        text = _from_file(note.where)
+    if text is None:
+        raise WrongKey(
+            f"{path.name} is encrypted and its key is not at hand (it was kept in: {note.where}).",
+            f"Give it by {VARIABLE}, {FILE_VARIABLE} or the keychain.",
+        )
+    key = _as_key(text, note.salt)
+    if check_of(key) != note.check:
+        raise WrongKey(
+            f"This is the wrong key for {path.name}; nothing was changed.",
+            f"Check {VARIABLE} or the key's file.",
+        )
+    return key
+
+
+def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) -> tuple[str, KeyNote]:
+    """A key for the store at `path`, put where the user wants it: a variable or file they gave, or the keychain."""
+    salt = secrets.token_hex(16)
+    if environment.get(VARIABLE):
+        text, where = environment[VARIABLE], "variable"
+    elif key_file or environment.get(FILE_VARIABLE):
+        file = Path(key_file or environment[FILE_VARIABLE]).expanduser().absolute()
+        if file.resolve().is_relative_to(path.parent.resolve()):
+            raise BadSetting(
+                "A key beside what it locks protects nothing.", "Keep the key's file outside RECOLLECT_HOME."
+            )
+        text, where = _from_file(str(file)) or _write_key(file), str(file)
+    else:
+        text, where = secrets.token_hex(32), "keychain"
+        _keychain_set(path, text)
+    key = _as_key(text, salt)
+    return key, KeyNote(check_of(key), salt, where)
+
+
+def drop_key(path: Path, note: KeyNote) -> None:
+    """Take the key out of the keychain; one in a file or variable is the user's own."""
+    if note.where == "keychain":
+        import keyring
+        from keyring.errors import KeyringError
+
+        with contextlib.suppress(KeyringError):
+            keyring.delete_password(_SERVICE, str(path.resolve()))
+
+
+def _as_key(text: str, salt: str) -> str:
+    """64 hex digits are the key itself, anything else is a passphrase."""
+    text = text.strip()
+    if _RAW_KEY.fullmatch(text):
+        return text.lower()
+    # 50 ms: slow enough for a guesser, quick enough for a command.
+    return hashlib.scrypt(
+        text.encode("utf-8", "surrogatepass"), salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32
+    ).hex()
+
+
+def _from_file(name: str | None) -> str | None:
+    if not name:
+        return None
+    try:
+        return Path(name).expanduser().read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadSetting(
+            f"The key's file {name} cannot be read: {error}.", "Check the path and its permissions."
+        ) from error
+
+
+def _write_key(file: Path) -> str:
+    text = secrets.token_hex(32)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise BadSetting(
+            f"Cannot write the key to {file}: {error}.", "Name another file with --key-file."
+        ) from error
+    with os.fdopen(descriptor, "w") as out:
+        out.write(text + "\n")
+        out.flush()
+        os.fsync(out.fileno())
+    return text
+
+
+def _keychain_get(path: Path) -> str | None:
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        return keyring.get_password(_SERVICE, str(path.resolve()))
+    except KeyringError as error:
+        raise WrongKey(
+            f"The keychain does not answer: {error}.", f"Unlock it, or give the key by {VARIABLE}."
+        ) from error
+
+
+def _keychain_set(path: Path, text: str) -> None:
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        keyring.set_password(_SERVICE, str(path.resolve()), text)
+        kept = keyring.get_password(_SERVICE, str(path.resolve())) == text
+    except KeyringError:
+        kept = False
+    if not kept:
+        raise BadSetting(
+            "This machine has no keychain to keep the key in.",
+            f"Use `recollect encrypt --key-file FILE` (outside RECOLLECT_HOME), or set {VARIABLE}.",
+        )

@@ -1,0 +1,159 @@
+"""Opening the file: checked, of a version we know, brought up to date; a damaged one set aside for a backup."""
+
+import contextlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from recollect.errors import StoreDamaged, StoreTooNew
+from recollect.store.backup import Backups
+from recollect.store.check import whole, whole_in_every_row
+from recollect.store.connection import Database, suspicion
+from recollect.store.presence import Presence, one_at_a_time
+
+_PATIENCE = 2.0  # seconds: long enough for those who have just met the same damage to let go of the file
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def open_or_restore(path: Path, key: str | None, backups: Backups) -> tuple[Database, tuple[str, ...]]:
+    """The open file, and what the user should be told."""
+    _finish_restoring(path)
+    found = _identity(path)
+    try:
+        _refuse_emptied(path, backups)
+        return _open(path, key, backups), ()
+    except StoreDamaged as damage:
+        notices = _restore_alone(path, found, backups, damage)
+        return _open(path, key, backups), notices
+
+
+def _open(path: Path, key: str | None, backups: Backups) -> Database:
+    database = Database(path, key)
+    try:
+        with database.reading() as db:
+            _refuse_newer(db, path)
+            if database.ended_badly or database.suspect:
+                if not (whole_in_every_row(db) if database.suspect else whole(db)):
+                    raise apsw.CorruptError("its parts do not fit together")
+                database.cleared()
+            _migrate(db, backups)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _refuse_emptied(path: Path, backups: Backups) -> None:
+    """SQLite takes an empty file for a new store. Where there are backups, it was cut off."""
+    if not path.exists() or path.stat().st_size > 0 or not backups.existing():
+        return
+    presence = Presence(Path(f"{path}.lock"))
+    try:
+        if presence.exclude_others():  # else another process is just making it
+            raise StoreDamaged(f"{path} is empty.")
+    finally:
+        presence.leave()
+
+
+def _restore_alone(
+    path: Path, found: tuple[int, int] | None, backups: Backups, damage: StoreDamaged
+) -> tuple[str, ...]:
+    """Restore, unless another process has just done so; what to tell the user.
+
+    Never under the hands of a process that has the damaged file open: what it went on to write would be lost.
+    """
+    with one_at_a_time(Path(f"{path}.restoring")):
+        if _identity(path) != found:
+            return ()
+        presence = Presence(Path(f"{path}.lock"))
+        try:
+            if not presence.exclude_others(_PATIENCE):
+                raise StoreDamaged(
+                    f"{damage.message} Another process still has it open.",
+                    "Close running agents, or `recollect daemon stop`, and try again: a backup will be restored.",
+                ) from damage
+            return (_restore(path, backups, damage),)
+        finally:
+            presence.leave()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """None where there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
+    """Set the damaged file aside and put the newest good backup in its place; what to tell the user."""
+    good = backups.newest_good()
+    if good is None:
+        raise StoreDamaged(
+            f"{damage.message} There is no good backup of it.",
+            f"Move {path} away to begin anew, or `recollect import` an export into a new one.",
+        ) from damage
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    aside = path.with_name(f"{path.name}.damaged-{stamp}")
+    backups.copy(good, _restored(path))
+    for end in ("-wal", "-shm"):  # the backup is whole: a log left beside it would be played into it
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{end}").rename(f"{aside}{end}")
+    path.rename(aside)
+    _finish_restoring(path)
+    suspicion(path).unlink(missing_ok=True)
+    made = datetime.fromtimestamp(good.stat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return (
+        f"The store was damaged ({damage.message}) and is now the backup of {made}: what was written"
+        f" after that is missing. The damaged file is kept as {aside.name}."
+    )
+
+
+def _finish_restoring(path: Path) -> None:
+    """The last step, also when the power went just before it: the old file is gone, so the new one is complete."""
+    if not path.exists():
+        with contextlib.suppress(OSError):
+            _restored(path).rename(path)
+
+
+def _restored(path: Path) -> Path:
+    return path.with_name(f"{path.name}.restored")
+
+
+def version_of(db: apsw.Connection) -> int:
+    return int(db.pragma("user_version"))
+
+
+def _refuse_newer(db: apsw.Connection, path: Path) -> None:
+    found, known = version_of(db), len(_scripts())
+    if found > known:
+        raise StoreTooNew(
+            f"{path.name} was written by a newer Recollect (version {found}; this one knows {known}).",
+            "Upgrade Recollect. Nothing was changed.",
+        )
+
+
+def _migrate(db: apsw.Connection, backups: Backups) -> None:
+    """Bring the file to today's schema: one transaction a step, and a backup before the first."""
+    scripts = _scripts()
+    if version_of(db) == len(scripts):
+        return
+    if version_of(db) > 0:
+        backups.make(db)
+    for number, script in enumerate(scripts, start=1):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if version_of(db) < number:  # another process may have been quicker
+                db.execute(script.read_text(encoding="utf-8"))
+                db.pragma("user_version", number)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+def _scripts() -> list[Path]:
+    return sorted(_MIGRATIONS.glob("[0-9]*.sql"))

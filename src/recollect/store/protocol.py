@@ -1,0 +1,198 @@
+"""What a store promises, in the words of the domain. Every backend passes the same contract tests."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import recollect.model as m
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the store that does not agree with something else."""
+
+    what: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    location: str
+    version: int
+    size: int  # bytes
+    encrypted: bool
+
+
+class Store(Protocol):
+    """Keeps and finds memories; never ranks, embeds or forgets by itself.
+
+    Each call is one transaction, except between `with store.transaction():`, where all calls of
+    that thread are one: together or not at all. Calls may come from any thread.
+    """
+
+    def close(self) -> None: ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that happens inside is one transaction, and no other writer comes between."""
+
+    def seq(self) -> int:
+        """Grows with every write to memories, by whatever process."""
+
+    # memories
+
+    def put(self, memory: m.Memory) -> None:
+        """Keep `memory` with its full text and tags, replacing any that has its id."""
+
+    def get(self, memory_id: str) -> m.Memory:
+        """Raises `MemoryNotFound`."""
+
+    def get_many(self, ids: Sequence[str]) -> dict[str, m.Memory]:
+        """Those that exist."""
+
+    def resolve(self, view: m.View, name: str) -> str:
+        """The id that begins with `name`, or ends with its six or more characters.
+
+        Raises `MemoryNotFound`, `AmbiguousId`.
+        """
+
+    def newest(
+        self,
+        view: m.View,
+        *,
+        tag: str | None = None,
+        file: str | None = None,
+        limit: int | None = None,
+    ) -> list[m.Memory]:
+        """What `view` shows, newest first."""
+
+    def each(self, view: m.View) -> Iterator[m.Memory]:
+        """All, oldest first, a page at a time: for exports."""
+
+    def count(self, view: m.View) -> int: ...
+
+    def counts(self, view: m.View, field: str) -> dict[str, int]:
+        """How many per kind, state, scope or standing."""
+
+    def twins(self, view: m.View, fingerprint: str) -> list[m.Memory]:
+        """Memories that say the same, word for word."""
+
+    def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
+        """How many memories `created_by` wrote in `session` since then."""
+
+    def delete(self, memory_id: str) -> None:
+        """Take it out for good: row, words, vectors, links, tags."""
+
+    # finding
+
+    def match(self, view: m.View, query: str, limit: int) -> list[tuple[str, float]]:
+        """Ids of memories sharing words with `query`, best first. A query is words and never syntax."""
+
+    def near(
+        self, view: m.View, model: str, vector: bytes, limit: int, floor: float = -1.0
+    ) -> list[tuple[str, float]]:
+        """Ids of memories whose vector by `model` is nearest, with the cosine, best first."""
+
+    # vectors
+
+    def put_vector(self, memory_id: str, model: str, vector: bytes) -> None: ...
+
+    def vector(self, memory_id: str, model: str) -> bytes | None:
+        """None where it has not been embedded by `model` yet."""
+
+    def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
+        """Ids and contents still to be embedded by `model`, newest first; deleted ones left out."""
+
+    def count_without_vector(self, model: str) -> int: ...
+
+    def drop_vectors(self, keep: str) -> int:
+        """Take out the vectors of every model but `keep`; how many."""
+
+    # the graph
+
+    def put_link(self, link: m.Link) -> None:
+        """Keep `link`, replacing one with the same ends and relation."""
+
+    def drop_link(self, source: str, target: str, relation: m.Relation) -> bool: ...
+
+    def links(self, memory_id: str) -> list[m.Link]:
+        """Those that leave it and those that reach it."""
+
+    def all_links(self, view: m.View) -> list[m.Link]:
+        """Those with both ends in `view`."""
+
+    def conflicts(self, view: m.View, ids: Sequence[str] | None = None) -> list[m.Link]:
+        """Contradictions not yet resolved, both sides in `view`; of `ids` only, if given."""
+
+    def tags(self, view: m.View) -> list[m.Tag]:
+        """Commonest first."""
+
+    def describe_tag(self, name: str, description: str) -> None: ...
+
+    def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
+        """Replace all clusters of the project."""
+
+    def clusters(self, project_id: str | None) -> list[m.Cluster]: ...
+
+    # work
+
+    def put_session(self, session: m.Session) -> None: ...
+
+    def get_session(self, session_id: str) -> m.Session | None: ...
+
+    def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
+        """Newest first."""
+
+    def put_finding(self, finding: m.Finding) -> bool:
+        """Keep it, unless its session has one with the same fingerprint; whether it was kept."""
+
+    def findings(self, session: str) -> list[m.Finding]: ...
+
+    def put_gap(self, gap: m.Gap) -> None: ...
+
+    def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
+        """Open ones, newest first."""
+
+    # projects and settings
+
+    def project_for(self, keys: Sequence[str]) -> str | None:
+        """The project known by one of `keys`, the first that is known."""
+
+    def project_keys(self, project_id: str) -> list[str]: ...
+
+    def put_project(self, project: m.Project, keys: Sequence[str]) -> None:
+        """Keep `project`; from now on `keys` mean it."""
+
+    def projects(self) -> list[m.Project]: ...
+
+    def setting(self, project_id: str | None, name: str) -> Any:
+        """None where it was never set."""
+
+    def set_setting(self, project_id: str | None, name: str, value: Any) -> None: ...
+
+    # audit
+
+    def log(
+        self, action: str, actor: str, at: datetime, memory_id: str | None, detail: Mapping[str, Any]
+    ) -> None:
+        """Append a line, before the change it announces and in the same transaction."""
+
+    def audit(self, limit: int, memory_id: str | None = None) -> list[m.AuditLine]:
+        """Newest first."""
+
+    # care
+
+    def trim_audit(self, keep: int = 5000, down_to: int = 4000) -> int:
+        """Move the oldest lines into the archive once there are more than `keep`; how many."""
+
+    def backup(self) -> str:
+        """Make a backup now; where it is. The oldest of more than three goes."""
+
+    def backup_age(self, now: datetime) -> float | None:
+        """Hours since the newest backup; None if there is none."""
+
+    def check(self) -> list[Problem]:
+        """Whether rows, full text, vectors, links and audit agree. Reads everything."""
+
+    def info(self) -> StoreInfo: ...

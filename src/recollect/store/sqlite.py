@@ -1,0 +1,543 @@
+"""The record: one SQLite file per user."""
+
+import contextlib
+import functools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import recollect.model as m
+from recollect.errors import AmbiguousId, MemoryNotFound
+from recollect.store import rows
+from recollect.store.audit import AuditTrail
+from recollect.store.backup import Backups
+from recollect.store.check import UNREADABLE, find_damage, find_problems
+from recollect.store.keys import KeyNote
+from recollect.store.opening import open_or_restore, version_of
+from recollect.store.protocol import Problem, StoreInfo
+from recollect.store.vectors import VectorIndex
+from recollect.store.words import searchable, terms
+
+_PUT = (
+    f"INSERT INTO memories (seq, {', '.join(rows.MEMORY_COLUMNS)})"
+    f" VALUES (?, {', '.join('?' * len(rows.MEMORY_COLUMNS))})"
+    f" ON CONFLICT (id) DO UPDATE SET seq = excluded.seq,"
+    f" {', '.join(f'{name} = excluded.{name}' for name in rows.MEMORY_COLUMNS[1:])}"
+    " RETURNING num"
+)
+_BOOSTS = "2.0, 1.5, 1.2, 1.0"  # content, tags, paths, kind (DESIGN §7)
+_PURGES = "SELECT purge FROM change"
+_PAGE = 500
+SHOWN_ID = 6  # people are shown the end of an id, which is chance; a shorter one may be a word
+_LONGEST_ID = 64
+
+
+class SqliteStore:
+    """`notices` says what happened on opening that the user should know of: a restored backup, say."""
+
+    def __init__(self, path: Path, key: str | None = None) -> None:
+        self._backups = Backups(path, key)
+        self._db, self.notices = open_or_restore(path, key, self._backups)
+        self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
+        self._path = path
+        self._vectors: dict[str, VectorIndex] = {}
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        if self._db.in_transaction:
+            yield
+            return
+        try:
+            with self._db.writing() as db:
+                purges = db.execute(_PURGES).get
+                yield
+                if db.execute(_PURGES).get != purges:
+                    # FTS5 only marks what is deleted; this rewrites it without (0.2 s at 100,000 memories).
+                    db.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+        except BaseException:
+            self._vectors.clear()  # they may have seen what was rolled back
+            raise
+
+    def seq(self) -> int:
+        with self._db.reading() as db:
+            return int(db.execute("SELECT seq FROM change").get)
+
+    # memories
+
+    def put(self, memory: m.Memory) -> None:
+        with self._db.writing() as db:
+            num = db.execute(_PUT, (_bump(db), *rows.memory_row(memory))).get
+            if db.execute("SELECT EXISTS (SELECT 1 FROM memory_tags WHERE num = ?)", (num,)).get:
+                db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
+            for position, tag in enumerate(memory.tags):
+                db.execute("INSERT OR IGNORE INTO tags (name) VALUES (?)", (tag,))
+                db.execute("INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?)", (num, tag, position))
+            db.execute(
+                "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
+                (
+                    num,
+                    searchable(memory.content),
+                    " ".join(memory.tags),
+                    searchable(" ".join(memory.file_paths)),
+                    memory.kind,
+                ),
+            )
+
+    def get(self, memory_id: str) -> m.Memory:
+        found = self._memories("WHERE m.id = ?", memory_id)
+        if not found:
+            raise MemoryNotFound(memory_id)
+        return found[0]
+
+    def get_many(self, ids: Sequence[str]) -> dict[str, m.Memory]:
+        found = self._memories("WHERE m.id IN (SELECT value FROM json_each(?))", json.dumps(list(ids)))
+        return {memory.id: memory for memory in found}
+
+    def _memories(self, which: str, *params: Any) -> list[m.Memory]:
+        with self._db.reading() as db:
+            try:
+                return [
+                    rows.memory_from(row) for row in db.execute(f"{rows.SELECT_MEMORIES} {which}", params)
+                ]
+            except UnicodeEncodeError:
+                raise  # what was asked for, not what is there
+            except UNREADABLE as error:
+                raise apsw.CorruptError(f"a memory cannot be read ({error})") from error
+
+    def resolve(self, view: m.View, name: str) -> str:
+        wanted = name.strip().lstrip("#").lower()
+        if not wanted.isalnum() or len(wanted) > _LONGEST_ID:
+            raise MemoryNotFound(name)
+        where, params = _where(view)
+        patterns = [f"{wanted}*", f"*{wanted}"] if len(wanted) >= SHOWN_ID else [f"{wanted}*"]
+        for pattern in patterns:
+            with self._db.reading() as db:
+                query = f"SELECT m.id FROM memories m WHERE m.id GLOB ? AND {where} ORDER BY m.id LIMIT 4"
+                found = [row[0] for row in db.execute(query, (pattern, *params))]
+            if len(found) == 1 or wanted in found:
+                return wanted if wanted in found else str(found[0])
+            if found:
+                raise AmbiguousId(name, found)
+        raise MemoryNotFound(name)
+
+    def newest(
+        self,
+        view: m.View,
+        *,
+        tag: str | None = None,
+        file: str | None = None,
+        limit: int | None = None,
+    ) -> list[m.Memory]:
+        where, params = _where(view)
+        if tag is not None:
+            where += " AND EXISTS (SELECT 1 FROM memory_tags t WHERE t.num = m.num AND t.tag = ?)"
+            params.append(tag)
+        if file is not None:
+            where += (
+                " AND EXISTS (SELECT 1 FROM json_each(m.file_paths) f"
+                " WHERE f.value = ? OR substr(f.value, ?) = ?)"
+            )
+            params += [file, -len(file) - 1, f"/{file}"]
+        params.append(-1 if limit is None else limit)
+        return self._memories(f"WHERE {where} ORDER BY m.id DESC LIMIT ?", *params)
+
+    def each(self, view: m.View) -> Iterator[m.Memory]:
+        where, params = _where(view)
+        last = ""
+        while True:
+            page = self._memories(f"WHERE {where} AND m.id > ? ORDER BY m.id LIMIT {_PAGE}", *params, last)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = page[-1].id
+
+    def count(self, view: m.View) -> int:
+        where, params = _where(view)
+        with self._db.reading() as db:
+            return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
+
+    def counts(self, view: m.View, field: str) -> dict[str, int]:
+        if field not in ("kind", "state", "scope", "standing", "project_id"):
+            raise ValueError(field)
+        where, params = _where(view)
+        query = f"SELECT m.{field}, count(*) FROM memories m WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1"
+        with self._db.reading() as db:
+            return dict(db.execute(query, params))
+
+    def twins(self, view: m.View, fingerprint: str) -> list[m.Memory]:
+        where, params = _where(view)
+        return self._memories(f"WHERE m.fingerprint = ? AND {where} ORDER BY m.id", fingerprint, *params)
+
+    def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
+        query = (
+            "SELECT count(*) FROM memories WHERE session IS ? AND created_by = ? AND created_at >= ?"
+            if session is None
+            else "SELECT count(*) FROM memories WHERE session = ? AND created_by = ? AND created_at >= ?"
+        )
+        with self._db.reading() as db:
+            return int(db.execute(query, (session, created_by, m.to_text(since))).get)
+
+    def delete(self, memory_id: str) -> None:
+        with self.transaction(), self._db.writing() as db:
+            num = db.execute("SELECT num FROM memories WHERE id = ?", (memory_id,)).get
+            if num is None:
+                raise MemoryNotFound(memory_id)
+            tags = [row[0] for row in db.execute("SELECT tag FROM memory_tags WHERE num = ?", (num,))]
+            db.execute("DELETE FROM memory_words WHERE rowid = ?", (num,))
+            db.execute("DELETE FROM memories WHERE num = ?", (num,))  # vectors and links go with it
+            db.executemany(
+                "DELETE FROM tags WHERE name = ? AND description = ''"
+                " AND name NOT IN (SELECT tag FROM memory_tags)",
+                ((tag,) for tag in tags),
+            )
+            db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
+
+    # finding
+
+    def match(self, view: m.View, query: str, limit: int) -> list[tuple[str, float]]:
+        words = terms(query)
+        if not words:
+            return []
+        where, params = _where(view)
+        sql = (
+            f"SELECT m.id, -bm25(memory_words, {_BOOSTS}) AS score"
+            " FROM memory_words JOIN memories m ON m.num = memory_words.rowid"
+            f" WHERE memory_words MATCH ? AND {where} ORDER BY score DESC, m.id LIMIT ?"
+        )
+        expression = " OR ".join(f'"{word}"' for word in words)  # words hold no quotes
+        with self._db.reading() as db:
+            return [(str(row[0]), float(row[1])) for row in db.execute(sql, (expression, *params, limit))]
+
+    def near(
+        self, view: m.View, model: str, vector: bytes, limit: int, floor: float = -1.0
+    ) -> list[tuple[str, float]]:
+        index = self._vectors.setdefault(model, VectorIndex(model))
+        with self._db.reading() as db:
+            return index.near(db, view, vector, limit, floor)
+
+    # vectors
+
+    def put_vector(self, memory_id: str, model: str, vector: bytes) -> None:
+        with self._db.writing() as db:
+            num = db.execute(
+                "UPDATE memories SET seq = ? WHERE id = ? RETURNING num", (_bump(db), memory_id)
+            ).get
+            if num is None:
+                raise MemoryNotFound(memory_id)
+            db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (num, model, vector))
+
+    def vector(self, memory_id: str, model: str) -> bytes | None:
+        query = "SELECT vector FROM vectors JOIN memories USING (num) WHERE id = ? AND model = ?"
+        with self._db.reading() as db:
+            found: bytes | None = db.execute(query, (memory_id, model)).get
+            return found
+
+    def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
+        query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT ?"
+        with self._db.reading() as db:
+            return [(str(row[0]), str(row[1])) for row in db.execute(query, (model, limit))]
+
+    def count_without_vector(self, model: str) -> int:
+        with self._db.reading() as db:
+            return int(db.execute(f"SELECT count(*) FROM memories m WHERE {_UNEMBEDDED}", (model,)).get)
+
+    def drop_vectors(self, keep: str) -> int:
+        with self._db.writing() as db:
+            db.execute("DELETE FROM vectors WHERE model <> ?", (keep,))
+            dropped = db.changes()
+            db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
+        return dropped
+
+    # the graph
+
+    def put_link(self, link: m.Link) -> None:
+        with self._db.writing() as db:
+            for end in (link.source, link.target):
+                self.get(end)
+            db.execute(
+                f"INSERT OR REPLACE INTO links ({rows.LINK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                rows.link_row(link),
+            )
+
+    def drop_link(self, source: str, target: str, relation: m.Relation) -> bool:
+        with self._db.writing() as db:
+            db.execute(
+                "DELETE FROM links WHERE source = ? AND target = ? AND relation = ?",
+                (source, target, relation),
+            )
+            return db.changes() > 0
+
+    def links(self, memory_id: str) -> list[m.Link]:
+        query = f"SELECT {rows.LINK_COLUMNS} FROM links WHERE source = ?1 OR target = ?1 ORDER BY 3, 1, 2"
+        with self._db.reading() as db:
+            return [rows.link_from(row) for row in db.execute(query, (memory_id,))]
+
+    def all_links(self, view: m.View) -> list[m.Link]:
+        return self._links_in(view, "1")
+
+    def conflicts(self, view: m.View, ids: Sequence[str] | None = None) -> list[m.Link]:
+        where = "l.relation = 'contradicts' AND l.resolved_at IS NULL"
+        if ids is None:
+            return self._links_in(view, where)
+        chosen = "(SELECT value FROM json_each(?))"
+        where += f" AND (l.source IN {chosen} OR l.target IN {chosen})"
+        return self._links_in(view, where, json.dumps(list(ids)), json.dumps(list(ids)))
+
+    def _links_in(self, view: m.View, which: str, *given: str) -> list[m.Link]:
+        ends, params = _where(view)
+        inside = f"(SELECT m.id FROM memories m WHERE {ends})"
+        columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
+        query = (
+            f"SELECT {columns} FROM links l WHERE {which} AND l.source IN {inside} AND l.target IN {inside}"
+            " ORDER BY l.created_at, l.source, l.target"
+        )
+        with self._db.reading() as db:
+            return [rows.link_from(row) for row in db.execute(query, (*given, *params, *params))]
+
+    def tags(self, view: m.View) -> list[m.Tag]:
+        where, params = _where(view)
+        query = (
+            "SELECT g.name, g.description, count(*) FROM tags g JOIN memory_tags t ON t.tag = g.name"
+            f" JOIN memories m ON m.num = t.num WHERE {where} GROUP BY g.name ORDER BY 3 DESC, 1"
+        )
+        with self._db.reading() as db:
+            return [
+                m.Tag(str(name), str(text), int(count)) for name, text, count in db.execute(query, params)
+            ]
+
+    def describe_tag(self, name: str, description: str) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT INTO tags VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET description = excluded.description",
+                (name, description),
+            )
+
+    def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
+        with self._db.writing() as db:
+            db.execute("DELETE FROM clusters WHERE project_id IS ?", (project_id,))
+            for cluster in clusters:
+                row = (cluster.id, project_id, cluster.label, cluster.model, cluster.centroid)
+                db.execute(
+                    "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?)", (*row, m.to_text(cluster.updated_at))
+                )
+                db.executemany(  # one may have been purged since the clusters were made
+                    "INSERT INTO cluster_members SELECT ?, id FROM memories WHERE id = ?",
+                    ((cluster.id, member) for member in cluster.members),
+                )
+
+    def clusters(self, project_id: str | None) -> list[m.Cluster]:
+        query = (
+            "SELECT id, project_id, label, model, centroid,"
+            " (SELECT json_group_array(memory) FROM cluster_members WHERE cluster = id), updated_at"
+            " FROM clusters WHERE project_id IS ? ORDER BY id"
+        )
+        with self._db.reading() as db:
+            return [
+                m.Cluster(
+                    row[0], row[1], row[2], row[3], row[4], tuple(json.loads(row[5])), m.from_text(row[6])
+                )
+                for row in db.execute(query, (project_id,))
+            ]
+
+    # work
+
+    def put_session(self, session: m.Session) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                f"INSERT INTO sessions ({rows.SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, host = excluded.host,"
+                " branch = excluded.branch, parent = excluded.parent, ended_at = excluded.ended_at,"
+                " summary = excluded.summary",
+                rows.session_row(session),
+            )
+
+    def get_session(self, session_id: str) -> m.Session | None:
+        with self._db.reading() as db:
+            query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE id = ?"
+            row = next(db.execute(query, (session_id,)), None)
+        return rows.session_from(row) if row else None
+
+    def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
+        query = (
+            f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND project_id IS ?"
+            " ORDER BY started_at DESC, id DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [rows.session_from(row) for row in db.execute(query, (user_id, project_id, limit))]
+
+    def put_finding(self, finding: m.Finding) -> bool:
+        with self._db.writing() as db:
+            db.execute(
+                f"INSERT OR IGNORE INTO findings ({rows.FINDING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows.finding_row(finding),
+            )
+            return db.changes() > 0
+
+    def findings(self, session: str) -> list[m.Finding]:
+        query = f"SELECT {rows.FINDING_COLUMNS} FROM findings WHERE session = ? ORDER BY created_at, id"
+        with self._db.reading() as db:
+            return [rows.finding_from(row) for row in db.execute(query, (session,))]
+
+    def put_gap(self, gap: m.Gap) -> None:
+        closed = m.to_text(gap.closed_at) if gap.closed_at else None
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?, ?)",
+                (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at), closed),
+            )
+
+    def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
+        query = (
+            "SELECT id, project_id, context, created_at, session FROM gaps"
+            " WHERE project_id IS ? AND closed_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return [
+                m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
+                for row in db.execute(query, (project_id, limit))
+            ]
+
+    # projects and settings
+
+    def project_for(self, keys: Sequence[str]) -> str | None:
+        with self._db.reading() as db:
+            for key in keys:
+                found: str | None = db.execute(
+                    "SELECT project_id FROM project_keys WHERE key = ?", (key,)
+                ).get
+                if found is not None:
+                    return found
+        return None
+
+    def project_keys(self, project_id: str) -> list[str]:
+        with self._db.reading() as db:
+            query = "SELECT key FROM project_keys WHERE project_id = ? ORDER BY key"
+            return [str(row[0]) for row in db.execute(query, (project_id,))]
+
+    def put_project(self, project: m.Project, keys: Sequence[str]) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT INTO projects VALUES (?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET name = excluded.name, root = excluded.root",
+                (project.id, project.name, project.root),
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO project_keys VALUES (?, ?)", ((key, project.id) for key in keys)
+            )
+
+    def projects(self) -> list[m.Project]:
+        with self._db.reading() as db:
+            found = db.execute("SELECT id, name, root FROM projects ORDER BY name, id")
+            return [m.Project(str(row[0]), str(row[1]), str(row[2]), why="") for row in found]
+
+    def setting(self, project_id: str | None, name: str) -> Any:
+        with self._db.reading() as db:
+            query = "SELECT value FROM settings WHERE project_id = ? AND name = ?"
+            value = db.execute(query, (project_id or "", name)).get
+        return json.loads(value) if value is not None else None
+
+    def set_setting(self, project_id: str | None, name: str, value: Any) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", (project_id or "", name, m.dumps(value))
+            )
+
+    # audit
+
+    def log(
+        self, action: str, actor: str, at: datetime, memory_id: str | None, detail: Mapping[str, Any]
+    ) -> None:
+        self._audit.log(action, actor, at, memory_id, detail)
+
+    def audit(self, limit: int, memory_id: str | None = None) -> list[m.AuditLine]:
+        return self._audit.lines(limit, memory_id)
+
+    # care
+
+    def trim_audit(self, keep: int = 5000, down_to: int = 4000) -> int:
+        return self._audit.trim(keep, down_to)
+
+    def backup(self) -> str:
+        with self._db.reading() as db:
+            return str(self._backups.make(db))
+
+    def backup_age(self, now: datetime) -> float | None:
+        return self._backups.age(now)
+
+    def check(self) -> list[Problem]:
+        with self._db.reading() as db:
+            if damage := find_damage(db):
+                self._db.suspected()
+                return damage
+            return [*find_problems(db), *self._audit.problems()]
+
+    def info(self) -> StoreInfo:
+        with self._db.reading() as db:
+            version = version_of(db)
+        size = sum(
+            Path(f"{self._path}{end}").stat().st_size for end in ("", "-wal") if _exists(self._path, end)
+        )
+        return StoreInfo(str(self._path), version, size, self._db.encrypted)
+
+    def encrypt(self, key: str, note: KeyNote) -> None:
+        """Rewrite the file and its backups with `key`."""
+        self._backups.rekey(self._db, key, note)
+
+    def decrypt(self) -> None:
+        self._backups.rekey(self._db, None, None)
+
+
+_UNEMBEDDED = (
+    "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
+)
+
+
+def _bump(db: "apsw.Connection") -> int:
+    return int(db.execute("UPDATE change SET seq = seq + 1 RETURNING seq").get)
+
+
+@functools.lru_cache(maxsize=256)
+def _view_sql(view: m.View) -> tuple[str, tuple[Any, ...]]:
+    """`View.shows` as SQL over `m`; a property test holds the two together."""
+    parts: list[str] = []
+    params: list[Any] = []
+
+    def among(column: str, values: Iterable[str]) -> str:
+        chosen = sorted(values)
+        params.extend(chosen)
+        return f"m.{column} IN ({', '.join('?' * len(chosen))})"
+
+    parts.append(among("state", view.states))
+    if view.kinds is not None:
+        parts.append(among("kind", view.kinds))
+    if view.scopes is not None:
+        parts.append(among("scope", view.scopes))
+    if not view.all_projects:
+        parts.append("(m.project_id IS NULL OR m.project_id IS ?)")
+        params.append(view.project_id)
+    if view.session is None and not view.all_sessions:
+        parts.append("m.scope <> 'session'")
+    elif not view.all_sessions:
+        parts.append("(m.scope <> 'session' OR m.session = ?)")
+        params.append(view.session)
+    if view.branches is not None:
+        parts.append(f"(m.branch IS NULL OR {among('branch', view.branches)})")
+    parts.append("(m.user_id = ? OR m.visibility <> 'private')")
+    params.append(view.user_id)
+    return " AND ".join(parts), tuple(params)
+
+
+def _where(view: m.View) -> tuple[str, list[Any]]:
+    sql, params = _view_sql(view)
+    return sql, [*params]
+
+
+def _exists(path: Path, end: str) -> bool:
+    return Path(f"{path}{end}").exists()

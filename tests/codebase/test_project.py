@@ -1,0 +1,178 @@
+"""Which project a folder belongs to."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recollect.codebase.project import declare_subproject, identify, look
+from recollect.errors import NoSuchFolder
+from recollect.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = SqliteStore(tmp_path / "home" / "recollect.db")
+    yield store
+    store.close()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    quiet = [
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t",
+        "-c",
+        "protocol.file.allow=always",
+        "-c",
+        "init.defaultBranch=main",
+    ]
+    subprocess.run(["git", *quiet, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def repository(folder: Path, remote: str | None = None) -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init")
+    (folder / "file").write_text("x")
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", "first")
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def project_id(folder: Path, store: SqliteStore) -> str:
+    """Look, and remember what was seen, as the first write in a folder does."""
+    project, keys = identify(look(folder), store)
+    store.put_project(project, keys)
+    return project.id
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/team/shop.git",
+        "https://someone:token@example.org/team/shop",
+        "git@example.org:team/shop.git",
+        "ssh://git@example.org:2222/team/shop.git",
+        "https://EXAMPLE.org/team/shop/",
+    ],
+)
+def test_every_way_to_write_a_remote_is_the_same_project(tmp_path, store, url):
+    first = repository(tmp_path / "a", "https://example.org/team/shop.git")
+    second = repository(tmp_path / "b", url)
+
+    assert project_id(first, store) == project_id(second, store)
+
+
+def test_no_credential_of_a_remote_is_kept(tmp_path, store):
+    folder = repository(tmp_path / "a", "https://someone:s3cr3t-t0ken@example.org/team/shop.git")
+
+    place = look(folder)
+
+    assert "s3cr3t" not in repr(place)
+
+
+def test_subfolders_worktrees_and_clones_share_their_project(tmp_path, store):
+    main = repository(tmp_path / "shop", "https://example.org/team/shop.git")
+    (main / "src").mkdir()
+    git(main, "worktree", "add", "-b", "feature", str(tmp_path / "worktree"))
+    git(tmp_path, "clone", str(main), "clone")
+    git(tmp_path / "clone", "remote", "set-url", "origin", "https://example.org/team/shop.git")
+
+    ids = {
+        project_id(folder, store)
+        for folder in (main, main / "src", tmp_path / "worktree", tmp_path / "clone")
+    }
+
+    assert len(ids) == 1
+    assert look(tmp_path / "worktree").branch == "feature"
+    assert look(main).branch == "main"
+
+
+def test_worktrees_without_a_remote_share_by_gits_common_directory(tmp_path, store):
+    main = repository(tmp_path / "shop")
+    git(main, "worktree", "add", "-b", "feature", str(tmp_path / "worktree"))
+
+    assert project_id(main, store) == project_id(tmp_path / "worktree", store)
+
+
+def test_a_submodule_is_a_project_of_its_own(tmp_path, store):
+    library = repository(tmp_path / "library", "https://example.org/team/library.git")
+    main = repository(tmp_path / "shop", "https://example.org/team/shop.git")
+    git(main, "submodule", "add", str(library), "vendor/library")
+
+    assert project_id(main / "vendor" / "library", store) != project_id(main, store)
+
+
+def test_a_folder_of_a_monorepo_is_a_project_once_it_is_declared(tmp_path, store):
+    main = repository(tmp_path / "mono", "https://example.org/team/mono.git")
+    web = main / "packages" / "web"
+    (web / "src").mkdir(parents=True)
+    before = project_id(web, store)
+    declared, keys = declare_subproject(look(web))
+    store.put_project(declared, keys)
+
+    after = project_id(web / "src", store)
+
+    assert before == project_id(main, store) == project_id(main / "packages", store)
+    assert after == declared.id != before
+
+
+def test_a_renamed_folder_with_a_remote_stays_the_same_project(tmp_path, store):
+    folder = repository(tmp_path / "old-name", "https://example.org/team/shop.git")
+    before = project_id(folder, store)
+
+    folder.rename(tmp_path / "new-name")
+
+    assert project_id(tmp_path / "new-name", store) == before
+
+
+def test_a_project_that_gets_its_remote_later_stays_the_same(tmp_path, store):
+    folder = repository(tmp_path / "shop")
+    before = project_id(folder, store)
+
+    git(folder, "remote", "add", "origin", "https://example.org/team/shop.git")
+
+    assert project_id(folder, store) == before
+
+
+def test_another_repository_in_the_same_place_is_another_project(tmp_path, store):
+    folder = repository(tmp_path / "shop", "https://example.org/team/shop.git")
+    before = project_id(folder, store)
+
+    git(folder, "remote", "set-url", "origin", "https://example.org/other/thing.git")
+
+    assert project_id(folder, store) != before
+
+
+def test_without_git_it_is_the_folder(tmp_path, store):
+    (tmp_path / "a" / "inside").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+
+    assert project_id(tmp_path / "a", store) != project_id(tmp_path / "b", store)
+    assert "no git" in look(tmp_path / "a").why
+
+
+def test_a_symlinked_folder_is_the_folder_it_leads_to(tmp_path, store):
+    folder = repository(tmp_path / "shop")
+    (tmp_path / "link").symlink_to(folder)
+
+    assert project_id(tmp_path / "link", store) == project_id(folder, store)
+
+
+@pytest.mark.parametrize("head", ["", "not a ref", "ref: refs/heads/"])
+def test_a_broken_head_is_no_branch(tmp_path, head):
+    folder = repository(tmp_path / "shop")
+    (folder / ".git" / "HEAD").write_text(head)
+
+    assert not look(folder).branch
+
+
+@pytest.mark.parametrize("name", ["missing", "file", "bad\x00name"])
+def test_a_folder_that_is_not_there_is_refused_by_name(tmp_path, name):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(NoSuchFolder):
+        look(tmp_path / name)
