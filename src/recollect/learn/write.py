@@ -1,0 +1,431 @@
+"""The way into the store: limits, redaction, duplicates, contradictions, links, one transaction (DESIGN §5).
+
+Every door writes through `Learner`, in this order, whoever holds the pen.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import recollect.model as m
+from recollect.embed.protocol import Embedder
+from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached
+from recollect.learn import contradict, enrich
+from recollect.learn.draft import clean_details, clean_text, prepare
+from recollect.store.protocol import Store
+
+NEIGHBOURS = 20  # candidates of each sort that are compared closely
+NEAR = 0.5  # cosine from which a statement may be about the same matter (DESIGN §5)
+LINKED = 0.6  # cosine from which a neighbour is worth a link
+MOST_LINKS = 3
+MATCHED_WORDS = 5  # all words of a sentence took five times as long at 10,000 memories, and found no more
+BREADCRUMBS = 50  # the newest are kept; `strength` counts them all
+STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
+
+
+NO_NOTES: tuple[str, ...] = ()
+
+
+class Sidecar(Protocol):
+    """A language model that is asked where the rules are not certain."""
+
+    def relate(self, new: str, old: str) -> contradict.Relation | None:
+        """None where it does not know, or cannot be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to become of a new statement, seen at one moment of the store."""
+
+    twin: m.Memory | None = None  # says it word for word
+    same: m.Memory | None = None  # says it in other words
+    contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...] = ()
+    related: tuple[tuple[m.Memory, float, str], ...] = ()  # with weight and reason
+
+
+class Learner:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        clock: m.Clock,
+        *,
+        user_id: str,
+        project: m.Project | None,
+        session_limit: int,
+        sidecar: Sidecar | None = None,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._user_id = user_id
+        self._project = project
+        self._session_limit = session_limit
+        self._sidecar = sidecar
+
+    def remember(self, draft: m.Draft) -> m.Receipt:
+        """Raises `Refused` and changes nothing, or has it kept when it returns."""
+        memory, redactions = prepare(draft, user_id=self._user_id, project=self._project, now=self._clock())
+        vector, notes = None, NO_NOTES
+        seq = self._store.seq()
+        plan = self._plan(memory, None, self._sidecar)
+        if plan.twin is None:
+            vector, notes = self.embed(memory.content)
+            plan = self._plan(memory, vector, self._sidecar)
+        with self._store.transaction():
+            self._check_share(memory)
+            if self._store.seq() != seq:  # someone wrote meanwhile: look again, now that nobody can
+                plan = self._plan(memory, vector, None)
+            self._log_redactions(memory.created_by, (plan.twin or plan.same or memory).id, redactions)
+            receipt = self._apply(plan, memory, vector)
+        return replace(receipt, redactions=redactions, notes=notes)
+
+    def rewrite(self, memory: m.Memory, changed: m.Memory, actor: str) -> tuple[m.Memory, m.Receipt]:
+        """`changed` in place of `memory`, its new text and details checked as if they were new."""
+        changed, more = clean_details(changed, self._project)
+        if changed.content == memory.content:
+            kept = replace(changed, updated_at=self._clock())
+            self._log_and_put("update", actor, kept, {"fields": _differing(memory, kept)})
+            return kept, replace(_receipt(kept.id, m.Outcome.STORED, "Changed."), redactions=more)
+        text, redactions = clean_text(changed.content)
+        kept = replace(
+            changed,
+            content=text,
+            summary=enrich.summarise(text),
+            fingerprint=m.fingerprint(text),
+            updated_at=self._clock(),
+        )
+        vector, notes = self.embed(text)
+        with self._store.transaction():
+            plan = self._plan(kept, vector, None)
+            if plan.twin is not None:
+                raise ContentRefused(
+                    f"Memory {plan.twin.id} says exactly this already.",
+                    f"`recollect forget {memory.id}` if this one is no longer needed.",
+                )
+            self._log_redactions(actor, kept.id, (*redactions, *more))
+            self._log("update", actor, kept.id, {"fields": _differing(memory, kept)})
+            self._store.put(kept)
+            self._keep_vector(kept.id, vector)
+            outcome = self._settle_all(kept, plan.contradicted)
+        receipt = _receipt(
+            kept.id, outcome.outcome, outcome.message or "Changed.", outcome.superseded, outcome.kept
+        )
+        return kept, replace(receipt, redactions=(*redactions, *more), notes=notes)
+
+    def _check_share(self, memory: m.Memory) -> None:
+        """Agents have a share per session; without a session, per day."""
+        if not m.is_agent(memory.created_by):
+            return
+        since = memory.created_at - timedelta(days=1 if memory.session is None else 3650)
+        if self._store.written_in(memory.session, memory.created_by, since) >= self._session_limit:
+            where = "in this session" if memory.session else "today"
+            raise LimitReached(
+                f"{memory.created_by} has written {self._session_limit} memories {where}, which is its share.",
+                "Keep only what later sessions need; a user is not limited.",
+            )
+
+    # steps 4 to 6: what it does to what is there
+
+    def embed(self, text: str) -> tuple[bytes | None, tuple[str, ...]]:
+        """Its vector, or None and what to tell the user."""
+        try:
+            return self._embedder.embed([text])[0].astype("<f4").tobytes(), ()
+        except EmbedderUnavailable as error:
+            note = f"Stored without a vector for now: {error.message} {error.hint}".strip()
+            return None, () if error.by_choice else (note,)
+
+    def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Sidecar | None) -> _Plan:
+        view = _same_scope(memory)
+        alive = replace(view, states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
+        alike = self._store.twins(alive, memory.fingerprint)
+        twins = (twin for twin in alike if twin.id != memory.id and _same_matter(memory, twin))
+        if twin := next(twins, None):
+            return _Plan(twin=twin)
+        same: list[tuple[float, m.Memory]] = []
+        contradicted: list[tuple[m.Memory, contradict.Verdict]] = []
+        related: list[tuple[m.Memory, float, str]] = []
+        for old, cosine in self._neighbours(view, memory, vector):
+            verdict = contradict.compare(memory.content, old.content, cosine)
+            if not verdict.certain and sidecar is not None:
+                said = sidecar.relate(memory.content, old.content)
+                verdict = replace(verdict, relation=said or verdict.relation)
+            if verdict.relation is contradict.Relation.CONTRADICTION:
+                contradicted.append((old, verdict))
+            elif verdict.relation is contradict.Relation.DUPLICATE:
+                same.append((cosine or 0.0, old))
+            elif verdict.relation is contradict.Relation.MERGEABLE:
+                related.append((old, cosine or contradict.ALIKE, "probably the same"))
+            elif (cosine or 0.0) >= LINKED:
+                related.append((old, cosine or 0.0, "near in meaning"))
+        best = max(same, key=lambda pair: (pair[0], pair[1].id))[1] if same else None
+        related.sort(key=lambda link: (-link[1], link[0].id))
+        return _Plan(None, best, tuple(contradicted), tuple(related[:MOST_LINKS]))
+
+    def _neighbours(
+        self, view: m.View, memory: m.Memory, vector: bytes | None
+    ) -> Iterable[tuple[m.Memory, float | None]]:
+        """Memories of the same scope that may be about the same matter, with the cosine where there is one."""
+        cosines: dict[str, float | None] = {}
+        if vector is not None:
+            cosines |= self._store.near(view, self._embedder.model, vector, NEIGHBOURS, NEAR)
+        by_word = [name for name, _ in self._store.match(view, _telling_words(memory.content), NEIGHBOURS)]
+        found = self._store.get_many([*cosines, *(name for name in by_word if name not in cosines)])
+        words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
+        for name, old in found.items():
+            if name == memory.id or not _same_matter(memory, old):
+                continue
+            if name in cosines:
+                yield old, cosines[name]
+            elif _word_neighbours(words, subject, old.content):
+                yield old, self._cosine(vector, name)
+
+    def _cosine(self, vector: bytes | None, memory_id: str) -> float | None:
+        other = self._store.vector(memory_id, self._embedder.model) if vector is not None else None
+        if vector is None or other is None or len(other) != len(vector):
+            return None
+        import numpy as np
+
+        return float(np.frombuffer(vector, "<f4") @ np.frombuffer(other, "<f4"))
+
+    # steps 7 and 8: links, and all of it at once
+
+    def _apply(self, plan: _Plan, memory: m.Memory, vector: bytes | None) -> m.Receipt:
+        if plan.twin is not None:
+            return self._reinforce(plan.twin, memory)
+        if plan.same is not None:
+            return self._merge(plan.same, memory, vector, plan.contradicted)
+        if any(old.pinned and _wins(memory, old) for old, _ in plan.contradicted):
+            memory = replace(memory, standing=m.Standing.PINNED)  # the pin is on the matter, not on the words
+        self._log("add", memory.created_by, memory.id, {"kind": memory.kind, "source": memory.source})
+        self._store.put(memory)
+        self._keep_vector(memory.id, vector)
+        outcome = self._settle_all(memory, plan.contradicted)
+        for old, weight, reason in plan.related:
+            made_of = memory.procedure is not None and old.procedure is None and weight >= STEPS_FROM
+            relation = m.Relation.DERIVED_FROM if made_of else m.Relation.RELATES_TO
+            self._link(memory, old, relation, weight, reason)
+        message = outcome.message or "Remembered."
+        return _receipt(memory.id, outcome.outcome, message, outcome.superseded, outcome.kept)
+
+    def _reinforce(self, twin: m.Memory, memory: m.Memory) -> m.Receipt:
+        kept = _said_again(twin, memory, self._clock())
+        self._log("update", memory.created_by, kept.id, {"reinforced": kept.strength})
+        self._store.put(kept)
+        outcome = self._settle_all(kept, self._open_conflicts(kept))
+        message = f"Known already; said {kept.strength} times now."
+        if outcome.message:
+            message = f"{message} {outcome.message}"
+        return _receipt(
+            kept.id, m.Outcome.REINFORCED, message, outcome.superseded, outcome.kept, duplicate=True
+        )
+
+    def _merge(
+        self,
+        same: m.Memory,
+        memory: m.Memory,
+        vector: bytes | None,
+        contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...],
+    ) -> m.Receipt:
+        """`memory` into `same`, keeping the richer text; the other is left as a breadcrumb."""
+        kept = _said_again(same, memory, self._clock())
+        richer = len(contradict.content_words(memory.content)) > len(contradict.content_words(same.content))
+        if richer and memory.trust >= same.trust:
+            crumb = replace(kept.reinforcements[-1], said=same.content)
+            kept = replace(
+                kept,
+                content=memory.content,
+                summary=memory.summary,
+                fingerprint=memory.fingerprint,
+                reinforcements=(*kept.reinforcements[:-1], crumb),
+            )
+        self._log(
+            "merge",
+            memory.created_by,
+            kept.id,
+            {"reinforced": kept.strength, "richer": kept.content != same.content},
+        )
+        self._store.put(kept)
+        if kept.content != same.content:
+            self._keep_vector(kept.id, vector)
+        outcome = self._settle_all(kept, contradicted)
+        message = f"Known already, as {_quote(kept)}; said {kept.strength} times now."
+        if outcome.message:
+            message = f"{message} {outcome.message}"
+        return _receipt(
+            kept.id, m.Outcome.REINFORCED, message, outcome.superseded, outcome.kept, duplicate=True
+        )
+
+    def _open_conflicts(self, memory: m.Memory) -> tuple[tuple[m.Memory, contradict.Verdict], ...]:
+        """What `memory` has been known to contradict: now that it was said again, it may win."""
+        verdict = contradict.Verdict(contradict.Relation.CONTRADICTION, "said again", certain=True)
+        return tuple(
+            (self._store.get(link.target if link.source == memory.id else link.source), verdict)
+            for link in self._store.links(memory.id)
+            if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None
+        )
+
+    def _settle_all(
+        self, memory: m.Memory, contradicted: Iterable[tuple[m.Memory, contradict.Verdict]]
+    ) -> "_Outcome":
+        superseded, kept, message = list[str](), list[str](), ""
+        for old, verdict in contradicted:
+            if old.state is not m.State.ACTIVE:
+                continue
+            if _wins(memory, old):
+                self.supersede(old, memory, verdict.reason)
+                superseded.append(old.id)
+                message = message or f"Updated: {_quote(old)} → {_quote(memory)}"
+            else:
+                self._link(memory, old, m.Relation.CONTRADICTS, 1.0, verdict.reason, verdict)
+                kept.append(old.id)
+        if kept and not superseded:
+            message = (
+                f"Kept beside {kept[0]}, which it contradicts and which is trusted more."
+                f" `recollect resolve {kept[0]} {memory.id} --keep …` settles it."
+            )
+        outcome = m.Outcome.SUPERSEDED if superseded else m.Outcome.CONFLICT if kept else m.Outcome.STORED
+        return _Outcome(outcome, tuple(superseded), tuple(kept), message)
+
+    def supersede(self, old: m.Memory, new: m.Memory, reason: str) -> None:
+        """`new` takes the place of `old`, which stays on record."""
+        now = self._clock()
+        self._log("update", new.created_by, old.id, {"state": m.State.SUPERSEDED, "by": new.id})
+        self._store.put(
+            replace(
+                old,
+                state=m.State.SUPERSEDED,
+                state_reason=f"superseded: {reason}",
+                superseded_by=new.id,
+                valid_to=now,
+                updated_at=now,
+            )
+        )
+        self._link(new, old, m.Relation.SUPERSEDES, 1.0, reason)
+        for link in self._store.links(old.id):  # its quarrels are over
+            if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None:
+                self._store.put_link(replace(link, verdict="superseded", resolved_at=now))
+
+    # small change
+
+    def _link(
+        self,
+        source: m.Memory,
+        target: m.Memory,
+        relation: m.Relation,
+        weight: float,
+        reason: str,
+        verdict: contradict.Verdict | None = None,
+    ) -> None:
+        kind = None if verdict is None else "contradictory" if verdict.certain else "ambiguous"
+        self._store.put_link(
+            m.Link(source.id, target.id, relation, self._clock(), round(min(weight, 1.0), 4), reason, kind)
+        )
+
+    def _keep_vector(self, memory_id: str, vector: bytes | None) -> None:
+        if vector is not None:
+            self._store.put_vector(memory_id, self._embedder.model, vector)
+
+    def _log_and_put(self, action: str, actor: str, memory: m.Memory, detail: dict[str, object]) -> None:
+        with self._store.transaction():
+            self._log(action, actor, memory.id, detail)
+            self._store.put(memory)
+
+    def _log_redactions(self, actor: str, memory_id: str, redactions: tuple[m.Redaction, ...]) -> None:
+        if redactions:
+            self._log("redact", actor, memory_id, {"types": sorted({each.type for each in redactions})})
+
+    def _log(self, action: str, actor: str, memory_id: str, detail: dict[str, object]) -> None:
+        self._store.log(action, actor, self._clock(), memory_id, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    outcome: m.Outcome
+    superseded: tuple[str, ...]
+    kept: tuple[str, ...]
+    message: str
+
+
+def _receipt(
+    memory_id: str,
+    outcome: m.Outcome,
+    message: str,
+    superseded: tuple[str, ...] = (),
+    kept: tuple[str, ...] = (),
+    *,
+    duplicate: bool = False,
+) -> m.Receipt:
+    return m.Receipt(memory_id, outcome, duplicate, (), superseded, kept, message)
+
+
+def _wins(new: m.Memory, old: m.Memory) -> bool:
+    """A user's correction always, else whoever is trusted at least as much: newer and equal wins."""
+    return new.provenance[-1].source is m.Source.USER_CORRECTED or new.trust >= old.trust
+
+
+def _said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
+    crumb = m.Reinforcement(
+        at=now,
+        by=memory.created_by,
+        session=memory.session,
+        said=memory.content if memory.fingerprint != known.fingerprint else "",
+    )
+    provenance = known.provenance
+    if memory.trust > known.trust:  # we know it better now than we did
+        provenance = (*provenance, *memory.provenance)
+    return replace(
+        known,
+        state=m.State.ACTIVE,
+        state_reason=None,
+        importance=min(1.0, known.importance + 0.1),
+        strength=known.strength + 1,
+        trust=max(known.trust, memory.trust),
+        confidence=max(known.confidence, memory.confidence),
+        provenance=provenance,
+        tags=tuple(dict.fromkeys((*known.tags, *memory.tags))),
+        file_paths=tuple(dict.fromkeys((*known.file_paths, *memory.file_paths))),
+        triggers=tuple(dict.fromkeys((*known.triggers, *memory.triggers))),
+        procedure=known.procedure or memory.procedure,
+        reinforcements=(*known.reinforcements, crumb)[-BREADCRUMBS:],
+        updated_at=now,
+    )
+
+
+def _same_scope(memory: m.Memory) -> m.View:
+    return m.View(
+        user_id=memory.user_id,
+        project_id=memory.project_id,
+        session=memory.session,
+        scopes=frozenset({memory.scope}),
+    )
+
+
+def _same_matter(memory: m.Memory, old: m.Memory) -> bool:
+    """Another branch or season is another matter."""
+    return (memory.branch, memory.season, memory.project_id) == (old.branch, old.season, old.project_id)
+
+
+def _telling_words(text: str) -> str:
+    """The few longest words: a neighbour shares all but one, so it has most of these, and rare words are quick to find."""
+    words = dict.fromkeys(re.findall(r"\w+", text.lower()))
+    return " ".join(sorted(words, key=len, reverse=True)[:MATCHED_WORDS])
+
+
+def _word_neighbours(words: frozenset[str], subject: frozenset[str], old: str) -> bool:
+    """All but one content word shared, or the same subject."""
+    others = contradict.content_words(old)
+    close = bool(words & others) and len(words - others) <= 1 and len(others - words) <= 1
+    return close or (bool(subject) and subject == contradict.subject(old))
+
+
+def _differing(before: m.Memory, after: m.Memory) -> list[str]:
+    names = [name for name in m.Memory.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
+    return [name for name in names if name != "updated_at"]
+
+
+def _quote(memory: m.Memory) -> str:
+    text = memory.summary
+    return f"'{text if len(text) <= 60 else text[:59].rstrip() + '…'}'"
