@@ -1,0 +1,45 @@
+"""How memories fade: pure functions of what is stored and a clock. Nothing here is ever written back (DESIGN §8)."""
+
+import math
+from datetime import datetime, timedelta
+
+import recollect.model as m
+from recollect.kinds import kind_of
+
+DAY = timedelta(days=1)
+INFERRED_HALF_LIFE = 7.0  # days, at most, for what was only inferred
+RECENT = timedelta(hours=24)
+
+
+def half_life(memory: m.Memory) -> float | None:
+    """Days until its confidence halves; None if it does not fade."""
+    if memory.pinned:
+        return None
+    days = kind_of(memory.kind).half_life
+    if memory.source is m.Source.INFERRED:
+        return min(days or INFERRED_HALF_LIFE, INFERRED_HALF_LIFE)
+    return days
+
+
+def freshness(age: timedelta, days: float | None) -> float:
+    """1.0 when new, 0.5 one half-life later. Clocks disagree, so a negative age is new."""
+    return 1.0 if days is None else 0.5 ** max(age / (days * DAY), 0.0)
+
+
+def familiarity(accesses: int) -> float:
+    """Use helps, but must not drown relevance."""
+    return 1.0 + 0.1 * math.log(1 + accesses)
+
+
+def confidence_now(memory: m.Memory, now: datetime) -> float:
+    if memory.pinned:
+        return min(1.0, memory.confidence * memory.trust)
+    said = memory.reinforcements[-1].at if memory.reinforcements else memory.created_at
+    fresh = freshness(now - said, half_life(memory))
+    return min(1.0, memory.confidence * fresh * familiarity(memory.access_count) * memory.trust)
+
+
+def recency_boost(memory: m.Memory, now: datetime) -> float:
+    """1.5 just after it was used, 1.0 in the long run."""
+    hours = max((now - (memory.last_accessed_at or memory.created_at)) / timedelta(hours=1), 0.0)
+    return 1.0 + 0.5 * math.exp(-hours / 24)

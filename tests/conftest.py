@@ -1,0 +1,90 @@
+"""Real stores in real files, each in a home of its own; only the clock and the model are fakes."""
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, settings
+
+from fakes import FakeClock, FakeEmbedder
+from recollect.engine import Engine
+from recollect.store.sqlite import SqliteStore
+
+settings.register_profile(
+    "recollect",
+    deadline=None,  # other work on the machine is no fault of ours
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("recollect")
+
+BACKENDS = ["sqlite"]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """An empty RECOLLECT_HOME, and no other setting from the environment."""
+    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+        monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("RECOLLECT_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(params=BACKENDS)
+def open_store(request, home):
+    """Opens the same store as often as it is called, as other processes would."""
+    opened = []
+
+    def open_one():
+        store = {"sqlite": lambda: SqliteStore(home / "recollect.db")}[request.param]()
+        opened.append(store)
+        return store
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store):
+    return open_store()
+
+
+@pytest.fixture
+def execute(store):
+    """SQL past the store, as someone with a database tool would do it."""
+
+    def run(sql, *params):
+        connection = apsw.Connection(store.info().location)
+        try:
+            return connection.execute(sql, params).fetchall()
+        finally:
+            connection.close()
+
+    return run
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def embedder() -> FakeEmbedder:
+    return FakeEmbedder()
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A project's folder, without git."""
+    made = tmp_path / "shop"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def engine(home, folder, clock, embedder):
+    with Engine.open(folder, home, embedder=embedder, clock=clock) as opened:
+        yield opened

@@ -1,0 +1,789 @@
+"""What every store must do. A backend's test file subclasses `StoreContract` and is done."""
+
+import os
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import EVERYTHING, MINE, NOW, keep, memory, unit
+
+import recollect.model as m
+from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound
+from recollect.kinds import KINDS
+
+
+class Undo(Exception):
+    """Rolls an example back, so that each begins with an empty store."""
+
+
+# No surrogates: what is not UTF-8 is refused, see below.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+times = st.datetimes(timezones=st.just(UTC))
+shares = st.floats(0, 1)
+lists = st.lists(names, max_size=3).map(tuple)
+spans = st.none() | st.tuples(st.integers(0, 9), st.integers(9, 99))
+
+provenances = st.builds(
+    m.Provenance,
+    source=st.sampled_from(m.Source),
+    at=times,
+    session=st.none() | names,
+    messages=spans,
+    agent=st.none() | names,
+    branch=st.none() | names,
+    snippet=texts,
+    reason=texts,
+)
+memories = st.builds(
+    m.Memory,
+    id=st.builds(m.new_id),
+    user_id=names,
+    project_id=st.none() | names,
+    scope=st.sampled_from(m.Scope),
+    kind=st.sampled_from(sorted(KINDS)),
+    content=texts,
+    summary=texts,
+    fingerprint=names,
+    created_at=times,
+    updated_at=times,
+    valid_from=times,
+    provenance=st.lists(provenances, min_size=1, max_size=2).map(tuple),
+    created_by=names,
+    visibility=st.sampled_from(m.Visibility),
+    standing=st.sampled_from(m.Standing),
+    state=st.sampled_from(m.State),
+    state_reason=st.none() | texts,
+    superseded_by=st.none() | names,
+    tags=st.lists(names, max_size=3, unique=True).map(tuple),
+    file_paths=lists,
+    anchors=st.lists(st.builds(m.Anchor, path=names, symbol=texts, digest=texts), max_size=2).map(tuple),
+    triggers=lists,
+    procedure=st.none()
+    | st.builds(m.Procedure, name=texts, trigger=texts, steps=lists, prerequisites=lists, warnings=lists),
+    season=st.none() | names,
+    branch=st.none() | names,
+    importance=shares,
+    confidence=shares,
+    trust=shares,
+    strength=st.integers(1, 10**6),
+    access_count=st.integers(0, 10**6),
+    last_accessed_at=st.none() | times,
+    valid_to=st.none() | times,
+    deleted_at=st.none() | times,
+    reinforcements=st.lists(
+        st.builds(m.Reinforcement, at=times, by=names, session=st.none() | names, said=texts), max_size=2
+    ).map(tuple),
+    order=st.none() | st.integers(0, 10**6),
+)
+
+USERS, PROJECTS, SESSIONS, BRANCHES = ["ada", "bob"], ["shop", "blog", ""], ["s1", "s2"], ["main", "next"]
+placed = st.builds(
+    memory,
+    user_id=st.sampled_from(USERS),
+    project_id=st.none() | st.sampled_from(PROJECTS),
+    scope=st.sampled_from(m.Scope),
+    kind=st.sampled_from(["fact", "decision"]),
+    session=st.none() | st.sampled_from(SESSIONS),
+    branch=st.none() | st.sampled_from(BRANCHES),
+    visibility=st.sampled_from(m.Visibility),
+    state=st.sampled_from(m.State),
+)
+views = st.builds(
+    m.View,
+    user_id=st.sampled_from(USERS),
+    project_id=st.none() | st.sampled_from(PROJECTS),
+    session=st.none() | st.sampled_from(SESSIONS),
+    branches=st.none() | st.frozensets(st.sampled_from(BRANCHES)),
+    all_projects=st.booleans(),
+    all_sessions=st.booleans(),
+    states=st.just(frozenset(m.State)) | st.frozensets(st.sampled_from(m.State)),
+    kinds=st.none() | st.frozensets(st.sampled_from(["fact", "decision"])),
+    scopes=st.none() | st.frozensets(st.sampled_from(m.Scope)),
+)
+
+
+def shown(view, memory):
+    return view.shows(
+        user_id=memory.user_id,
+        project_id=memory.project_id,
+        scope=memory.scope,
+        session=memory.session,
+        branch=memory.branch,
+        visibility=memory.visibility,
+        state=memory.state,
+        kind=memory.kind,
+    )
+
+
+class StoreContract:
+    # memories
+
+    @given(memory=memories)
+    @settings(max_examples=60)
+    def test_a_memory_comes_back_as_it_was_kept(self, store, memory):
+        store.put(memory)
+
+        assert store.get(memory.id) == memory
+
+    def test_a_memory_outlives_the_store_object(self, open_store):
+        first = open_store()
+        kept = keep(first, memory())
+        first.close()
+
+        assert open_store().get(kept.id) == kept
+
+    def test_put_replaces_what_has_the_same_id(self, store):
+        old = keep(store, memory("Deploys run on Friday.", tags=("deploy", "friday"), file_paths=("a.py",)))
+        new = replace(old, content="Deploys run on Monday.", tags=("monday",), file_paths=())
+
+        store.put(new)
+
+        assert store.get(old.id) == new
+        assert store.count(EVERYTHING) == 1
+        assert [tag.name for tag in store.tags(MINE)] == ["monday"]
+        assert store.match(MINE, "friday", 5) == []
+        assert [name for name, _ in store.match(MINE, "monday", 5)] == [old.id]
+
+    def test_get_many_gives_those_that_exist(self, store):
+        a, b = memory("One."), memory("Two.")
+        keep(store, a, b)
+
+        assert store.get_many([b.id, "nothing", a.id, a.id]) == {a.id: a, b.id: b}
+        assert store.get_many([]) == {}
+
+    def test_get_names_what_is_missing(self, store):
+        with pytest.raises(MemoryNotFound, match="nothing"):
+            store.get("nothing")
+
+    @pytest.mark.parametrize("name", ["abc1", "abc1uvwxyz", "ABC1", "#abc1", "  abc1 ", "uvwxyz", "#1UVWXYZ"])
+    def test_resolve_takes_any_unambiguous_beginning_or_end(self, store, name):
+        keep(store, memory(id="abc1uvwxyz"), memory("Other.", id="abc2rstuvw"))
+
+        assert store.resolve(MINE, name) == "abc1uvwxyz"
+
+    def test_resolve_takes_no_end_that_may_be_a_word(self, store):
+        keep(store, memory(id="abc1forget"), memory("Other.", id="abc2x"))
+
+        with pytest.raises(MemoryNotFound):
+            store.resolve(MINE, "orget")
+
+    def test_resolve_prefers_the_whole_id_to_a_longer_one(self, store):
+        keep(store, memory(id="abc"), memory("Other.", id="abcd"), memory("Third.", id="xabc"))
+
+        assert store.resolve(MINE, "abc") == "abc"
+
+    def test_resolve_refuses_to_guess(self, store):
+        keep(store, memory(id="abc1uvwxyz"), memory("Other.", id="abc2uvwxyz"))
+
+        for name in ("abc", "uvwxyz"):
+            with pytest.raises(AmbiguousId, match="abc1uvwxyz"):
+                store.resolve(MINE, name)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "",
+            "#",
+            "*",
+            "abc*",
+            "a?c",
+            "[a-z]",
+            "%",
+            "abc%",
+            "' OR 1=1 --",
+            "abc1'; DROP TABLE memories; --",
+            "\x00",
+            "é",
+            "\udcff",
+            "zzz",
+            "a" * 200_000,
+        ],
+    )
+    def test_a_name_is_never_a_pattern_nor_sql(self, store, name):
+        keep(store, memory(id="abc1xyz"))
+
+        with pytest.raises(MemoryNotFound):
+            store.resolve(MINE, name)
+
+        assert store.count(MINE) == 1
+
+    def test_resolve_does_not_see_past_the_view(self, store):
+        keep(store, memory(id="abc1", project_id="blog"))
+
+        with pytest.raises(MemoryNotFound):
+            store.resolve(MINE, "abc1")
+
+    def test_newest_comes_first_and_each_gives_the_oldest_first(self, store):
+        kept = [memory(f"Number {number}.") for number in range(7)]
+        keep(store, *kept)
+
+        assert store.newest(MINE) == kept[::-1]
+        assert store.newest(MINE, limit=2) == [kept[6], kept[5]]
+        assert store.newest(MINE, limit=0) == []
+        assert list(store.each(MINE)) == kept
+
+    def test_each_goes_through_more_than_a_page(self, store):
+        kept = [memory(f"Number {number}.") for number in range(1100)]
+        keep(store, *kept)
+
+        assert [each.id for each in store.each(MINE)] == [each.id for each in kept]
+
+    def test_counts_by_field(self, store):
+        keep(store, memory("A."), memory("B.", kind="decision"), memory("C.", state=m.State.ARCHIVED))
+
+        assert store.count(MINE) == 2
+        assert store.counts(MINE, "kind") == {"decision": 1, "fact": 1}
+        assert store.counts(EVERYTHING, "state") == {"active": 2, "archived": 1}
+        with pytest.raises(ValueError):
+            store.counts(MINE, "content; DROP TABLE memories")
+
+    @pytest.mark.parametrize("tag", ["api", "c++", "*", "a'b", "[x]", "ünïcode"])
+    def test_newest_by_tag_means_exactly_this_tag(self, store, tag):
+        keep(store, kept := memory("With it.", tags=("first", tag)), memory("Without.", tags=("first",)))
+
+        assert store.newest(MINE, tag=tag) == [kept]
+
+    @pytest.mark.parametrize("file", ["src/[id].ts", "src/a*.py", "src/what?.md", "src/ü/é.py", "src/'.py"])
+    def test_newest_by_file_takes_the_path_or_its_end_literally(self, store, file):
+        kept = memory("With it.", file_paths=("other.py", file))
+        keep(store, kept, memory("Without.", file_paths=("src/i.ts", "src/ab.py", "src/whatx.md", "x")))
+
+        assert store.newest(MINE, file=file) == [kept]
+        assert store.newest(MINE, file=file.removeprefix("src/")) == [kept]
+
+    @pytest.mark.parametrize("file", ["rc/main.py", "*", "main", "", "/", "%", "x" * 100_000])
+    def test_newest_by_file_never_takes_part_of_a_name(self, store, file):
+        keep(store, memory(file_paths=("src/main.py",)))
+
+        assert store.newest(MINE, file=file) == []
+
+    def test_twins_say_the_same_word_for_word(self, store):
+        kept = memory("Use  TABS.")
+        keep(store, kept, memory("Use spaces."), memory("use tabs.", project_id="blog"))
+
+        assert store.twins(MINE, m.fingerprint("use tabs.")) == [kept]
+
+    def test_written_in_counts_one_writer_in_one_session(self, store):
+        agent = {"created_by": "agent:coder"}
+        keep(
+            store,
+            memory("A.", session="s1", **agent),
+            memory("B.", session="s1", **agent),
+            memory("C.", session="s2", **agent),
+            memory("D.", session="s1"),
+            memory("E.", **agent),
+            memory("F.", session="s1", created_at=NOW - timedelta(days=9), **agent),
+        )
+
+        assert store.written_in("s1", "agent:coder", NOW) == 2
+        assert store.written_in("s1", "agent:coder", NOW - timedelta(days=10)) == 3
+        assert store.written_in(None, "agent:coder", NOW) == 1
+
+    def test_delete_takes_out_everything(self, store):
+        gone = keep(store, memory("Zebrafish live here.", tags=("fish",), file_paths=("aquarium.py",)))
+        stays = keep(store, memory("Cats live here.", tags=("cat",)))
+        store.put_vector(gone.id, "fake", unit(1, 0))
+        store.put_link(m.Link(stays.id, gone.id, m.Relation.RELATES_TO, NOW))
+        store.put_clusters("shop", [m.Cluster("c", "shop", "pets", "fake", b"", (gone.id, stays.id), NOW)])
+
+        store.delete(gone.id)
+
+        with pytest.raises(MemoryNotFound):
+            store.get(gone.id)
+        assert store.match(MINE, "zebrafish aquarium fish", 5) == []
+        assert store.near(MINE, "fake", unit(1, 0), 5) == []
+        assert store.vector(gone.id, "fake") is None
+        assert store.links(stays.id) == []
+        assert [tag.name for tag in store.tags(EVERYTHING)] == ["cat"]
+        assert store.clusters("shop")[0].members == (stays.id,)
+        assert store.check() == []
+        with pytest.raises(MemoryNotFound):
+            store.delete(gone.id)
+
+    def test_a_memory_may_outlive_what_superseded_it(self, store):
+        new = memory("Use spaces.")
+        old = memory("Use tabs.", state=m.State.SUPERSEDED, superseded_by=new.id)
+        keep(store, new, old)
+        store.put_link(m.Link(new.id, old.id, m.Relation.SUPERSEDES, NOW))
+
+        store.delete(new.id)
+
+        assert store.check() == []
+
+    def test_what_is_not_utf8_is_refused_and_nothing_is_changed(self, store):
+        seq = store.seq()
+
+        for bad in (memory("\ud800"), memory(tags=("\udcff",)), memory(branch="\udfff")):
+            with pytest.raises(ContentRefused):
+                keep(store, bad)
+        with pytest.raises(ContentRefused):
+            store.newest(MINE, file="\udcff")
+
+        assert store.seq() == seq
+        assert store.count(EVERYTHING) == 0
+        assert store.audit(5) == []
+
+    def test_seq_grows_with_every_write_of_whatever_process(self, store, open_store):
+        other = open_store()
+        seen = [store.seq()]
+
+        kept = keep(other, memory())
+        seen.append(store.seq())
+        other.put_vector(kept.id, "fake", unit(1, 0))
+        seen.append(store.seq())
+        other.delete(kept.id)
+        seen.append(store.seq())
+
+        assert seen == sorted(set(seen))
+
+    # finding
+
+    @pytest.mark.parametrize(
+        "query",
+        ["", "foo-bar", 'say "hi"', "NOT", "a:b*", "(", '"', "NEAR(a b)", "{x}", "^", "\x00", "\udcff"],
+    )
+    def test_a_query_is_words_and_never_syntax(self, store, query):
+        keep(store, memory("Something else entirely."))
+
+        assert store.match(MINE, query, 5) == []
+
+    @pytest.mark.parametrize(
+        ("content", "query"),
+        [
+            ("The foo-bar service is down.", "foo-bar"),
+            ('They say "hi" first.', 'say "hi"'),
+            ("parseHTTPConfig reads it.", "http config"),
+            ("parse_http_config reads it.", "parseHttpConfig"),
+            ("See src/auth/login_page.py.", "login page"),
+            ("Das Café schließt früh.", "cafe fruh"),
+            ("El cafe\u0301 abre.", "café"),
+            ("Not that one.", "NOT"),
+            ("It is what it is.", "what is it"),
+            ("Tests were running.", "run test"),
+            ("Port 8080 is taken.", "8080"),
+            ("データベースは遅い", "データベースは遅い"),
+        ],
+    )
+    def test_match_finds_words_as_people_write_them(self, store, content, query):
+        kept = keep(store, memory(content))
+        keep(store, memory("Unrelated."))
+
+        assert [name for name, _ in store.match(MINE, query, 5)] == [kept.id]
+
+    def test_match_looks_at_tags_paths_and_kind_too(self, store):
+        tagged = keep(store, memory("A.", tags=("billing",)))
+        placed = keep(store, memory("B.", file_paths=("src/checkout.py",)))
+        decided = keep(store, memory("C.", kind="decision"))
+
+        for query, expected in (("billing", tagged), ("checkout", placed), ("decision", decided)):
+            assert [name for name, _ in store.match(MINE, query, 5)] == [expected.id]
+
+    def test_match_gives_the_best_first_and_no_more_than_asked_for(self, store):
+        keep(store, *(memory(f"Redis note {number}.") for number in range(5)))
+        best = keep(store, memory("Redis cache expires."))
+
+        found = store.match(MINE, "redis cache expires", 3)
+
+        assert len(found) == 3
+        assert found[0][0] == best.id
+        assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+
+    def test_a_huge_query_is_no_trouble(self, store):
+        kept = keep(store, memory("Needle here."))
+
+        assert store.match(MINE, "needle " + "hay" * 33_000, 5)[0][0] == kept.id
+        store.match(MINE, " ".join(f"word{number}" for number in range(15_000)), 5)
+
+    @given(query=st.text(max_size=60), content=texts)
+    @settings(max_examples=60)
+    def test_no_query_can_break_match(self, store, query, content):
+        with pytest.raises(Undo), store.transaction():
+            store.put(memory(content))
+            store.match(MINE, query, 5)
+            store.match(MINE, content, 5)
+            raise Undo
+
+    def test_near_gives_the_nearest_first_above_the_floor(self, store):
+        kept = [memory(f"Number {number}.") for number in range(4)]
+        keep(store, *kept)
+        for each, vector in zip(kept, [(1, 0), (1, 1), (0, 1), (-1, 0)], strict=True):
+            store.put_vector(each.id, "fake", unit(*vector))
+
+        found = store.near(MINE, "fake", unit(1, 0), 10)
+
+        assert [name for name, _ in found] == [each.id for each in kept]
+        assert [round(score, 3) for _, score in found] == [1.0, 0.707, 0.0, -1.0]
+        assert store.near(MINE, "fake", unit(1, 0), 2) == found[:2]
+        assert store.near(MINE, "fake", unit(1, 0), 10, floor=0.5) == found[:2]
+        assert store.near(MINE, "fake", unit(1, 0), 0) == []
+
+    def test_near_breaks_ties_by_id_whatever_the_limit(self, store):
+        kept = [memory(f"Number {number}.") for number in range(40)]
+        keep(store, *kept)
+        with store.transaction():
+            for each in reversed(kept):
+                store.put_vector(each.id, "fake", unit(1, 0))
+
+        for limit in (1, 3, 39):
+            found = [name for name, _ in store.near(MINE, "fake", unit(1, 0), limit)]
+            assert found == [each.id for each in kept[:limit]]
+
+    def test_vectors_of_different_models_are_never_mixed(self, store):
+        kept = keep(store, memory())
+        store.put_vector(kept.id, "small", unit(1, 0))
+        store.put_vector(kept.id, "large", unit(1, 0, 0))
+        other = keep(store, memory("Other."))
+        store.put_vector(other.id, "large", unit(0, 1, 0))
+
+        assert [name for name, _ in store.near(MINE, "small", unit(1, 0), 5)] == [kept.id]
+        assert [name for name, _ in store.near(MINE, "large", unit(1, 0, 0), 5)] == [kept.id, other.id]
+        assert store.near(MINE, "small", unit(1, 0, 0), 5) == []
+        assert store.near(MINE, "unknown", unit(1, 0), 5) == []
+        assert store.drop_vectors(keep="large") == 1
+        assert store.near(MINE, "small", unit(1, 0), 5) == []
+        assert store.vector(kept.id, "large") == unit(1, 0, 0)
+
+    def test_a_vector_of_the_wrong_length_spoils_nothing(self, store):
+        kept = [memory(f"Number {number}.") for number in range(3)]
+        keep(store, *kept)
+        for each, vector in zip(kept, [(1, 0), (1, 0, 0, 0), (0, 1)], strict=True):
+            store.put_vector(each.id, "fake", unit(*vector))
+
+        assert [name for name, _ in store.near(MINE, "fake", unit(1, 0), 5)] == [kept[0].id, kept[2].id]
+        assert len(store.check()) == 1
+
+    def test_near_follows_every_change(self, store, open_store):
+        kept = keep(store, memory())
+        store.put_vector(kept.id, "fake", unit(1, 0))
+        assert store.near(MINE, "fake", unit(0, 1), 5)[0][1] == pytest.approx(0)
+
+        store.put_vector(kept.id, "fake", unit(0, 1))
+        assert store.near(MINE, "fake", unit(0, 1), 5)[0][1] == pytest.approx(1)
+
+        store.put(replace(kept, state=m.State.DELETED))
+        assert store.near(MINE, "fake", unit(0, 1), 5) == []
+
+        other = open_store()
+        theirs = keep(other, memory("Theirs."))
+        other.put_vector(theirs.id, "fake", unit(1, 1))
+        assert [name for name, _ in store.near(MINE, "fake", unit(0, 1), 5)] == [theirs.id]
+
+        other.delete(theirs.id)
+        assert store.near(MINE, "fake", unit(0, 1), 5) == []
+
+    def test_what_has_no_vector_yet_is_known(self, store):
+        kept = [memory(f"Number {number}.") for number in range(3)]
+        keep(store, *kept, memory("Gone.", state=m.State.DELETED))
+        store.put_vector(kept[0].id, "fake", unit(1, 0))
+
+        assert store.without_vector("fake", 10) == [(kept[2].id, "Number 2."), (kept[1].id, "Number 1.")]
+        assert store.without_vector("fake", 1) == [(kept[2].id, "Number 2.")]
+        assert store.count_without_vector("fake") == 2
+        assert store.count_without_vector("other") == 3
+        with pytest.raises(MemoryNotFound):
+            store.put_vector("nothing", "fake", unit(1, 0))
+
+    # who sees what
+
+    @given(kept=st.lists(placed, min_size=1, max_size=8), view=views)
+    @settings(max_examples=150)
+    def test_every_way_to_find_agrees_with_the_view(self, store, kept, view):
+        expected = {each.id for each in kept if shown(view, each)}
+
+        with pytest.raises(Undo), store.transaction():
+            for each in kept:
+                store.put(each)
+                store.put_vector(each.id, "fake", unit(1, 0))
+
+            assert {each.id for each in store.newest(view)} == expected
+            assert {each.id for each in store.each(view)} == expected
+            assert {each.id for each in store.twins(view, kept[0].fingerprint)} == expected
+            assert {name for name, _ in store.match(view, "pnpm", 100)} == expected
+            assert {name for name, _ in store.near(view, "fake", unit(1, 0), 100)} == expected
+            assert store.count(view) == sum(store.counts(view, "kind").values()) == len(expected)
+            raise Undo
+
+    # the graph
+
+    def test_links_come_back_from_both_ends(self, store):
+        a, b = memory("One."), memory("Two.")
+        keep(store, a, b)
+        link = m.Link(a.id, b.id, m.Relation.DERIVED_FROM, NOW, 0.25, "made of it", "ambiguous", NOW)
+
+        store.put_link(link)
+
+        assert store.links(a.id) == store.links(b.id) == store.all_links(MINE) == [link]
+        store.put_link(replace(link, weight=0.75))
+        assert store.links(a.id) == [replace(link, weight=0.75)]
+        assert store.drop_link(a.id, b.id, m.Relation.DERIVED_FROM)
+        assert not store.drop_link(a.id, b.id, m.Relation.DERIVED_FROM)
+        assert store.links(a.id) == []
+
+    def test_a_link_needs_both_ends(self, store):
+        kept = keep(store, memory())
+
+        with pytest.raises(MemoryNotFound):
+            store.put_link(m.Link(kept.id, "nothing", m.Relation.RELATES_TO, NOW))
+
+        assert store.links(kept.id) == []
+
+    def test_conflicts_are_the_open_contradictions_in_view(self, store):
+        a, b, c = memory("One."), memory("Two."), memory("Three.")
+        far = memory("Far.", project_id="blog")
+        keep(store, a, b, c, far)
+        first = m.Link(a.id, b.id, m.Relation.CONTRADICTS, NOW)
+        second = m.Link(c.id, b.id, m.Relation.CONTRADICTS, NOW + timedelta(seconds=1))
+        for link in (
+            first,
+            second,
+            m.Link(a.id, c.id, m.Relation.CONTRADICTS, NOW, resolved_at=NOW),
+            m.Link(a.id, c.id, m.Relation.RELATES_TO, NOW),
+            m.Link(a.id, far.id, m.Relation.CONTRADICTS, NOW),
+        ):
+            store.put_link(link)
+
+        assert store.conflicts(MINE) == [first, second]
+        assert store.conflicts(MINE, [a.id]) == [first]
+        assert store.conflicts(MINE, [b.id]) == [first, second]
+        assert store.conflicts(MINE, []) == []
+
+    def test_tags_come_commonest_first_with_their_description(self, store):
+        keep(store, memory("A.", tags=("x", "y")), memory("B.", tags=("y",)))
+        keep(store, memory("Far.", project_id="blog", tags=("x", "z")))
+
+        store.describe_tag("y", "Why")
+
+        assert store.tags(MINE) == [m.Tag("y", "Why", 2), m.Tag("x", "", 1)]
+
+    def test_clusters_are_replaced_as_a_whole(self, store):
+        a, b = memory("One."), memory("Two.")
+        keep(store, a, b)
+        first = m.Cluster("c1", "shop", "First", "fake", unit(1, 0), tuple(sorted((a.id, b.id))), NOW)
+        elsewhere = m.Cluster("c2", None, "Global", "fake", unit(0, 1), (), NOW)
+        store.put_clusters(None, [elsewhere])
+        store.put_clusters("shop", [first])
+        assert store.clusters("shop") == [first]
+
+        second = replace(first, id="c3", members=(b.id, "purged meanwhile"))
+        store.put_clusters("shop", [second])
+
+        assert store.clusters("shop") == [replace(second, members=(b.id,))]
+        assert store.clusters(None) == [elsewhere]
+
+    # work
+
+    def test_sessions_come_back_newest_first(self, store):
+        first = m.Session("s1", "ada", "shop", NOW, "coder", "codex", "main", None)
+        second = m.Session("s2", "ada", "shop", NOW + timedelta(hours=1), parent="s1")
+        outside = m.Session("s3", "ada", None, NOW)
+        for session in (first, second, outside):
+            store.put_session(session)
+        ended = replace(first, ended_at=NOW + timedelta(hours=2), summary="All done.")
+        store.put_session(ended)
+
+        assert store.get_session("s1") == ended
+        assert store.get_session("nothing") is None
+        assert store.sessions("ada", "shop", 10) == [second, ended]
+        assert store.sessions("ada", "shop", 1) == [second]
+        assert store.sessions("ada", None, 10) == [outside]
+        assert store.sessions("bob", "shop", 10) == []
+
+    def test_a_finding_is_kept_once_a_session(self, store):
+        store.put_session(m.Session("s1", "ada", "shop", NOW))
+        finding = m.Finding(
+            "f1", "s1", "print", "fact", "Seen.", NOW, 0.7, 0.8, ("tag",), ("a.py",), (3, 5), "promoted"
+        )
+
+        assert store.put_finding(finding)
+        assert not store.put_finding(replace(finding, id="f2"))
+        assert store.put_finding(other := replace(finding, id="f3", fingerprint="other", messages=None))
+        assert store.findings("s1") == [finding, other]
+        assert store.findings("s2") == []
+
+    def test_gaps_are_listed_while_they_are_open(self, store):
+        first = m.Gap("g1", "shop", "deploying", NOW, "s1")
+        second = m.Gap("g2", "shop", "testing", NOW + timedelta(hours=1))
+        for gap in (first, second, m.Gap("g3", None, "elsewhere", NOW)):
+            store.put_gap(gap)
+        assert store.gaps("shop", 10) == [second, first]
+        assert store.gaps("shop", 1) == [second]
+
+        store.put_gap(replace(second, closed_at=NOW))
+
+        assert store.gaps("shop", 10) == [first]
+
+    def test_a_project_is_known_by_any_of_its_keys(self, store):
+        shop = m.Project("p1", "shop", "/src/shop", "")
+        store.put_project(shop, ["remote:x", "git:y"])
+
+        assert store.project_for(["nothing", "git:y"]) == "p1"
+        assert store.project_for(["nothing"]) is None
+        assert store.project_for([]) is None
+        assert store.project_keys("p1") == ["git:y", "remote:x"]
+        store.put_project(moved := replace(shop, root="/elsewhere"), ["dir:z"])
+        assert store.projects() == [moved]
+        assert store.project_keys("p1") == ["dir:z", "git:y", "remote:x"]
+        store.put_project(m.Project("p2", "blog", "/blog", ""), ["git:y"])
+        assert store.project_for(["git:y"]) == "p2"
+
+    @pytest.mark.parametrize("value", [True, 0, 1.5, "text", "ünï", ["a", 1], {"a": None}, None])
+    def test_a_setting_comes_back_for_its_project_only(self, store, value):
+        store.set_setting("shop", "name", "old")
+        store.set_setting("shop", "name", value)
+
+        assert store.setting("shop", "name") == value
+        assert store.setting(None, "name") is None
+        assert store.setting("shop", "other") is None
+
+    # audit
+
+    def test_audit_lines_come_newest_first_and_hold_each_other(self, store):
+        kept = keep(store, memory())
+        store.log("pin", "user", NOW + timedelta(hours=1), kept.id, {"ünï": [1, None]})
+        store.log("update", "agent:x", NOW, None, {})
+
+        lines = store.audit(10)
+
+        assert [line.action for line in lines] == ["update", "pin", "add"]
+        assert lines[1].detail == {"ünï": [1, None]}
+        assert lines[1].at == NOW + timedelta(hours=1)
+        assert len({line.hash for line in lines}) == 3
+        assert store.audit(1) == lines[:1]
+        assert store.audit(10, kept.id) == lines[1:]
+        assert store.check() == []
+
+    @pytest.mark.parametrize(
+        "tampering",
+        [
+            "UPDATE audit SET actor = 'someone' WHERE seq = 2",
+            "UPDATE audit SET detail = '{}' WHERE seq = 2",
+            "UPDATE audit SET memory_id = NULL WHERE seq = 2",
+            "UPDATE audit SET at = '2020-01-01T00:00:00.000000Z' WHERE seq = 2",
+            "UPDATE audit SET hash = (SELECT hash FROM audit WHERE seq = 1) WHERE seq = 2",
+            "DELETE FROM audit WHERE seq = 2",
+            "DELETE FROM audit WHERE seq = 1",
+        ],
+    )
+    def test_a_line_that_was_tampered_with_is_found(self, store, execute, tampering):
+        keep(store, *(memory(f"Number {number}.") for number in range(3)))
+        assert store.check() == []
+
+        execute(tampering)
+
+        assert "audit" in store.check()[0].what.lower()
+
+    def test_trimming_keeps_the_chain_and_the_newest(self, store):
+        kept = [memory(f"Number {number}.") for number in range(30)]
+        keep(store, *kept)
+        assert store.trim_audit(keep=30, down_to=10) == 0
+
+        assert store.trim_audit(keep=29, down_to=10) == 20
+
+        assert [line.memory_id for line in store.audit(100)] == [each.id for each in kept[:19:-1]]
+        assert store.check() == []
+        keep(store, memory("After."))
+        assert store.trim_audit(keep=5, down_to=0) == 10
+        keep(store, memory("Last."))
+        assert store.check() == []
+
+    # transactions and threads
+
+    def test_a_transaction_is_all_or_nothing(self, store):
+        kept = keep(store, memory())
+
+        with pytest.raises(Undo), store.transaction():
+            keep(store, memory("Other."))
+            store.put(replace(kept, content="Changed."))
+            store.put_link(m.Link(kept.id, store.newest(MINE)[0].id, m.Relation.RELATES_TO, NOW))
+            store.set_setting(None, "name", 1)
+            assert store.count(MINE) == 2
+            raise Undo
+
+        assert store.newest(MINE) == [kept]
+        assert store.links(kept.id) == []
+        assert store.setting(None, "name") is None
+        assert len(store.audit(10)) == 1
+        assert store.check() == []
+
+    def test_nested_transactions_are_one(self, store, open_store):
+        other = open_store()
+
+        with pytest.raises(Undo), store.transaction():
+            with store.transaction():
+                keep(store, memory())
+            assert other.count(MINE) == 0
+            raise Undo
+
+        assert store.count(MINE) == 0
+
+    def test_a_rollback_leaves_the_vectors_right(self, store):
+        kept = keep(store, memory())
+        store.put_vector(kept.id, "fake", unit(1, 0))
+
+        with pytest.raises(Undo), store.transaction():
+            store.put_vector(kept.id, "fake", unit(0, 1))
+            keep(store, new := memory("New."))
+            store.put_vector(new.id, "fake", unit(1, 0))
+            store.delete(kept.id)
+            assert [name for name, _ in store.near(MINE, "fake", unit(1, 0), 5)] == [new.id]
+            raise Undo
+
+        assert store.near(MINE, "fake", unit(1, 0), 5) == [(kept.id, pytest.approx(1))]
+
+    def test_threads_write_and_read_at_once(self, store):
+        workers, each_writes = 8, 50
+        errors, ready, done = [], threading.Barrier(workers + 2), threading.Event()
+
+        def write(worker):
+            for number in range(each_writes):
+                with store.transaction():
+                    kept = keep(store, memory(f"Worker {worker} wrote {number}.", tags=(f"w{worker}",)))
+                    store.put_vector(kept.id, "fake", unit(1, worker, number))
+
+        def read():
+            while not done.is_set():
+                for name, _ in store.near(MINE, "fake", unit(1, 1, 1), 10):
+                    store.get(name)
+                assert len(store.newest(MINE, limit=5)) <= 5
+                store.match(MINE, "worker wrote", 5)
+
+        def run(work, *args):
+            ready.wait()
+            try:
+                work(*args)
+            except BaseException as error:
+                errors.append(error)
+
+        writers = [threading.Thread(target=run, args=(write, number)) for number in range(workers)]
+        readers = [threading.Thread(target=run, args=(read,)) for _ in range(2)]
+        for thread in writers + readers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        for thread in readers:
+            thread.join()
+
+        assert errors == []
+        assert store.count(MINE) == workers * each_writes
+        assert len(store.near(MINE, "fake", unit(1, 1, 1), 1000)) == workers * each_writes
+        assert store.check() == []
+
+    # care
+
+    def test_info_and_backup_tell_where_things_are(self, store):
+        keep(store, memory())
+        assert store.backup_age(NOW) is None
+
+        made = store.backup()
+
+        assert os.path.exists(made)  # noqa: PTH110 - a later store may answer with another sort of place
+        assert store.backup_age(datetime.now(UTC)) < 1
+        info = store.info()
+        assert info.size > 0
+        assert info.version > 0
+        assert not info.encrypted

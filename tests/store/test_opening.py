@@ -1,0 +1,554 @@
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import apsw
+import child
+import pytest
+from samples import EVERYTHING, MINE, keep, memory
+
+from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
+from recollect.store import opening
+from recollect.store.sqlite import SqliteStore
+
+NEWEST = len(list((Path(opening.__file__).parent / "migrations").glob("*.sql")))
+
+
+@pytest.fixture
+def path(home):
+    return home / "recollect.db"
+
+
+def filled(path, count=200):
+    """A store of `count` memories with a backup of all but the last, closed."""
+    store = SqliteStore(path)
+    keep(store, *(memory(f"Number {number}: {'x' * 200}", tags=("t",)) for number in range(count)))
+    store.backup()
+    keep(store, memory("After the backup."))
+    store.close()
+
+
+def contents(path):
+    """What is in the store, and what the user is told on opening it."""
+    store = SqliteStore(path)
+    try:
+        return len(store.newest(EVERYTHING)), store.notices, store.check()
+    finally:
+        store.close()
+
+
+def scribble(path, offset=None, size=4096):
+    data = bytearray(path.read_bytes())
+    offset = len(data) // 2 if offset is None else offset
+    data[offset : offset + size] = bytes(255 - byte for byte in data[offset : offset + size])
+    path.write_bytes(data)
+
+
+def set_version(path, number):
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", number)
+    db.close()
+
+
+# migrations
+
+
+def test_a_fresh_store_has_the_newest_version(path):
+    store = SqliteStore(path)
+
+    assert store.info().version == NEWEST
+    assert store.notices == ()
+    assert not (path.parent / "backups").exists()
+    store.close()
+
+
+def of_version_1(path):
+    """A store as the first version left it, with one memory in it."""
+    SqliteStore(path).close()
+    kept = memory()
+    with_everything = SqliteStore(path)
+    with_everything.put(kept)
+    with_everything.close()
+    db = apsw.Connection(str(path))
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    script = (Path(opening.__file__).parent / "migrations" / "0001_memories.sql").read_text()
+    for table in tables:
+        if not table.startswith("sqlite_") and table not in script and "memory_words" not in table:
+            db.execute(f"DROP TABLE {table}")
+    db.pragma("user_version", 1)
+    db.close()
+    return kept
+
+
+def test_an_older_store_is_brought_up_to_date_after_a_backup(path):
+    kept = of_version_1(path)
+
+    store = SqliteStore(path)
+
+    assert store.info().version == NEWEST
+    assert store.get(kept.id) == kept
+    store.log("add", "user", kept.created_at, kept.id, {})
+    assert store.check() == []
+    store.close()
+    backup = apsw.Connection(str(path.parent / "backups" / "recollect-1.db"))
+    assert backup.pragma("user_version") == 1
+    assert backup.execute("SELECT id FROM memories").get == kept.id
+    backup.close()
+
+
+def test_processes_that_migrate_at_once_do_not_disturb_each_other(path):
+    kept = of_version_1(path)
+    code = (
+        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "input(); store = SqliteStore(Path(sys.argv[1])); print(store.info().version); store.close()"
+    )
+    processes = [
+        subprocess.Popen(
+            [child.sys.executable, "-c", code, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+    for process in processes:
+        out, err = process.communicate(timeout=60)
+        assert (out.strip(), process.returncode) == (str(NEWEST), 0), err
+    store = SqliteStore(path)
+    assert store.get(kept.id) == kept
+    store.close()
+
+
+def test_processes_that_make_the_store_at_once_do_not_disturb_each_other(path):
+    code = (
+        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "from samples import keep, memory\n"
+        "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); store.backup(); store.close()"
+    )
+
+    processes = [child.start(code, path, f"Number {number}.") for number in range(6)]
+
+    for process in processes:
+        child.finish(process)
+    assert contents(path) == (6, (), [])
+
+
+def test_a_newer_store_is_refused_and_left_as_it_is(path):
+    filled(path, 3)
+    set_version(path, NEWEST + 1)
+    before = path.read_bytes()
+
+    with pytest.raises(StoreTooNew, match=f"version {NEWEST + 1}"):
+        SqliteStore(path)
+
+    assert path.read_bytes() == before
+    set_version(path, NEWEST)
+    assert contents(path) == (4, (), [])
+
+
+# damage
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 100])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def garble(path):
+    path.write_bytes(b"This is not a database.\n" * 1000)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda path: scribble(path, 0, 100), cut, empty, garble],
+    ids=["header", "cut", "empty", "text"],
+)
+def test_a_damaged_file_is_set_aside_and_the_newest_backup_restored(path, damage):
+    filled(path)
+    damage(path)
+    damaged = path.read_bytes()
+    backup = (path.parent / "backups" / "recollect-1.db").read_bytes()
+    made = (path.parent / "backups" / "recollect-1.db").stat().st_mtime
+
+    count, notices, problems = contents(path)
+    if not notices:  # only reading shows it: the next opening restores
+        count, notices, problems = contents(path)
+
+    assert (count, problems) == (200, [])
+    assert "is now the backup of" in notices[0]
+    (aside,) = path.parent.glob("recollect.db.damaged-*[0-9]")
+    assert aside.name in notices[0]
+    assert len(aside.read_bytes()) == len(damaged)
+    restored = path.parent / "backups" / "recollect-1.db"
+    assert (restored.read_bytes(), restored.stat().st_mtime) == (backup, made)
+    assert contents(path) == (200, (), [])
+
+
+def test_damage_in_the_middle_is_found_by_whoever_reads_it(path):
+    filled(path)
+    scribble(path, size=3 * 4096)
+    store = SqliteStore(path)
+
+    with pytest.raises(StoreDamaged, match="damaged"):
+        store.newest(EVERYTHING)
+    store.close()
+
+    count, notices, problems = contents(path)
+    assert (count, len(notices), problems) == (200, 1, [])
+
+
+def test_damage_within_a_text_is_found_by_whoever_reads_it(path):
+    filled(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"Number 7:", b"Number \xff:"))
+    store = SqliteStore(path)
+
+    with pytest.raises(StoreDamaged, match="cannot be read"):
+        store.newest(EVERYTHING)
+    store.close()
+
+    count, notices, problems = contents(path)
+    assert (count, len(notices), problems) == (200, 1, [])
+
+
+def test_check_finds_damage_and_the_next_opening_restores(path):
+    filled(path)
+    path.write_bytes(path.read_bytes().replace(b"Number 7:", b"Number \xff:"))
+    store = SqliteStore(path)
+
+    assert "cannot be read" in store.check()[0].what
+    store.close()
+
+    assert contents(path)[0] == 200
+
+
+def test_when_the_newest_backup_is_bad_too_the_one_before_is_restored(path):
+    filled(path, 50)
+    store = SqliteStore(path)
+    store.backup()
+    store.close()
+    scribble(path, 0, 100)
+    scribble(path.parent / "backups" / "recollect-1.db", size=8192)
+
+    count, notices, problems = contents(path)
+
+    assert (count, len(notices), problems) == (50, 1, [])
+
+
+@pytest.mark.parametrize("backups", ["none", "bad"])
+def test_without_a_good_backup_a_damaged_file_is_left_alone(path, backups):
+    filled(path, 50)
+    scribble(path, 0, 100)
+    for backup in (path.parent / "backups").glob("*.db"):
+        backup.unlink() if backups == "none" else garble(backup)
+    before = path.read_bytes()
+
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="no good backup") as error:
+            SqliteStore(path)
+        assert "import" in error.value.hint
+
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("*.damaged-*"))
+
+
+def test_an_empty_file_without_backups_is_a_new_store(path):
+    path.touch()
+
+    assert contents(path) == (0, (), [])
+
+
+def test_a_restore_that_was_cut_off_is_finished(path):
+    filled(path, 50)
+    path.rename(path.with_name("recollect.db.damaged-20260101-000000"))
+    shutil.copy(path.parent / "backups" / "recollect-1.db", path.with_name("recollect.db.restored"))
+
+    assert contents(path) == (50, (), [])
+
+
+def test_nothing_is_restored_under_the_hands_of_another_process(path):
+    filled(path, 50)
+    code = (
+        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "store = SqliteStore(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [child.sys.executable, "-c", code, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    scribble(path, 0, 100)
+
+    with pytest.raises(StoreDamaged, match="still has it open"):
+        SqliteStore(path)
+
+    process.communicate("")
+    assert contents(path)[0] == 50
+
+
+def test_processes_that_meet_the_damage_at_once_restore_it_once(path):
+    filled(path, 50)
+    scribble(path, 0, 100)
+    code = (
+        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "from samples import keep, memory\n"
+        "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); print(len(store.notices))"
+    )
+
+    processes = [child.start(code, path, f"Number {number}.") for number in range(4)]
+
+    assert sum(int(child.finish(process)) for process in processes) == 1
+    assert contents(path) == (54, (), [])
+    assert len(list(path.parent.glob("*.damaged-*[0-9]"))) == 1
+
+
+def test_the_lock_is_given_back_after_a_failed_opening(path):
+    filled(path, 5)
+    set_version(path, NEWEST + 1)
+    with pytest.raises(StoreTooNew):
+        SqliteStore(path)
+    set_version(path, NEWEST)
+    store = SqliteStore(path)
+
+    with store._db.alone("try"):
+        pass
+    store.close()
+
+
+def test_nobody_is_alone_while_another_has_it_open(path):
+    first, second = SqliteStore(path), SqliteStore(path)
+
+    with pytest.raises(StoreBusy, match="another process"), first._db.alone("try"):
+        pass
+    second.close()
+    with first._db.alone("try"):
+        pass
+    with pytest.raises(StoreBusy, match="at work"), first.transaction(), first._db.alone("try"):
+        pass
+    assert first.count(MINE) == 0
+    first.close()
+
+
+# an unclean end
+
+WRITER = """
+import sys
+from pathlib import Path
+from recollect.store.sqlite import SqliteStore
+from samples import keep, memory
+store = SqliteStore(Path(sys.argv[1]))
+for number in range(20):
+    keep(store, memory(f"Number {number} of the dead."))
+print("written", flush=True)
+sys.stdin.read()
+"""
+
+
+def killed(path):
+    """A writer has died and left its log."""
+    process = subprocess.Popen(
+        [child.sys.executable, "-c", WRITER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in child.sys.path if p)},
+    )
+    assert process.stdout.readline() == "written\n"
+    process.kill()
+    process.communicate()
+    assert Path(f"{path}-wal").stat().st_size > 0
+
+
+def test_what_is_in_the_log_of_a_killed_process_is_there(path):
+    killed(path)
+
+    assert contents(path) == (20, (), [])
+
+
+def test_after_an_unclean_end_the_whole_file_is_checked(path):
+    filled(path)
+    killed(path)
+    # A page that opening does not need.
+    scribble(path, offset=path.stat().st_size - 40 * 4096, size=20 * 4096)
+
+    store = SqliteStore(path)
+
+    assert "damaged" in store.notices[0]
+    assert store.count(EVERYTHING) == 200
+    assert store.check() == []
+    store.close()
+    (aside,) = path.parent.glob("recollect.db.damaged-*[0-9]")
+    assert b"of the dead" in aside.read_bytes()
+
+
+# homes that cannot be written to
+
+
+@pytest.fixture
+def open_home():
+    """A home that a process without our rights can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+    folder.chmod(0o755)
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    yield home
+    for each in [home, *home.rglob("*")]:
+        each.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def give_away(home, mode):
+    """To nobody, with all files readable and the folders of this mode."""
+    for each in [*home.rglob("*"), home]:
+        if os.getuid() == 0:
+            os.chown(each, 65534, 65534)
+        each.chmod(mode if each.is_dir() else 0o400)
+
+
+READ_AND_TRY_TO_WRITE = (
+    child.AS_NOBODY
+    + """
+store = SqliteStore(Path(sys.argv[1]))
+print(len(store.newest(EVERYTHING)), len(store.match(MINE, "number", 100)), len(store.check()))
+for write in (lambda: keep(store, memory("New.")), store.backup):
+    try:
+        write()
+    except errors.StoreUnwritable as error:
+        print(error.message)
+store.close()
+"""
+)
+
+
+def test_a_read_only_home_can_be_read_and_refuses_writes(open_home):
+    filled(open_home / "recollect.db", 20)
+    give_away(open_home, 0o500)
+    before = {path: path.read_bytes() for path in open_home.rglob("*") if path.is_file()}
+
+    lines = child.run(READ_AND_TRY_TO_WRITE, open_home / "recollect.db").splitlines()
+
+    assert lines[0] == "21 20 0"
+    assert "read-only: nothing was changed" in lines[1]
+    assert "Nothing was changed" in lines[2]
+    assert {path: path.read_bytes() for path in open_home.rglob("*") if path.is_file()} == before
+
+
+def test_a_read_only_home_shows_what_a_killed_process_left_in_the_log(open_home):
+    killed(open_home / "recollect.db")
+    give_away(open_home, 0o500)
+
+    lines = child.run(READ_AND_TRY_TO_WRITE, open_home / "recollect.db").splitlines()
+
+    assert lines[0] == "20 20 0"
+
+
+def test_a_home_that_cannot_be_made_says_so(open_home):
+    give_away(open_home, 0o500)
+    code = f"""{child.AS_NOBODY}
+try:
+    SqliteStore(Path(sys.argv[1]) / "new" / "recollect.db")
+except errors.StoreUnwritable as error:
+    print(error.message, error.hint)
+"""
+
+    out = child.run(code, open_home)
+
+    assert "new" in out
+    assert "RECOLLECT_HOME" in out
+
+
+# a full disk
+
+FILL = """
+import resource, signal, sys
+from pathlib import Path
+from recollect.errors import StoreUnwritable
+from recollect.store.sqlite import SqliteStore
+from samples import EVERYTHING, keep, memory
+store = SqliteStore(Path(sys.argv[1]))
+limit = int(sys.argv[2])
+if limit:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    while True:
+        print(keep(store, memory(f"Full: {'x' * 1500}")).id, flush=True)
+except StoreUnwritable as error:
+    print("refused", error.message, flush=True)
+print(len(store.newest(EVERYTHING)))
+try:
+    store.backup()
+except StoreUnwritable as error:
+    print("refused", error.message)
+store.close()
+"""
+
+
+def check_full(path, lines):
+    acknowledged = [line for line in lines if " " not in line][:-1]
+    refusals = [line for line in lines if line.startswith("refused")]
+    assert refusals
+    assert "othing was changed" in refusals[0]
+    assert int(next(line for line in lines if line.isdigit() and len(line) < 6)) == 50 + 1 + len(acknowledged)
+    return acknowledged
+
+
+def test_a_file_that_may_not_grow_loses_nothing(path):
+    filled(path, 50)
+
+    lines = child.run(FILL, path, 2_000_000).splitlines()
+
+    acknowledged = check_full(path, lines)
+    store = SqliteStore(path)
+    assert set(acknowledged) <= {each.id for each in store.newest(EVERYTHING)}
+    assert store.check() == []
+    keep(store, memory("There is room again."))
+    store.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small disk; the test above covers the same without")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_loses_nothing(small_disk):
+    path = small_disk / "recollect.db"
+    filled(path, 50)
+
+    lines = child.run(FILL, path, 0).splitlines()
+
+    acknowledged = check_full(path, lines)
+    (small_disk / "backups" / "recollect-1.db").unlink()
+    store = SqliteStore(path)
+    assert set(acknowledged) <= {each.id for each in store.newest(EVERYTHING)}
+    assert store.check() == []
+    store.close()
+
+
+def test_a_store_cannot_be_made_on_a_full_disk(small_disk):
+    (small_disk / "big").write_bytes(b"x" * 2_093_056)
+
+    with pytest.raises(StoreUnwritable, match="othing was changed"):
+        SqliteStore(small_disk / "recollect.db")
+
+    (small_disk / "big").unlink()
+    assert contents(small_disk / "recollect.db") == (0, (), [])
