@@ -469,40 +469,55 @@ def dumps(value: Any) -> str:
 
 
 def provenance_from(data: Mapping[str, Any]) -> Provenance:
+    """This and its kin read what was written by `as_json`; TypeError, ValueError or KeyError for what was not."""
     messages = data.get("messages")
     return Provenance(
         source=Source(data["source"]),
         at=from_text(data["at"]),
-        session=data.get("session"),
+        session=_text(data, "session"),
         messages=(int(messages[0]), int(messages[1])) if messages else None,
-        agent=data.get("agent"),
-        branch=data.get("branch"),
-        snippet=data.get("snippet") or "",
-        reason=data.get("reason") or "",
+        agent=_text(data, "agent"),
+        branch=_text(data, "branch"),
+        snippet=_text(data, "snippet") or "",
+        reason=_text(data, "reason") or "",
     )
 
 
 def reinforcement_from(data: Mapping[str, Any]) -> Reinforcement:
     return Reinforcement(
         at=from_text(data["at"]),
-        by=data.get("by") or "user",
-        session=data.get("session"),
-        said=data.get("said") or "",
+        by=_text(data, "by") or "user",
+        session=_text(data, "session"),
+        said=_text(data, "said") or "",
     )
 
 
 def procedure_from(data: Mapping[str, Any]) -> Procedure:
     return Procedure(
-        name=data.get("name") or "",
-        trigger=data.get("trigger") or "",
-        steps=tuple(data.get("steps") or ()),
-        prerequisites=tuple(data.get("prerequisites") or ()),
-        warnings=tuple(data.get("warnings") or ()),
+        name=_text(data, "name") or "",
+        trigger=_text(data, "trigger") or "",
+        steps=_texts(data, "steps"),
+        prerequisites=_texts(data, "prerequisites"),
+        warnings=_texts(data, "warnings"),
     )
 
 
 def anchor_from(data: Mapping[str, Any]) -> Anchor:
-    return Anchor(data["path"], data.get("symbol") or "", data.get("digest") or "")
+    return Anchor(_text(data, "path") or "", _text(data, "symbol") or "", _text(data, "digest") or "")
+
+
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be a text")
+    return value
+
+
+def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = data.get(name) or ()
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{name} must be a list of texts")
+    return tuple(values)
 
 
 def link_from(data: Mapping[str, Any]) -> Link:

@@ -10,7 +10,7 @@ import pytest
 from samples import EVERYTHING, MINE, keep, memory
 
 from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
-from recollect.store import opening
+from recollect.store import opening, rows
 from recollect.store.sqlite import SqliteStore
 
 NEWEST = len(list((Path(opening.__file__).parent / "migrations").glob("*.sql")))
@@ -66,17 +66,15 @@ def test_a_fresh_store_has_the_newest_version(path):
 
 def of_version_1(path):
     """A store as the first version left it, with one memory in it."""
-    SqliteStore(path).close()
     kept = memory()
-    with_everything = SqliteStore(path)
-    with_everything.put(kept)
-    with_everything.close()
     db = apsw.Connection(str(path))
-    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    script = (Path(opening.__file__).parent / "migrations" / "0001_memories.sql").read_text()
-    for table in tables:
-        if not table.startswith("sqlite_") and table not in script and "memory_words" not in table:
-            db.execute(f"DROP TABLE {table}")
+    db.execute((Path(opening.__file__).parent / "migrations" / "0001_memories.sql").read_text())
+    known = {row[1] for row in db.execute("PRAGMA table_info(memories)")}
+    row = dict(zip(rows.MEMORY_COLUMNS, rows.memory_row(kept), strict=True))
+    row = {"num": 1, "seq": 0, **{name: value for name, value in row.items() if name in known}}
+    places = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO memories ({', '.join(row)}) VALUES ({places})", tuple(row.values()))
+    db.execute("INSERT INTO memory_words (rowid, content) VALUES (1, ?)", (kept.content,))
     db.pragma("user_version", 1)
     db.close()
     return kept

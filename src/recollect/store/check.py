@@ -34,10 +34,6 @@ _NONE_OF = (
         " OR target NOT IN (SELECT id FROM memories)",
     ),
     (
-        "{} superseded memories do not say by what",
-        "SELECT count(*) FROM memories WHERE state = 'superseded' AND superseded_by IS NULL",
-    ),
-    (
         "{} superseded memories have no link from what replaced them",
         "SELECT count(*) FROM memories m WHERE state = 'superseded'"
         " AND superseded_by IN (SELECT id FROM memories)"  # it may have been purged since

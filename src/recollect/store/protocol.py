@@ -4,9 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import recollect.model as m
+from recollect.store.classes import Key
+
+if TYPE_CHECKING:
+    from recollect.store.messages import MessageShelf
+    from recollect.store.vectors import Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,30 @@ class StoreInfo:
     encrypted: bool
 
 
+class TextRow(NamedTuple):
+    """The words of a memory, and who may see them."""
+
+    num: int  # the same for ever, greater for younger memories
+    id: str
+    content: str
+    tags: tuple[str, ...]
+    file_paths: tuple[str, ...]
+    kind: str
+    key: Key
+
+
+class Edge(NamedTuple):
+    """A hop from one memory to another, by a link or by something both have."""
+
+    source: str
+    target: str
+    relation: str  # of a link; or "tag" or "cluster"
+    name: str  # of the tag, the cluster's label; "" for a link
+    weight: float
+    degree: int  # how many memories lie one such hop from `source`: all its links, or all others with the tag
+    forward: bool  # False where a link is walked against its direction
+
+
 class Store(Protocol):
     """Keeps and finds memories; never ranks, embeds or forgets by itself.
 
@@ -40,10 +69,13 @@ class Store(Protocol):
     def seq(self) -> int:
         """Grows with every write to memories, by whatever process."""
 
+    def change(self) -> tuple[int, int]:
+        """`seq`, and a number that changes when a memory or a vector is gone for good."""
+
     # memories
 
     def put(self, memory: m.Memory) -> None:
-        """Keep `memory` with its full text and tags, replacing any that has its id."""
+        """Keep `memory` with its full text and tags, replacing any that has its id. Vectors of another text go."""
 
     def get(self, memory_id: str) -> m.Memory:
         """Raises `MemoryNotFound`."""
@@ -63,6 +95,7 @@ class Store(Protocol):
         *,
         tag: str | None = None,
         file: str | None = None,
+        standing: m.Standing | None = None,
         limit: int | None = None,
     ) -> list[m.Memory]:
         """What `view` shows, newest first."""
@@ -94,12 +127,28 @@ class Store(Protocol):
     ) -> list[tuple[str, float]]:
         """Ids of memories whose vector by `model` is nearest, with the cosine, best first."""
 
+    def scan(self, view: m.View, model: str, vector: bytes) -> "Scan | None":
+        """The cosine of every memory, for who wants to know the mean and spread; None where there are no vectors."""
+
+    def texts_since(self, seq: int) -> Iterator[TextRow]:
+        """What there is to read of all memories written after `seq`, in the order they were first kept."""
+
+    @property
+    def messages(self) -> "MessageShelf":
+        """What was said in sessions."""
+
+    def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
+        """Those that have triggers, or steps with one; newest first."""
+
     # vectors
 
     def put_vector(self, memory_id: str, model: str, vector: bytes) -> None: ...
 
     def vector(self, memory_id: str, model: str) -> bytes | None:
         """None where it has not been embedded by `model` yet."""
+
+    def vectors(self, view: m.View, model: str) -> Iterator[tuple[str, bytes]]:
+        """Ids and vectors of what `view` shows, oldest first, a page at a time."""
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
         """Ids and contents still to be embedded by `model`, newest first; deleted ones left out."""
@@ -121,6 +170,13 @@ class Store(Protocol):
 
     def all_links(self, view: m.View) -> list[m.Link]:
         """Those with both ends in `view`."""
+
+    def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
+        """All hops from `memory_ids` to others in `view`, at most the `fan_out` strongest links of each.
+
+        A tag or cluster with more than `fan_out` others in the view is a hub and leads nowhere. Links are walked
+        both ways, save `supersedes`, which leads to the newer memory.
+        """
 
     def conflicts(self, view: m.View, ids: Sequence[str] | None = None) -> list[m.Link]:
         """Contradictions not yet resolved, both sides in `view`; of `ids` only, if given."""

@@ -45,8 +45,8 @@ MEMORY_COLUMNS = (
     "reinforcements",
 )
 
-_TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE t.num = m.num)"
-SELECT_MEMORIES = f"SELECT {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, {_TAGS} FROM memories m"
+TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE t.num = m.num)"
+SELECT_MEMORIES = f"SELECT {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, {TAGS} FROM memories m"
 
 
 def memory_row(memory: m.Memory) -> tuple[Any, ...]:

@@ -12,14 +12,16 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound
-from recollect.store import rows
+from recollect.store import graph, rows
 from recollect.store.audit import AuditTrail
 from recollect.store.backup import Backups
 from recollect.store.check import UNREADABLE, find_damage, find_problems
+from recollect.store.classes import COLUMNS
 from recollect.store.keys import KeyNote
+from recollect.store.messages import MessageShelf
 from recollect.store.opening import open_or_restore, version_of
-from recollect.store.protocol import Problem, StoreInfo
-from recollect.store.vectors import VectorIndex
+from recollect.store.protocol import Edge, Problem, StoreInfo, TextRow
+from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.words import searchable, terms
 
 _PUT = (
@@ -44,6 +46,7 @@ class SqliteStore:
         self._db, self.notices = open_or_restore(path, key, self._backups)
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
+        self.messages = MessageShelf(self._db)
         self._vectors: dict[str, VectorIndex] = {}
 
     def close(self) -> None:
@@ -66,19 +69,29 @@ class SqliteStore:
             raise
 
     def seq(self) -> int:
+        return self.change()[0]
+
+    def change(self) -> tuple[int, int]:
         with self._db.reading() as db:
-            return int(db.execute("SELECT seq FROM change").get)
+            seq, purge = next(db.execute("SELECT seq, purge FROM change"))
+        return int(seq), int(purge)
 
     # memories
 
     def put(self, memory: m.Memory) -> None:
         with self._db.writing() as db:
+            said = db.execute("SELECT fingerprint FROM memories WHERE id = ?", (memory.id,)).get
             num = db.execute(_PUT, (_bump(db), *rows.memory_row(memory))).get
+            if said is not None and said != memory.fingerprint:
+                db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
             if db.execute("SELECT EXISTS (SELECT 1 FROM memory_tags WHERE num = ?)", (num,)).get:
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
                 db.execute("INSERT OR IGNORE INTO tags (name) VALUES (?)", (tag,))
-                db.execute("INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?)", (num, tag, position))
+                db.execute(
+                    "INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?, ?)",
+                    (num, tag, position, memory.project_id or ""),
+                )
             db.execute(
                 "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
                 (
@@ -133,6 +146,7 @@ class SqliteStore:
         *,
         tag: str | None = None,
         file: str | None = None,
+        standing: m.Standing | None = None,
         limit: int | None = None,
     ) -> list[m.Memory]:
         where, params = _where(view)
@@ -145,6 +159,13 @@ class SqliteStore:
                 " WHERE f.value = ? OR substr(f.value, ?) = ?)"
             )
             params += [file, -len(file) - 1, f"/{file}"]
+        if standing is not None:
+            where += (
+                " AND m.standing = ?" if standing is not m.Standing.PINNED else " AND m.standing = 'pinned'"
+            )
+            params += (
+                [] if standing is m.Standing.PINNED else [standing]
+            )  # the literal lets the partial index be used
         params.append(-1 if limit is None else limit)
         return self._memories(f"WHERE {where} ORDER BY m.id DESC LIMIT ?", *params)
 
@@ -164,7 +185,7 @@ class SqliteStore:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
 
     def counts(self, view: m.View, field: str) -> dict[str, int]:
-        if field not in ("kind", "state", "scope", "standing", "project_id"):
+        if field not in ("kind", "state", "scope", "standing", "project_id", "branch"):
             raise ValueError(field)
         where, params = _where(view)
         query = f"SELECT m.{field}, count(*) FROM memories m WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1"
@@ -222,6 +243,27 @@ class SqliteStore:
         with self._db.reading() as db:
             return index.near(db, view, vector, limit, floor)
 
+    def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
+        where, params = _where(view)
+        index = "INDEXED BY memories_triggers"  # the planner would rather look at the whole project
+        some = "(m.triggers <> '[]' OR m.procedure IS NOT NULL)"  # as the index has it
+        return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
+
+    def scan(self, view: m.View, model: str, vector: bytes) -> Scan | None:
+        index = self._vectors.setdefault(model, VectorIndex(model))
+        with self._db.reading() as db:
+            return index.scan(db, view, vector)
+
+    def texts_since(self, seq: int) -> Iterator[TextRow]:
+        query = (
+            f"SELECT m.num, m.id, m.content, {rows.TAGS}, m.file_paths, m.kind, {COLUMNS} FROM memories m"
+            " WHERE m.seq > ? ORDER BY m.num"
+        )
+        with self._db.reading() as db:
+            for num, memory_id, content, tags, paths, kind, *key in db.execute(query, (seq,)):
+                words = tuple(json.loads(tags)), tuple(json.loads(paths))
+                yield TextRow(num, memory_id, content, *words, kind, tuple(key))
+
     # vectors
 
     def put_vector(self, memory_id: str, model: str, vector: bytes) -> None:
@@ -238,6 +280,21 @@ class SqliteStore:
         with self._db.reading() as db:
             found: bytes | None = db.execute(query, (memory_id, model)).get
             return found
+
+    def vectors(self, view: m.View, model: str) -> Iterator[tuple[str, bytes]]:
+        where, params = _where(view)
+        query = (
+            "SELECT m.num, m.id, v.vector FROM memories m NOT INDEXED CROSS JOIN vectors v"
+            f" ON v.num = m.num AND v.model = ? WHERE {where} AND m.num > ? ORDER BY m.num LIMIT {_PAGE}"
+        )
+        last = 0
+        while True:
+            with self._db.reading() as db:
+                page: list[Any] = db.execute(query, (model, *params, last)).fetchall()
+            yield from ((memory_id, vector) for _, memory_id, vector in page)
+            if len(page) < _PAGE:
+                return
+            last = page[-1][0]
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
         query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT ?"
@@ -281,6 +338,10 @@ class SqliteStore:
 
     def all_links(self, view: m.View) -> list[m.Link]:
         return self._links_in(view, "1")
+
+    def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
+        with self._db.reading() as db:
+            return graph.neighbours(db, view, _view_sql(view), memory_ids, fan_out)
 
     def conflicts(self, view: m.View, ids: Sequence[str] | None = None) -> list[m.Link]:
         where = "l.relation = 'contradicts' AND l.resolved_at IS NULL"

@@ -48,6 +48,7 @@ CREATE INDEX memories_seq ON memories (seq);
 CREATE INDEX memories_fingerprint ON memories (fingerprint);
 CREATE INDEX memories_session ON memories (session) WHERE session IS NOT NULL;
 CREATE INDEX memories_project ON memories (project_id, state, id);
+CREATE INDEX memories_pinned ON memories (id) WHERE standing = 'pinned';
 
 -- Words only: no second copy of the text, and deleting a row really takes its words out.
 CREATE VIRTUAL TABLE memory_words USING fts5(

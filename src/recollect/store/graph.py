@@ -1,0 +1,148 @@
+"""The memory graph in SQLite: from some memories to those one hop away, by link, by tag or by cluster.
+
+A tag that is on many memories says nothing about any of them, so one that has more than `fan_out` others
+in the view leads nowhere. How many there are is told from the index alone, so that a tag on 50,000 memories
+costs no more than one on fifty.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any
+
+import recollect.model as m
+from recollect.store.protocol import Edge
+
+if TYPE_CHECKING:
+    import apsw
+
+_Pairs = list[Any]  # of a memory and one of its tags or clusters
+
+# Rows of one tag or cluster that are looked at for each that may be walked: some are archived, or of another
+# branch. With more rows than that it counts as a hub whatever their state.
+_LOOKED_AT = 2
+
+# Memories of tags and clusters looked at in one call, rarest first: each is a page of its own.
+_BUDGET = 250
+
+# A newer memory supersedes an older one, and only the newer is worth walking to.
+_LINKS = """
+    SELECT j.value, m.id, l.relation, l.weight, 1 FROM json_each(?) j
+    CROSS JOIN links l ON l.source = j.value AND l.relation <> 'supersedes'
+    CROSS JOIN memories m ON m.id = l.target WHERE {view}
+    UNION ALL
+    SELECT j.value, m.id, l.relation, l.weight, 0 FROM json_each(?) j
+    CROSS JOIN links l ON l.target = j.value CROSS JOIN memories m ON m.id = l.source WHERE {view}
+"""
+
+# Joined in the order they are written, so that rows come in the order of the list and of the index, unsorted.
+_TAGS_OF = """
+    SELECT m.id, t.tag FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value
+    CROSS JOIN memory_tags t ON t.num = m.num
+"""
+_TAG_SIZES = """
+    SELECT value, (SELECT count(*) FROM (SELECT 1 FROM memory_tags t WHERE t.tag = value {places} LIMIT ?)) AS size
+    FROM json_each(?) ORDER BY size, value
+"""
+_TAG_MEMBERS = """
+    SELECT t.tag, m.id, t.tag FROM json_each(?) j CROSS JOIN memory_tags t ON t.tag = j.value {places}
+    CROSS JOIN memories m ON m.num = t.num WHERE {view}
+"""
+
+_CLUSTERS_OF = """
+    SELECT c.memory, c.cluster FROM json_each(?) j CROSS JOIN cluster_members c ON c.memory = j.value
+"""
+_CLUSTER_SIZES = """
+    SELECT c.id, (SELECT count(*) FROM (SELECT 1 FROM cluster_members x WHERE x.cluster = c.id LIMIT ?)) AS size
+    FROM json_each(?) JOIN clusters c ON c.id = value {places} ORDER BY size, c.id
+"""
+_CLUSTER_MEMBERS = """
+    SELECT g.id, m.id, g.label FROM json_each(?) j CROSS JOIN clusters g ON g.id = j.value
+    CROSS JOIN cluster_members c ON c.cluster = g.id CROSS JOIN memories m ON m.id = c.memory
+    WHERE {view}
+"""
+
+
+def neighbours(
+    db: "apsw.Connection",
+    view: m.View,
+    where: tuple[str, Sequence[Any]],
+    memory_ids: Sequence[str],
+    fan_out: int,
+) -> list[Edge]:
+    """`where` is `view` as SQL over `m`. Strongest links first, then tags, then clusters; nothing outside the view."""
+    sql, params = where
+    query = f"SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {sql}"
+    inside = [str(row[0]) for row in db.execute(query, (json.dumps(list(memory_ids)), *params))]
+    if not inside:
+        return []
+    here = json.dumps(inside)
+    edges = _strongest(db.execute(_LINKS.format(view=sql), (here, *params, here, *params)), fan_out)
+    most = fan_out * _LOOKED_AT
+    place = [] if view.all_projects else [view.project_id or ""]
+
+    tags_of: _Pairs = db.execute(_TAGS_OF, (here,)).fetchall()
+    places = "" if view.all_projects else "AND t.project IN ('', ?)"
+    sizes = db.execute(_TAG_SIZES.format(places=places), (*place, most + 1, _names(tags_of)))
+    few, left = _affordable(sizes, most, _BUDGET)
+    members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (few, *place, *params))
+    edges += _through("tag", tags_of, members, fan_out)
+
+    clusters_of: _Pairs = db.execute(_CLUSTERS_OF, (here,)).fetchall()
+    if clusters_of:
+        places = "" if view.all_projects else "AND (c.project_id IS NULL OR c.project_id = ?)"
+        sizes = db.execute(_CLUSTER_SIZES.format(places=places), (most + 1, _names(clusters_of), *place))
+        few, _ = _affordable(sizes, most, left)
+        members = db.execute(_CLUSTER_MEMBERS.format(view=sql), (few, *params))
+        edges += _through("cluster", clusters_of, members, fan_out)
+    return edges
+
+
+def _strongest(links: Iterable[tuple[str, str, str, float, int]], fan_out: int) -> list[Edge]:
+    """The `fan_out` best links of each memory."""
+    by_source: dict[str, list[tuple[str, str, str, float, int]]] = {}
+    for link in links:
+        by_source.setdefault(link[0], []).append(link)
+    return [
+        Edge(source, target, relation, "", weight, len(found), bool(forward))
+        for found in by_source.values()
+        for source, target, relation, weight, forward in nsmallest(
+            fan_out, found, key=lambda link: (-link[3], link[1], link[2])
+        )
+    ]
+
+
+def _names(groups_of: Iterable[tuple[str, str]]) -> str:
+    return json.dumps(list(dict.fromkeys(group for _, group in groups_of)))
+
+
+def _affordable(sizes: Iterable[tuple[str, int]], most: int, budget: int) -> tuple[str, int]:
+    """The groups that are no hubs, smallest first, as many as `budget` allows; and what is left of it."""
+    chosen: list[str] = []
+    for group, size in sizes:
+        if size > min(most, budget):
+            break
+        chosen.append(group)
+        budget -= size
+    return json.dumps(chosen), budget
+
+
+def _through(
+    relation: str,
+    groups_of: Iterable[tuple[str, str]],
+    members: Iterable[tuple[str, str, str]],
+    fan_out: int,
+) -> list[Edge]:
+    """From each memory to the others of its tags or clusters, hubs left out."""
+    groups: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for group, member, name in members:
+        groups.setdefault(group, []).append(member)
+        names[group] = name
+    return [
+        Edge(memory, other, relation, names[group], 1.0, len(groups[group]) - 1, True)
+        for memory, group in groups_of
+        if group in groups and len(groups[group]) - 1 <= fan_out
+        for other in groups[group]
+        if other != memory
+    ]

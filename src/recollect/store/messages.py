@@ -1,0 +1,103 @@
+"""Messages on the shelf: kept in the order of their sessions, and handed out to be searched."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import recollect.model as m
+from recollect.store.connection import Database
+
+_COLUMNS = "user_id, project_id, session, position, author, text, created_at"
+
+
+class MessageRow(NamedTuple):
+    num: int
+    message: m.Message
+    vector: bytes | None  # None where it has not been embedded by the model asked for
+
+
+class MessageShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def put(self, messages: Sequence[m.Message], model: str | None, vectors: Sequence[bytes] | None) -> None:
+        """Keep them; one with the same session and order is replaced."""
+        with self._db.writing() as db:
+            for number, message in enumerate(messages):
+                place = (message.user_id, message.session, message.order)
+                db.execute("DELETE FROM messages WHERE user_id = ? AND session = ? AND position = ?", place)
+                replaced = db.changes() > 0
+                num = db.execute(
+                    f"INSERT INTO messages ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING num",
+                    _row(message),
+                ).get
+                if vectors is not None and model is not None:
+                    db.execute("INSERT INTO message_vectors VALUES (?, ?, ?)", (num, model, vectors[number]))
+                db.execute("UPDATE message_change SET seq = seq + 1, purge = purge + ?", (int(replaced),))
+
+    def put_vector(self, num: int, model: str, vector: bytes) -> None:
+        """For a message that had none."""
+        with self._db.writing() as db:
+            db.execute("INSERT OR REPLACE INTO message_vectors VALUES (?, ?, ?)", (num, model, vector))
+            db.execute("UPDATE message_change SET seq = seq + 1, purge = purge + 1")
+
+    def state(self) -> tuple[int, int]:
+        """(seq, purge): with an unchanged purge only new messages have come since."""
+        with self._db.reading() as db:
+            seq, purge = next(db.execute("SELECT seq, purge FROM message_change"))
+        return int(seq), int(purge)
+
+    def after(self, num: int, model: str) -> list[MessageRow]:
+        """All messages that came after `num`, in that order."""
+        columns = ", ".join(f"s.{name}" for name in _COLUMNS.split(", "))
+        query = (
+            f"SELECT s.num, {columns}, v.vector FROM messages s"
+            " LEFT JOIN message_vectors v ON v.num = s.num AND v.model = ? WHERE s.num > ? ORDER BY s.num"
+        )
+        with self._db.reading() as db:
+            return [MessageRow(row[0], _message(row[1:8]), row[8]) for row in db.execute(query, (model, num))]
+
+    def count(self, user_id: str, project_id: str | None) -> int:
+        with self._db.reading() as db:
+            query = "SELECT count(*) FROM messages WHERE user_id = ? AND project_id IS ?"
+            return int(db.execute(query, (user_id, project_id)).get)
+
+    def session(self, user_id: str, session: str) -> list[m.Message]:
+        """A session from its beginning."""
+        query = f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? ORDER BY position"
+        with self._db.reading() as db:
+            return [_message(row) for row in db.execute(query, (user_id, session))]
+
+    def drop_before(self, when: datetime) -> int:
+        """Take out what is older; how many."""
+        with self._db.writing() as db:
+            db.execute("DELETE FROM messages WHERE created_at < ?", (m.to_text(when),))
+            dropped = db.changes()
+            if dropped:
+                db.execute("UPDATE message_change SET purge = purge + 1")
+        return dropped
+
+
+def _row(message: m.Message) -> tuple[object, ...]:
+    return (
+        message.user_id,
+        message.project_id,
+        message.session,
+        message.order,
+        message.author,
+        message.text,
+        m.to_text(message.created_at),
+    )
+
+
+def _message(row: Sequence[object]) -> m.Message:
+    user_id, project_id, session, order, author, text, created_at = row
+    return m.Message(
+        session=str(session),
+        order=int(str(order)),
+        author=str(author),
+        text=str(text),
+        created_at=m.from_text(str(created_at)),
+        user_id=str(user_id),
+        project_id=None if project_id is None else str(project_id),
+    )
