@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -14,10 +15,16 @@ from recollect.codebase import project as places
 from recollect.config import Settings, load_settings
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.embed.protocol import Embedder
-from recollect.errors import AmbiguousId, EmbedderUnavailable, MemoryNotFound, Refused, UnknownName
+from recollect.errors import (
+    AmbiguousId,
+    EmbedderUnavailable,
+    MemoryNotFound,
+    RecollectError,
+    Refused,
+    UnknownName,
+)
 from recollect.kinds import kind_of
 from recollect.learn.enrich import normal_tag
-from recollect.recall import search as searching
 from recollect.store.keys import drop_key, find_key, make_key, read_note
 from recollect.store.sqlite import SqliteStore
 from recollect.tend import states
@@ -25,11 +32,18 @@ from recollect.tend.doctor import Diagnosis, examine
 from recollect.tend.vectors import embed_missing
 
 if TYPE_CHECKING:
+    from recollect.learn.messages import MessageReport
     from recollect.learn.write import Learner, Sidecar
+    from recollect.recall.aliases import Alias
+    from recollect.recall.briefing import Briefing
+    from recollect.recall.search import Question, Searcher
+    from recollect.recall.slo import LatencyWindow
     from recollect.tend.transfer import ImportReport, Parcel
 
 ImportedIds = list[str | None]
 ALL_STATES = frozenset(m.State)
+_MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
+_FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
 _BACKFILLED_AT_ONCE = 32  # memories written while there was no embedder get their vectors a few at a time
 
 
@@ -54,6 +68,7 @@ class Engine:
         self.place = place
         self._clock = clock
         self._wrote = False
+        self._retrievals: list[tuple[str, m.View, list[str], str]] = []
         self.project: m.Project | None = None  # None = outside any project: global memories only
         self._project_keys: Sequence[str] = ()  # by which it should be known, until it has been registered
         if place is not None:
@@ -125,6 +140,11 @@ class Engine:
                 if hours and (age is None or age >= hours):
                     self.store.backup()
         finally:
+            if "_searcher" in self.__dict__:
+                with contextlib.suppress(RecollectError):  # a read-only home
+                    self.maintain(clusters=False)
+                    self.store.set_setting(None, "latencies", self._searcher.window.as_json())
+                self._searcher.close()
             self.store.close()
 
     @property
@@ -148,6 +168,7 @@ class Engine:
         self._register()
         made = self._learner.rewrite(memory, _with_changes(memory, changes), self.actor)
         self._wrote = True
+        self._catch_up(lacks_vector=bool(made[1].notes))
         return made
 
     def forget(self, name: str) -> m.Memory:
@@ -185,18 +206,224 @@ class Engine:
     # reading
 
     def search(
-        self, query: str, limit: int = 10, *, tag: str | None = None, file: str | None = None, **filters: Any
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        tag: str | None = None,
+        file: str | None = None,
+        files: Iterable[str] = (),
+        as_of: datetime | None = None,
+        recipe: str = "default",
+        graph: bool = True,
+        **filters: Any,
     ) -> m.Answer:
-        """Memories that bear on `query`, best first, each with its reasons. `filters` as for `list`."""
-        view = self.view(**filters)
+        """Memories that bear on `query`, best first, each with its reasons. `filters` as for `list`.
+
+        `files` are open or named in the task: memories about them count more. `as_of` answers from what was valid then.
+        """
+        _refuse_nonsense(limit, as_of, self._clock())
+        question = self._question(query, files, **filters)
         tag = normal_tag(tag) if tag else None
-        answer = searching.search(self.store, self.embedder, view, query, limit, tag=tag, file=file)
+        question = replace(question, limit=limit, recipe=recipe, tag=tag, file=file, as_of=as_of, graph=graph)
+        answer = self._searcher.search(question)
+        self._note_retrieval(question, answer)
         if not answer.partial and self.store.setting(None, "vectors_pending"):
             note = (
                 "Some memories have no vector yet and were found by words only; `recollect init` makes them."
             )
             answer = replace(answer, notes=(*answer.notes, note))
         return answer
+
+    def _note_retrieval(self, question: "Question", answer: m.Answer) -> None:
+        """To be dealt with when nobody waits: a gap is noted where nothing fitted, and clusters come due."""
+        if not answer.partial and len(self._retrievals) < _MOST_RETRIEVALS:
+            shown = [hit.memory.id for hit in answer.results if hit.score >= _FITS]
+            self._retrievals.append((m.new_id(), question.view, shown, question.text))
+
+    def maintain(self, *, clusters: bool = True) -> bool:
+        """Do what searches have left to be done; whether clusters were made anew. The daemon calls it when idle."""
+        from recollect.tend.clusters import clusters_due, refresh_clusters
+        from recollect.tend.maintain import after_retrieval
+
+        while self._retrievals:
+            name, view, shown, context = self._retrievals.pop()
+            after_retrieval(
+                self.store, self._clock, view, retrieval=name, shown=shown, context=context, actor=self.actor
+            )
+        if not clusters or not clusters_due(self.store, self._project_id):
+            return False
+        refresh_clusters(self.store, self.embedder.model, self.view(), self._project_id, self._clock())
+        return True
+
+    def explain(self, query: str, name: str, **options: Any) -> m.Hit:
+        """Why a memory is where it is for `query`. Raises `Refused` if it is not among the first 100."""
+        memory = self.get(name)
+        for hit in self.search(query, 100, **options).results:
+            if hit.memory.id == memory.id:
+                return hit
+        raise Refused(
+            f"Memory {memory.id} has nothing to do with that query.", "`recollect show` tells what it says."
+        )
+
+    def search_messages(
+        self, query: str, limit: int = 10, *, all_projects: bool = False
+    ) -> tuple[m.MessageHit, ...]:
+        """What was said about it in sessions of this project, best first."""
+        _refuse_nonsense(limit)
+        return self._searcher.search_messages(query, self.view(all_projects=all_projects), limit)
+
+    def search_sessions(
+        self, query: str, limit: int = 10, *, all_projects: bool = False
+    ) -> tuple[m.SessionHit, ...]:
+        """The sessions of this project it was talked about in, best first."""
+        _refuse_nonsense(limit)
+        return self._searcher.search_sessions(query, self.view(all_projects=all_projects), limit)
+
+    def recall(
+        self,
+        task: str = "",
+        *,
+        files: Iterable[str] = (),
+        host: str = "gemini",
+        remaining: int = 100_000,
+        budget: int | None = None,
+        role: str | None = None,
+        session: str | None = None,
+    ) -> "Briefing":
+        """What an agent should know at the start of `task`, rendered for `host`, within a budget of tokens.
+
+        `remaining` is what is left of its context, of which 8 % may be used; `budget` is a ceiling (or `set_budget`'s).
+        """
+        from recollect.recall.briefing import compose
+        from recollect.recall.budget import allocate
+        from recollect.recall.material import assemble, role_named
+        from recollect.recall.render import format_for
+
+        format_for(host)
+        files = tuple(files)
+        ceiling = budget if budget is not None else self.budget()
+        if ceiling < 1:
+            raise Refused(f"A budget of {ceiling} tokens leaves no room for anything.", "Give 1 or more.")
+        material, notes = assemble(
+            self.store,
+            self._searcher,
+            self._question(task.strip() or " ".join(files), files, session=session),
+            self.embedder.model,
+            role_named(role),
+            session,
+            self._clock(),
+        )
+        briefing = compose(material, allocate(remaining, ceiling), host)
+        return replace(briefing, notes=notes)
+
+    def budget(self) -> int:
+        """The most a briefing may take in this project."""
+        from recollect.recall.budget import CEILING
+
+        return int(self.store.setting(self._project_id, "budget") or CEILING)
+
+    def set_budget(self, tokens: int | None) -> None:
+        """The most a briefing may take in this project; None goes back to the default."""
+        if tokens is not None and tokens < 1:
+            raise Refused(f"A budget of {tokens} tokens leaves no room for anything.", "Give 1 or more.")
+        self.store.set_setting(self._project_id, "budget", tokens)
+
+    def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
+        """What is like a memory, best first."""
+        from recollect.recall.cascade import similar
+
+        _refuse_nonsense(limit)
+        memory = self.get(name)
+        channel, found = similar(self.store, self.embedder.model, memory, self.view(), limit)
+        memories = self.store.get_many([each for each, _ in found])
+        return tuple(
+            m.Hit(memories[each], round(score, 6), {"parts": {channel: round(score, 6)}, "channels": {}})
+            for each, score in found
+            if each in memories
+        )
+
+    def feedback(self, name: str, helpful: bool) -> m.Memory:
+        """Someone says whether a memory helped."""
+        from recollect.tend.feedback import feedback
+
+        self._wrote = True
+        return feedback(self.store, self.get(name), helpful, self.actor, self._clock())
+
+    def gaps(self, limit: int = 20) -> tuple[m.Gap, ...]:
+        """What was asked for and memory had nothing, newest first."""
+        _refuse_nonsense(limit)
+        return tuple(self.store.gaps(self._project_id, limit))
+
+    def aliases(self) -> "tuple[Alias, ...]":
+        from recollect.recall.aliases import list_aliases
+
+        return tuple(list_aliases(self.store, self._project_id))
+
+    def add_alias(self, name: str, words: Iterable[str]) -> "Alias":
+        """From now on a search for `name` also looks for `words`, and the other way round."""
+        from recollect.recall.aliases import add_alias
+
+        self._register()
+        return add_alias(self.store, self._project_id, name, words, self.actor, self._clock())
+
+    def remove_alias(self, name: str, words: Iterable[str] = ()) -> tuple[str, ...]:
+        """Without `words`: all of them. What it no longer finds."""
+        from recollect.recall.aliases import remove_alias
+
+        return remove_alias(self.store, self._project_id, name, tuple(words), self.actor, self._clock())
+
+    def seasons(self) -> tuple[str, ...]:
+        """Those that are on: memories of the season weigh more."""
+        return tuple(self.store.setting(self._project_id, "seasons") or ())
+
+    def start_season(self, name: str) -> None:
+        self._set_seasons(name, {*self.seasons(), name.strip()})
+
+    def end_season(self, name: str) -> None:
+        if name.strip() not in self.seasons():
+            raise Refused(f"The season {name!r} is not on.", "`recollect season list` shows those that are.")
+        self._set_seasons(name, {*self.seasons()} - {name.strip()})
+
+    def _set_seasons(self, name: str, seasons: set[str]) -> None:
+        if not name.strip() or len(name) > 64 or len(seasons) > 20:
+            raise Refused(
+                "A season needs a short name, and there can be 20 at once.", "For example: release-week."
+            )
+        self.store.log("update", self.actor, self._clock(), None, {"seasons": sorted(seasons)})
+        self.store.set_setting(self._project_id, "seasons", sorted(seasons))
+
+    def memory_graph(self) -> tuple[tuple[m.Memory, ...], tuple[m.Link, ...]]:
+        """All memories in view and the links between them, to be drawn."""
+        return self.list(), tuple(self.store.all_links(self.view()))
+
+    @property
+    def _project_id(self) -> str | None:
+        return self.project.id if self.project else None
+
+    def _question(self, text: str, files: Iterable[str], **filters: Any) -> "Question":
+        from recollect.recall.aliases import load_aliases
+        from recollect.recall.search import Question
+
+        return Question(
+            text,
+            self.view(**filters),
+            files=tuple(files),
+            seasons=frozenset(self.seasons()),
+            aliases=load_aliases(self.store, self._project_id),
+        )
+
+    @cached_property
+    def _searcher(self) -> "Searcher":
+        from recollect.recall.search import Searcher
+
+        return Searcher(self.store, self.embedder, self._clock, self._window)
+
+    @cached_property
+    def _window(self) -> "LatencyWindow":
+        from recollect.recall.slo import LatencyWindow
+
+        return LatencyWindow.from_json(self.store.setting(None, "latencies"))
 
     def get(self, name: str) -> m.Memory:
         """By id, or the beginning of one. Raises `MemoryNotFound`, `AmbiguousId`."""
@@ -266,8 +493,18 @@ class Engine:
         )
 
     def _branches(self, branch: str | None) -> frozenset[str]:
+        """The branch asked for, this one, and those that are part of it."""
         here = self.place.branch if self.place else None
-        return frozenset(each for each in (branch, here) if each)
+        return frozenset({*(each for each in (branch, here) if each), *self._merged})
+
+    @cached_property
+    def _merged(self) -> frozenset[str]:
+        """Branches whose work is in this one. Git is asked only where some memory is of another branch."""
+        if self.place is None or self.place.branch is None:
+            return frozenset()
+        here = m.View(self.settings.user, self._project_id, states=ALL_STATES)
+        others = set(self.store.counts(here, "branch")) - {None, self.place.branch}
+        return places.merged_branches(self.place) & others if others else frozenset()
 
     def _own(self) -> m.View:
         """All that is the user's; for an agent, all that is this project's."""
@@ -318,6 +555,24 @@ class Engine:
             self.store.set_setting(None, "vectors_pending", True)
         return report
 
+    def import_messages(
+        self, records: Iterable[Mapping[str, Any]], progress: Callable[[int], None] | None = None
+    ) -> "MessageReport":
+        """Keep what was said: dicts with `session`, `order`, `author` (user or assistant), `text`, `created_at`."""
+        from recollect.learn.messages import bring_messages
+
+        self._register()
+        self._wrote = True
+        return bring_messages(
+            records,
+            self.store,
+            self.embedder,
+            user_id=self.settings.user,
+            project_id=self.project.id if self.project else None,
+            now=self._clock(),
+            progress=progress,
+        )
+
     def embed_missing(self, progress: Callable[[int], None] | None = None, limit: int | None = None) -> int:
         """Make the vectors that are missing for today's model; how many. Stops and goes on where it was."""
         return embed_missing(self.store, self.embedder, progress, limit)
@@ -332,23 +587,24 @@ class Engine:
         """Encrypt the store and its backups; where the key is now."""
         if self.store.info().encrypted:
             raise Refused("The store is encrypted already.", "`recollect encrypt --off` undoes it.")
-        self.store.log("update", self.actor, self._clock(), None, {"encrypted": True})
         key, note = make_key(self.settings.database, os.environ, key_file)
         self.store.encrypt(key, note)
+        self.store.log("update", self.actor, self._clock(), None, {"encrypted": True})
         return note.where
 
     def decrypt(self) -> None:
         note = read_note(self.settings.database)
         if not self.store.info().encrypted or note is None:
             raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
-        self.store.log("update", self.actor, self._clock(), None, {"encrypted": False})
         self.store.decrypt()
+        self.store.log("update", self.actor, self._clock(), None, {"encrypted": False})
         drop_key(self.settings.database, note)
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes, for people and programs."""
         view = replace(self.view(), states=ALL_STATES)
         info = self.store.info()
+        window = self._window
         return {
             "project": m.as_json(self.project),
             "memories": self.store.count(self.view()),
@@ -361,6 +617,7 @@ class Engine:
             "tags": len(self.tags()),
             "store": m.as_json(info),
             "embedder": self.settings.embedder,
+            "recall": {"p95_ms": round(window.p95, 1), "samples": len(window), "degraded": window.degraded},
         }
 
     def doctor(self) -> tuple[Diagnosis, ...]:
@@ -402,12 +659,21 @@ class Engine:
 
     def _catch_up(self, lacks_vector: bool) -> None:
         """Vectors that could not be made when their memories were written, a few with every write that can."""
+        pending = bool(self.store.setting(None, "vectors_pending"))
         if lacks_vector:
-            self.store.set_setting(None, "vectors_pending", True)
-        elif self.store.setting(None, "vectors_pending"):
+            if not pending:
+                self.store.set_setting(None, "vectors_pending", True)
+        elif pending:
             with contextlib.suppress(EmbedderUnavailable):  # another time; what was asked for is done
                 made = self.embed_missing(limit=_BACKFILLED_AT_ONCE)
                 self.store.set_setting(None, "vectors_pending", made == _BACKFILLED_AT_ONCE)
+
+
+def _refuse_nonsense(limit: int, as_of: datetime | None = None, now: datetime | None = None) -> None:
+    if limit < 1:
+        raise Refused(f"A limit of {limit} shows nothing.", "Give 1 or more.")
+    if as_of is not None and now is not None and as_of > now:
+        raise Refused(f"{as_of:%Y-%m-%d %H:%M} is in the future.", "Give a time that has been.")
 
 
 def _embedder(settings: Settings, store: SqliteStore) -> Embedder:

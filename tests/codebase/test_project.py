@@ -176,3 +176,27 @@ def test_a_folder_that_is_not_there_is_refused_by_name(tmp_path, name):
 
     with pytest.raises(NoSuchFolder):
         look(tmp_path / name)
+
+
+def test_memories_of_a_branch_are_seen_on_it_and_where_it_is_merged(tmp_path):
+    from recollect import Engine
+    from recollect.embed.open import NoEmbedder
+
+    folder = repository(tmp_path / "shop")
+    git(folder, "checkout", "-b", "feature")
+    (folder / "new").write_text("x")
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", "work")
+
+    def seen(branch):
+        git(folder, "checkout", branch)
+        with Engine.open(folder, tmp_path / "home", embedder=NoEmbedder()) as engine:
+            return [memory.content for memory in engine.list()]
+
+    with Engine.open(folder, tmp_path / "home", embedder=NoEmbedder()) as engine:
+        engine.remember("The parser is being rewritten", branch="feature")
+    before = seen("feature"), seen("main")
+    git(folder, "merge", "feature")
+
+    assert before == (["The parser is being rewritten"], [])
+    assert seen("main") == ["The parser is being rewritten"]

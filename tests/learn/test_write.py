@@ -216,7 +216,7 @@ def test_the_same_in_other_words_is_merged_and_the_richer_text_kept(engine):
     assert receipt.is_duplicate
     assert memory.content == "Documentation is built by running mkdocs build"
     assert memory.reinforcements[-1].said == "Build the docs with mkdocs"
-    assert engine.search("documentation").results[0].why["words"]
+    assert engine.search("documentation").results[0].why["channels"]["words"]
 
 
 def test_hearing_an_archived_memory_again_brings_it_back(engine):
@@ -480,3 +480,17 @@ def test_an_edit_cannot_bring_in_a_secret_or_a_twin(engine):
 
     assert "hunter2" not in edited.content
     assert receipt.redactions
+
+
+def test_an_edit_without_a_model_leaves_no_vector_of_the_old_text(open_engine):
+    rich = open_engine()
+    receipt = rich.remember("The port is 8080")
+    rich.search("port")
+    poor = open_engine(embedder=NoEmbedder(EmbedderUnavailable("The model is broken.")))
+
+    poor.edit(receipt.id, content="Uploads are scanned for viruses")
+
+    assert rich.count_missing() == 1
+    assert rich.search("which port").results == ()
+    rich.embed_missing()
+    assert rich.search("malware check of files").results[0].memory.id == receipt.id

@@ -202,3 +202,42 @@ def test_another_users_private_memories_are_not_exported(open_engine):
     engine.import_memories([{"content": "Mine"}, {"content": "Theirs", "user_id": "someone-else"}])
 
     assert "Theirs" not in export(engine)
+
+
+def test_a_line_may_be_superseded_by_one_that_comes_after_it(open_engine):
+    engine = open_engine()
+
+    engine.import_memories(
+        [
+            {"id": "old1", "content": "Use tabs", "state": "superseded", "superseded_by": "new1"},
+            {"id": "new1", "content": "Use spaces"},
+            {"id": "old2", "content": "Use vi", "state": "superseded", "superseded_by": "gone"},
+            {"id": "old3", "content": "Use ed", "state": "superseded"},
+        ]
+    )
+
+    assert [link.source for link in engine.links("old1")] == ["new1"]
+    assert all(diagnosis.ok for diagnosis in engine.doctor() if diagnosis.part == "store")
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("provenance", [{"source": "observed", "at": "2026-01-01", "session": {"a": 1}}]),
+        ("provenance", "text"),
+        ("procedure", {"name": 7}),
+        ("procedure", {"name": "x", "steps": "not a list"}),
+        ("reinforcements", [1, 2]),
+        ("anchors", [{"path": ["x"]}]),
+        ("strength", 10**400),
+        ("created_at", "99999-01-01"),
+        ("tags", [["nested"]]),
+    ],
+)
+def test_a_record_with_a_malformed_part_is_refused_alone(open_engine, field, value):
+    engine = open_engine()
+
+    report = engine.bring_in([{"content": "Odd one", field: value}, {"content": "Good one"}])
+
+    assert [number for number, _ in report.refused] == [0]
+    assert [memory.content for memory in engine.list()] == ["Good one"]

@@ -2,7 +2,8 @@
 
 Worktrees and clones of one repository share their memory: they are known by their remote, and by git's
 common directory. Submodules are repositories of their own. A folder of a monorepo is one if someone said so
-(`recollect init --subproject`). Without git it is the folder. Git's files are read, git itself is not run.
+(`recollect init --subproject`). Without git it is the folder. Git's files are read; git itself is run
+only to tell which branches are merged, where that matters.
 """
 
 import hashlib
@@ -98,6 +99,28 @@ def declare_subproject(place: Place) -> tuple[Project, list[str]]:
     keys = subproject_keys(place, place.folder)
     why = f"a subproject, {_part(place, place.folder)}"
     return Project(_new_id(keys[0]), place.folder.name, str(place.folder), why), keys
+
+
+def merged_branches(place: Place) -> frozenset[str]:
+    """Local branches that are part of the one checked out; none where git cannot be asked."""
+    import subprocess
+
+    command = [
+        "git",
+        "-C",
+        str(place.root),
+        "for-each-ref",
+        "--merged=HEAD",
+        "--format=%(refname:short)",
+        "refs/heads",
+    ]
+    try:
+        found = subprocess.run(
+            command, capture_output=True, text=True, timeout=2, check=True, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return frozenset()
+    return frozenset(found.stdout.split())
 
 
 def _known(place: Place, store: KnowsProjects) -> str | None:

@@ -70,10 +70,10 @@ class Learner:
         memory, redactions = prepare(draft, user_id=self._user_id, project=self._project, now=self._clock())
         vector, notes = None, NO_NOTES
         seq = self._store.seq()
-        plan = self._plan(memory, None, self._sidecar)
-        if plan.twin is None:
+        twin = self._twin(memory)
+        if twin is None:  # the same words again need no vector
             vector, notes = self.embed(memory.content)
-            plan = self._plan(memory, vector, self._sidecar)
+        plan = _Plan(twin) if twin else self._plan(memory, vector, self._sidecar)
         with self._store.transaction():
             self._check_share(memory)
             if self._store.seq() != seq:  # someone wrote meanwhile: look again, now that nobody can
@@ -139,10 +139,7 @@ class Learner:
 
     def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Sidecar | None) -> _Plan:
         view = _same_scope(memory)
-        alive = replace(view, states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
-        alike = self._store.twins(alive, memory.fingerprint)
-        twins = (twin for twin in alike if twin.id != memory.id and _same_matter(memory, twin))
-        if twin := next(twins, None):
+        if twin := self._twin(memory):
             return _Plan(twin=twin)
         same: list[tuple[float, m.Memory]] = []
         contradicted: list[tuple[m.Memory, contradict.Verdict]] = []
@@ -163,6 +160,12 @@ class Learner:
         best = max(same, key=lambda pair: (pair[0], pair[1].id))[1] if same else None
         related.sort(key=lambda link: (-link[1], link[0].id))
         return _Plan(None, best, tuple(contradicted), tuple(related[:MOST_LINKS]))
+
+    def _twin(self, memory: m.Memory) -> m.Memory | None:
+        """The memory that says it word for word, active or archived."""
+        alive = replace(_same_scope(memory), states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
+        alike = self._store.twins(alive, memory.fingerprint)
+        return next((twin for twin in alike if twin.id != memory.id and _same_matter(memory, twin)), None)
 
     def _neighbours(
         self, view: m.View, memory: m.Memory, vector: bytes | None

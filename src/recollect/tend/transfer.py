@@ -30,6 +30,7 @@ class ImportReport:
     refused: list[tuple[int, str]] = field(default_factory=list)  # which record, and why
     redacted: int = 0
     links: int = 0
+    superseded: list[tuple[str, str]] = field(default_factory=list)  # ids that came superseded, and by what
     notes: tuple[str, ...] = ()
 
     @property
@@ -163,6 +164,7 @@ class Importer:
             for _ in source:
                 self._write(ready.pop(0), None, report, progress)
         self._bring_links(links, report)
+        self._link_successors(report)
         return report
 
     def _batches(
@@ -212,6 +214,8 @@ class Importer:
                 action = "add" if old is None else "update"
                 self._store.log(action, self._actor, self._clock(), memory.id, {"imported": True})
                 self._store.put(memory)
+                if memory.state is m.State.SUPERSEDED and memory.superseded_by:
+                    report.superseded.append((memory.id, memory.superseded_by))
                 if vectors is not None:
                     self._store.put_vector(memory.id, self._embedder.model, vectors[number])
         if progress is not None:
@@ -226,6 +230,16 @@ class Importer:
                 except (RecollectError, ValueError, TypeError, KeyError):
                     continue  # an end that was refused, or a relation we do not know
                 report.links += 1
+
+    def _link_successors(self, report: ImportReport) -> None:
+        """Plain lines may say what superseded them without the link that an export has."""
+        with self._store.transaction():
+            for memory_id, successor in report.superseded:
+                ends = {link.source for link in self._store.links(memory_id) if link.target == memory_id}
+                if successor not in ends and self._store.get_many([successor]):
+                    self._store.put_link(
+                        m.Link(successor, memory_id, m.Relation.SUPERSEDES, self._clock(), 1.0, "imported")
+                    )
 
     def _memory(self, record: Mapping[str, Any]) -> tuple[m.Memory, int]:
         """`record` as a memory, every text in it redacted; how many things were taken out."""

@@ -1,0 +1,208 @@
+"""What each channel has to say to a query: words, meaning, the graph. Each is asked on its own thread, within a deadline."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import recollect.model as m
+from recollect.recall.aliases import EXPANDED
+from recollect.recall.cascade import Path, cascade, choose_seeds, edges_of
+from recollect.recall.corpus import MemoryCorpus
+from recollect.recall.fuse import Blend, blend_memories
+from recollect.recall.lexicon import Match
+from recollect.recall.slo import Deadline
+from recollect.recall.vocabulary import Word
+from recollect.store.protocol import Store
+from recollect.store.vectors import Scan
+
+# Milliseconds after the start by which each channel must have answered, so that one which hangs leaves time for the rest.
+ANSWERS_BY = {"words": 110.0, "meaning": 120.0, "graph": 150.0, "memories": 200.0}
+CHECKED = 2000  # of those with the most words, the cosine is exact even where the store only estimates
+NEAR_ENOUGH = 0.25  # below this cosine two texts have nothing to do with each other
+
+Floats = npt.NDArray[np.float32]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """How well every memory in view fits, by words and by meaning. Rows are those of the corpus."""
+
+    ids: Sequence[str]  # may have grown since: rows are those of the mask
+    rows: Mapping[str, int]  # by id
+    mask: npt.NDArray[np.bool_]
+    match: Match
+    cosines: (
+        Floats | None
+    )  # NaN where a memory has no vector or is out of view; None where nobody could be asked
+    blend: Blend
+
+    def best(self, count: int) -> list[int]:
+        """Rows, best first; only those that share a word or come near enough."""
+        fits = self.match.scores > 0
+        if self.cosines is not None:
+            fits |= self.cosines >= NEAR_ENOUGH
+        rows = np.flatnonzero(fits & self.mask)
+        totals = Blend({name: part[rows] for name, part in self.blend.parts.items()}).total
+        if len(rows) > count:
+            best = np.argpartition(-totals, count - 1)[:count]
+            rows, totals = rows[best], totals[best]
+        ranked = zip((-totals).tolist(), (self.ids[row] for row in rows.tolist()), rows.tolist(), strict=True)
+        return [row for _, _, row in sorted(ranked)]
+
+    def similarity(self, row: int) -> float:
+        """0 to 1: by meaning or by words, whichever says more."""
+        cosine = float(self.cosines[row]) if self.cosines is not None else 0.0
+        covered = min(1.0, float(self.match.scores[row]) / (self.match.full or 1.0))
+        return max(cosine, covered) if cosine == cosine else covered  # NaN is not equal to itself
+
+    def row(self, memory_id: str) -> int | None:
+        """None for one that came after the words were read."""
+        row = self.rows.get(memory_id)
+        return row if row is not None and row < len(self.mask) else None
+
+    def channels(self, row: int) -> dict[str, Any]:
+        """Which channel found it, where it stood there, and why."""
+        found: dict[str, Any] = {}
+        if self.match.scores[row] > 0:
+            words = dict.fromkeys(part.word for part in self.match.explain(row))
+            found["words"] = {
+                "rank": _rank(self.match.scores, row),
+                "score": round(float(self.match.scores[row]), 4),
+                "terms": ", ".join(list(words)[:8]),
+            }
+        if self.cosines is not None and self.cosines[row] >= NEAR_ENOUGH:
+            rank = _rank(self.cosines, row)
+            found["meaning"] = {"rank": rank, "cosine": round(float(self.cosines[row]), 4)}
+        return found
+
+
+def _rank(scores: Floats, row: int) -> int:
+    """What is out of view scores 0 or NaN, and is above nobody."""
+    return 1 + int(np.count_nonzero(scores > scores[row]))
+
+
+class Channels:
+    """Runs questions to the store beside each other; what is not answered by the deadline is left out."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._deadlines = {name: Deadline(ms) for name, ms in ANSWERS_BY.items()}
+        self.late: list[str] = []
+
+    def ask(self, work: Callable[[], Result]) -> "Future[Result]":
+        return self._pool.submit(work)
+
+    def answer(self, name: str, future: "Future[Result]") -> Result | None:
+        """What `future` says; None once time is up, and then `late` has its name."""
+        with contextlib.suppress(TimeoutError):
+            return future.result(self._deadlines[name].left() / 1000)
+        future.cancel()
+        self.late.append(name)
+        return None
+
+
+def weigh(
+    store: Store,
+    corpus: MemoryCorpus,
+    channels: Channels,
+    view: m.View,
+    query: str,
+    model: str,
+    vector: bytes | None,
+    aliases: Mapping[str, Sequence[str]],
+) -> Relevance | None:
+    """Words and meaning of all memories; None where not even the words were answered in time."""
+    words = channels.ask(lambda: _words(corpus, view, query, aliases))
+    meaning = channels.ask(lambda: store.scan(view, model, vector)) if vector is not None else None
+    heard = channels.answer("words", words)
+    scan = channels.answer("meaning", meaning) if meaning is not None else None
+    if heard is None:
+        return None
+    match, mask, ids, rows, nums = heard
+    cosines = None
+    if scan is not None:
+        cosines = _in_view(scan, corpus.places(nums, scan.nums), match, mask)
+    return Relevance(ids, rows, mask, match, cosines, blend_memories(match.coverage, cosines, mask))
+
+
+class _Heard(NamedTuple):
+    """What the words say, and the corpus as it was then. It only grows, or is made anew."""
+
+    match: Match
+    mask: npt.NDArray[np.bool_]
+    ids: list[str]
+    rows: dict[str, int]
+    nums: npt.NDArray[np.int64]
+
+
+def _in_view(
+    scan: Scan, places: npt.NDArray[np.int64] | None, match: Match, mask: npt.NDArray[np.bool_]
+) -> Floats:
+    """The cosines by row of the corpus. Where the store only estimates, exact for those that have the most words too."""
+    if places is None:
+        cosines = np.where(mask, scan.cosines, np.float32(np.nan))
+    else:
+        cosines = np.where(mask & (places >= 0), scan.cosines[places], np.float32(np.nan))
+    if scan.exact is not None:
+        rows = np.flatnonzero((match.scores > 0) & ~np.isnan(cosines))
+        if len(rows) > CHECKED:
+            rows = rows[np.argpartition(-match.scores[rows], CHECKED - 1)[:CHECKED]]
+        cosines[rows] = scan.exactly(rows if places is None else places[rows])
+    return cosines
+
+
+def _words(corpus: MemoryCorpus, view: m.View, query: str, aliases: Mapping[str, Sequence[str]]) -> _Heard:
+    with corpus.lock:
+        corpus.refresh()
+        mask = corpus.mask(view)
+        words = corpus.lexicon.words(query, mask)
+        words = [*(_with_aliases(corpus, word, aliases) for word in words), *_phrases(corpus, words, aliases)]
+        return _Heard(corpus.lexicon.match(words, mask), mask, corpus.ids, corpus.rows, corpus.nums)
+
+
+def _with_aliases(corpus: MemoryCorpus, word: Word, aliases: Mapping[str, Sequence[str]]) -> Word:
+    """The word, standing for its aliases too."""
+    return Word(
+        word.text, (*word.terms, *_alias_terms(corpus, aliases.get(word.text.lower(), ()), word.terms))
+    )
+
+
+def _phrases(
+    corpus: MemoryCorpus, words: Sequence[Word], aliases: Mapping[str, Sequence[str]]
+) -> Iterator[Word]:
+    """A word for each phrase of the query that has aliases: "pull request" is a PR."""
+    texts = [word.text.lower() for word in words]
+    for size in (2, 3):
+        for begin in range(len(texts) - size + 1):
+            phrase = " ".join(texts[begin : begin + size])
+            if terms := _alias_terms(corpus, aliases.get(phrase, ()), ()):
+                yield Word(phrase, terms)
+
+
+def _alias_terms(
+    corpus: MemoryCorpus, names: Sequence[str], known: Sequence[tuple[int, float]]
+) -> tuple[tuple[int, float], ...]:
+    """The terms of `names` that are not `known`; each counts less than a word that was asked for."""
+    found: dict[int, float] = {}
+    for name in names:
+        for word in corpus.lexicon.words(name):
+            for term, share in word.terms:
+                found.setdefault(term, share * EXPANDED)
+    return tuple((term, share) for term, share in found.items() if term not in dict(known))
+
+
+def walk(
+    store: Store, channels: Channels, view: m.View, relevance: Relevance, rows: Sequence[int]
+) -> dict[str, Path]:
+    """Memories that hang together with the best hits, by words or by meaning, each with its path."""
+    seeds = choose_seeds((relevance.ids[row], relevance.similarity(row)) for row in rows)
+    if not seeds:
+        return {}
+    future = channels.ask(lambda: cascade(seeds, edges_of(store, view)))
+    return channels.answer("graph", future) or {}

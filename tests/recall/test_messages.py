@@ -1,0 +1,151 @@
+"""What was said in sessions, kept and found."""
+
+import pytest
+
+from recollect import Engine
+from recollect.embed.minilm import MiniLM
+from recollect.embed.open import NoEmbedder
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MiniLM()
+
+
+@pytest.fixture
+def engine(tmp_path, model):
+    (tmp_path / "shop").mkdir()
+    with Engine.open(tmp_path / "shop", tmp_path / "home", embedder=model) as engine:
+        yield engine
+
+
+TALK = [
+    ("monday", "user", "Where do we keep the seed data?"),
+    ("monday", "assistant", "In fixtures/seed.sql; make seed loads it."),
+    ("monday", "user", "Great, thanks."),
+    ("tuesday", "user", "The mailer sends everything twice since the upgrade."),
+    ("tuesday", "assistant", "Two workers consume the same queue; I'll add a lock."),
+]
+
+
+def messages(talk=TALK):
+    return [
+        {
+            "session": session,
+            "order": order,
+            "author": author,
+            "text": text,
+            "created_at": "2026-05-01T10:00:00Z",
+        }
+        for order, (session, author, text) in enumerate(talk)
+    ]
+
+
+def test_messages_are_found_by_message_and_by_session(engine):
+    report = engine.import_messages(messages())
+
+    by_message = engine.search_messages("double mails", limit=2)
+    by_session = engine.search_sessions("double mails")
+
+    assert report.kept == 5
+    assert by_message[0].message.text.startswith("The mailer sends")
+    assert (by_message[0].message.session, by_message[0].message.order) == ("tuesday", 3)
+    assert [hit.session for hit in by_session] == ["tuesday", "monday"]
+    assert by_session[0].best[0].message.session == "tuesday"
+
+
+def test_an_answer_is_found_by_the_question_before_it(engine):
+    engine.import_messages(messages())
+
+    found = [hit.message.order for hit in engine.search_messages("where is the seed data kept", limit=2)]
+
+    assert set(found) == {0, 1}
+
+
+def test_the_parts_of_a_score_add_up(engine):
+    engine.import_messages(messages())
+
+    for hit in engine.search_messages("seed"):
+        assert hit.score == pytest.approx(sum(hit.why.values()), abs=1e-3)
+
+
+def test_importing_again_replaces_and_doubles_nothing(engine):
+    engine.import_messages(messages())
+    engine.search_messages("seed")
+
+    engine.import_messages([{**messages()[0], "text": "Where are the fixtures?"}])
+
+    found = engine.search_messages("where are the fixtures", limit=10)
+    assert len(engine.store.messages.session(engine.settings.user, "monday")) == 3
+    assert found[0].message.text == "Where are the fixtures?"
+
+
+def test_a_message_is_redacted_and_bounded(engine, tmp_path):
+    secret = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
+
+    report = engine.import_messages(
+        [
+            {"session": "s", "order": 0, "author": "user", "text": f"use {secret}"},
+            {"session": "s", "order": 1, "author": "user", "text": "é" * 9000},
+        ]
+    )
+
+    first, second = engine.store.messages.session(engine.settings.user, "s")
+    assert report.redacted == 1
+    assert secret not in first.text
+    assert len(second.text.encode()) <= 8192
+
+
+def test_what_is_no_message_is_refused_with_its_reason(engine):
+    report = engine.import_messages(
+        [
+            {"session": "s", "order": 0, "text": ""},
+            {"session": "", "order": 0, "text": "a"},
+            {"session": "s", "order": "first", "text": "a"},
+            {"session": "s", "order": 1, "text": "a", "author": "root"},
+            {"session": "s", "order": 2, "text": "a \ud800"},
+            {"session": "s", "order": 3, "text": "fine"},
+        ]
+    )
+
+    assert report.kept == 1
+    assert [number for number, _ in report.refused] == [0, 1, 2, 3, 4]
+
+
+def test_messages_never_cross_projects(engine, tmp_path, model):
+    engine.import_messages(messages())
+    (tmp_path / "bank").mkdir()
+
+    with Engine.open(tmp_path / "bank", tmp_path / "home", embedder=model) as other:
+        here = other.search_messages("seed data")
+        everywhere = other.search_messages("seed data", all_projects=True)
+
+    assert here == ()
+    assert everywhere[0].message.order == 0
+
+
+def test_without_vectors_messages_are_found_by_words(tmp_path):
+    (tmp_path / "p").mkdir()
+    with Engine.open(tmp_path / "p", tmp_path / "home", embedder=NoEmbedder()) as engine:
+        engine.import_messages(messages())
+
+        assert engine.search_messages("mailer upgrade", limit=1)[0].message.order == 3
+
+
+def test_old_messages_go(engine):
+    from datetime import UTC, datetime
+
+    engine.import_messages(messages())
+    engine.search_messages("seed")
+
+    dropped = engine.store.messages.drop_before(datetime(2026, 6, 1, tzinfo=UTC))
+
+    assert dropped == 5
+    assert engine.search_messages("seed") == ()
+
+
+def test_a_single_message_can_be_found(engine):
+    engine.import_messages(messages(TALK[:1]))
+
+    assert len(engine.search_messages("seed data")) == 1
+    assert engine.search_sessions("seed data")[0].session == "monday"
