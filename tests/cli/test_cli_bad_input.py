@@ -54,6 +54,32 @@ def nothing_kept(run):
         (["forget", "*"], b"", "No memory"),
         (["restore", ""], b"", "No memory"),
         (["search", " "], b"", "the query is empty"),
+        (["search", "x", "--kind", "gotca"], b"", "Did you mean 'gotcha'?"),
+        (["search", "x", "--recipe", "seed3"], b"", "Did you mean 'seed-003'?"),
+        (["search", "x", "--as-of", "2999-01-01"], b"", "2999-01-01 00:00 is in the future"),
+        (["search", "x", "--as-of", "garbage"], b"", "'garbage' is no time"),
+        (["search", "x", "--as-of", "-30d"], b"", "'-30d' is no time"),
+        (["search", "x", "--as-of", "999999999y"], b"", "is no time"),
+        (["search", "x", "--as-of", b"\xff"], b"", "is no time"),
+        (["recall", "x", "--host", "claud"], b"", "Did you mean 'claude-code'?"),
+        (["recall", "x", "--host", "emacs"], b"", "Known: claude-code, "),
+        (["recall", "x", "--role", "code"], b"", "Did you mean 'coder'?"),
+        (["recall", "x", "--budget", "0"], b"", "A budget of 0 tokens"),
+        (["recall", "x", "--budget", "-5"], b"", "A budget of -5 tokens"),
+        (["recall", "--session", b"caf\xe9"], b"", "not valid UTF-8"),
+        (["budget", "0"], b"", "A budget of 0 tokens"),
+        (["budget", "-5"], b"", "A budget of -5 tokens"),
+        (["similar", "nosuchid"], b"", "No memory 'nosuchid'"),
+        (["feedback", "nosuchid", "--helpful"], b"", "No memory 'nosuchid'"),
+        (["links", "nosuchid"], b"", "No memory 'nosuchid'"),
+        (["links", "export", "missing/graph.dot"], b"", "Cannot write missing/graph.dot"),
+        (["alias", "add", "auth", " "], b"", "cannot be an alias"),
+        (["alias", "add", "the", "x"], b"", "would find everything"),
+        (["alias", "remove", "nosuch"], b"", "no such alias of 'nosuch'"),
+        (["season", "end", "nosuch"], b"", "'nosuch' is not on"),
+        (["season", "start", b"caf\xe9"], b"", "not valid UTF-8"),
+        (["session", "search", " "], b"", "the query is empty"),
+        (["import", "--messages", "missing.jsonl"], b"", "Cannot read missing.jsonl"),
         (["list", "--state", "dead"], b"", "Unknown state"),
         (["list", "--tag", b"\xff"], b"", "not valid UTF-8"),
         (["list", "--project", "/no/such/folder"], b"", "There is no folder '/no/such/folder'"),
@@ -81,6 +107,28 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
         (["encrypt", "--off", "--key-file", "k"], "--off and --key-file exclude each other"),
         (["list", "--state", "deleted", "--all"], "--state and --all exclude each other"),
         (["list", "--limit", "-1"], "-1"),
+        (["list", "--limit", "9" * 30], "not in the range"),
+        (["audit", "--limit", "9" * 30], "not in the range"),
+        (["gaps", "--limit", "9" * 30], "not in the range"),
+        (["search", "x", "--limit", "-1"], "not in the range"),
+        (["search", "x", "--limit", "0"], "not in the range"),
+        (["search", "--files", "a.py", "query"], "Missing argument 'QUERY...'"),
+        (["search", "x", "--as-of", "30d", "--state", "all"], "--as-of and --state exclude each other"),
+        (["similar", "x", "--limit", "-1"], "not in the range"),
+        (["session", "search", "x", "--limit", "-1"], "not in the range"),
+        (["session", "search", "x", "--by", "day"], "'message', 'session'"),
+        (["session"], "Missing command"),
+        (["recall", "a", "--task", "b"], "TASK or --task, not both"),
+        (["recall", "--remaining", "-1"], "not in the range"),
+        (["recall", "--budget", "many"], "not a valid integer"),
+        (["feedback", "x"], "Say --helpful or --not-helpful"),
+        (["feedback", "x", "--helpful", "--not-helpful"], "--helpful and --not-helpful exclude each other"),
+        (["alias", "add", "auth"], "Missing argument 'WORD...'"),
+        (["alias", "lst"], "No such command 'lst'"),
+        (["alias"], "Missing command"),
+        (["budget", "5", "--default"], "TOKENS and --default exclude each other"),
+        (["budget", "--defalt"], "not a valid integer"),
+        (["links"], "Missing command"),
         (["list", "--home", ""], "--home': it is empty"),
         (["list", "--project", ""], "--project': it is empty"),
         (["tag", "x"], "Give a tag"),
@@ -187,6 +235,18 @@ def test_syntax_in_a_text_is_text(recollect, run, text):
 
     assert (kept.code, found.code) == (0, 0), (kept, found)
     assert [memory["content"] for memory in listed.json["memories"]] == [text]
+
+
+@pytest.mark.parametrize("command", [["search"], ["recall"], ["session", "search"]])
+@pytest.mark.parametrize("text", [*SYNTAX, "redis AND " * 10_000, b"caf\xe9 redis", "\x01\x1b[31m"])
+def test_a_query_may_be_any_text_of_any_length(run, remember, command, text):
+    remember("Tests need a running Redis")
+    query = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+
+    found = run(*command, "--", query)
+
+    assert found.code == 0
+    assert ("running Redis" in found.out) == ("redis" in query and command != ["session", "search"])
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(run):

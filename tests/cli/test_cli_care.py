@@ -176,9 +176,13 @@ def test_completion_prints_a_script_and_how_to_install_it(run, shell):
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        ("recollect re", {"remember", "restore", "resolve"}),
+        ("recollect re", {"remember", "recall", "restore", "resolve"}),
         ("recollect list --kind go", {"gotcha"}),
         ("recollect list --state d", {"deprecated", "deleted"}),
+        ("recollect recall --host c", {"claude-code", "codex", "cursor"}),
+        ("recollect recall --role p", {"planner"}),
+        ("recollect search --recipe d", {"default"}),
+        ("recollect links e", {"export"}),
     ],
 )
 def test_the_shell_completes_commands_and_names(recollect, typed, offered):
@@ -197,8 +201,9 @@ def test_the_shell_completes_commands_and_names(recollect, typed, offered):
 def test_the_shell_completes_ids(recollect, remember):
     name = remember("Use tabs")
 
-    completed = recollect(
-        COMP_WORDS=f"recollect show {name[:4]}", COMP_CWORD="2", _RECOLLECT_COMPLETE="bash_complete"
-    )
+    for command in ("show", "links", "similar"):
+        completed = recollect(
+            COMP_WORDS=f"recollect {command} {name[:4]}", COMP_CWORD="2", _RECOLLECT_COMPLETE="bash_complete"
+        )
 
-    assert completed.out == f"plain,{name}\n"
+        assert completed.out == f"plain,{name}\n"

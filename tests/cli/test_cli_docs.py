@@ -12,11 +12,30 @@ PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8
 COMMANDS = [name for section in SECTIONS.values() for name in section]
 
 
-@pytest.fixture(params=COMMANDS)
-def command(request) -> click.Command:
-    found = cli.get_command(click.Context(cli), request.param)
-    assert found is not None
-    assert found.name == request.param
+def lookup(path: str) -> click.Command:
+    """By its name, or that of its group and its own."""
+    command: click.Command | None = cli
+    for name in path.split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None
+    return command
+
+
+def subcommands() -> list[str]:
+    groups = [(name, command) for name in COMMANDS if isinstance(command := lookup(name), click.Group)]
+    return [f"{name} {each}" for name, group in groups for each in group.list_commands(click.Context(group))]
+
+
+@pytest.fixture(params=[*COMMANDS, *subcommands()])
+def path(request) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def command(path) -> click.Command:
+    found = lookup(path)
+    assert found.name == path.split()[-1]
     return found
 
 
@@ -37,9 +56,10 @@ def test_every_command_takes_the_shared_options(command):
     assert {"--home", "--project", "--json", "--no-color"} <= names
 
 
-def test_every_command_and_option_is_on_the_page(command):
-    section = re.search(rf"^### {command.name}\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
-    assert section, f"docs/cli.md has no section for {command.name}"
+def test_every_command_and_option_is_on_the_page(path, command):
+    section = re.search(rf"^### {path.split()[0]}\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
+    assert section, f"docs/cli.md has no section for {path}"
+    assert f"recollect {path}" in section[1]
     shared = {"--home", "--project", "--json", "--no-color"}
     options = {param.opts[-1] for param in command.params if isinstance(param, click.Option)} - shared
 

@@ -1,3 +1,6 @@
+import json
+import re
+
 import pytest
 
 
@@ -74,3 +77,72 @@ def test_the_writer_of_a_conflict_learns_how_to_settle_it(run, remember):
     said = run("remember", "Use spaces", "--created-by", "agent:coder")
 
     assert "recollect resolve" in said.out
+
+
+def test_the_graph_is_exported_for_graphviz(run, remember, tmp_path):
+    a = remember('Say "hi" \\N & <b> — every time, to everyone who comes in, at any hour', "--kind", "gotcha")
+    b, alone = remember("The total is rounded half up"), remember("Use tabs")
+    run("link", a, b, "--relation", "depends_on", "--weight", "0.5")
+    file = tmp_path / "graph.dot"
+
+    said = run("links", "export", str(file))
+    text = run("links", "export").out
+
+    assert said.out == f"Exported 1 link to {file}\n"
+    assert file.read_text() == text
+    assert file.stat().st_mode & 0o777 == 0o600
+    nodes, edges = parse_dot(text)
+    assert set(nodes) == {a, b}
+    assert alone not in text
+    assert nodes[a]["label"] == f'{a[-6:]}\\nSay \\"hi\\" \\\\N &amp; <b> — every time, to ever…'
+    assert nodes[a]["fillcolor"] != nodes[b]["fillcolor"]
+    assert edges == [(a, b, "depends_on")]
+
+
+def parse_dot(text: str) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, str]]]:
+    """As much of the language of Graphviz as we write; anything else fails."""
+    quoted = r'"((?:[^"\\]|\\.)*)"'
+    attribute = rf"(\w+)=(?:{quoted}|([\w.]+))"
+    first, *body, last = text.splitlines()
+    assert (first, last) == ("digraph memories {", "}")
+    nodes, edges = {}, []
+    for line in body:
+        if line.startswith(("  //", "  node [", "  edge [")):
+            continue
+        found = re.fullmatch(rf"  {quoted}(?: -> {quoted})? \[({attribute}(?:, {attribute})*)\]", line)
+        assert found, line
+        looks = {name: value or plain for name, value, plain in re.findall(attribute, found[3])}
+        if found[2]:
+            edges.append((found[1], found[2], looks["label"]))
+        else:
+            nodes[found[1]] = looks
+    return nodes, edges
+
+
+@pytest.mark.parametrize("how", [["--json"], ["--format", "json"], ["--format", "json", "-"]])
+def test_the_graph_is_exported_for_programs(run, remember, how):
+    a, b, alone = remember("Tests need Redis"), remember("The total is rounded half up"), remember("Use tabs")
+    run("link", a, b)
+
+    graph = run("links", "export", *how).json
+
+    assert {memory["id"] for memory in graph["memories"]} == {a, b, alone}
+    assert [(link["source"], link["target"]) for link in graph["links"]] == [(a, b)]
+
+
+def test_a_program_is_told_what_was_written_to_the_file(run, remember, tmp_path):
+    remember("Use tabs")
+    file = tmp_path / "graph.json"
+
+    told = run("links", "export", str(file), "--format", "json", "--json").json
+
+    assert told == {"memories": 1, "links": 0, "file": str(file)}
+    assert json.loads(file.read_text())["links"] == []
+
+
+def test_an_id_may_stand_before_or_after_the_options_of_links(run, remember):
+    a, b = remember("Tests need Redis"), remember("The total is rounded half up")
+    run("link", a, b)
+
+    assert run("links", "--json", a).json == run("links", a[-6:], "--json").json != {"links": []}
+    assert "Usage: recollect links ID [OPTIONS]" in run("links", a, "--help").out

@@ -157,7 +157,7 @@ def test_search_answers_programs_with_reasons(run, remember):
 
     assert answer.keys() >= {"results", "partial", "took_ms"}
     assert answer["results"][0]["memory"]["id"] == wanted
-    assert answer["results"][0]["why"]["words"]["rank"] == 1
+    assert answer["results"][0]["why"]["channels"]["words"]["rank"] == 1
 
 
 def test_search_explains_itself_with_bars(run, remember):
@@ -166,7 +166,7 @@ def test_search_explains_itself_with_bars(run, remember):
     plain, explained = run("search", "redis"), run("search", "redis", "--explain")
 
     assert len(plain.out.splitlines()) == 1
-    assert re.search(r"words +█+░+ 0\.50 +number 1 by words", explained.out)
+    assert re.search(r"words +█+░* \+0\.\d\d +number 1 by words: redis", explained.out)
 
 
 def test_search_that_finds_nothing_says_so_beside_the_answer(run):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli import show as look
-from recollect.cli.door import MEMORY, Door, excluding, open_engine, shared
+from recollect.cli.door import MEMORY, Door, at_most, excluding, open_engine, shared
 from recollect.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -115,14 +115,7 @@ def _about_key(where: str) -> str:
 
 
 @click.command()
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="At most this many lines.",
-)
+@at_most(20)
 @click.option("--memory", metavar="ID", type=MEMORY, help="Only what happened to this memory.")
 @shared
 @click.pass_obj
@@ -156,9 +149,17 @@ def stats(door: Door) -> None:
         ("conflicts", f"{found['conflicts']:,} open"),
         ("store", f"{store['location']}, {store['size'] / 1e6:.1f} MB, {kind}"),
         ("embedder", found["embedder"]),
+        ("recall", _speed(found["recall"])),
     ]
     for line in look.table([(name, look.one_line(text)) for name, text in rows if text], ["bright_black"]):
         click.echo(line)
+
+
+def _speed(recall: Mapping[str, Any]) -> str:
+    if not recall["samples"]:
+        return "nothing was searched for yet"
+    times = f"95 % of the last {recall['samples']:,} answers within {recall['p95_ms']:.0f} ms"
+    return times + ("; slow, so it looks at less until it is fast again" if recall["degraded"] else "")
 
 
 def _counts(numbers: Mapping[str, Any]) -> str:

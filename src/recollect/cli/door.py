@@ -1,21 +1,24 @@
-"""What every command shares: its options, the engine, the texts it reads, the flags that exclude each other."""
+"""What commands share: options, the engine, the texts and times they read, the flags that exclude each other."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 import recollect.model as m
-from recollect.errors import AmbiguousId, ContentRefused, RecollectError
+from recollect.errors import AmbiguousId, ContentRefused, RecollectError, Refused
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+MOST_SHOWN = 1_000_000  # results; SQLite would refuse a number that is no 64-bit one
 MOST_READ = 32 * 1024 * 1024  # bytes of standard input; a statement has 2 KB
 
 
@@ -58,6 +61,18 @@ def shared(command: _F) -> _F:
     ):
         command = option(command)
     return command
+
+
+def at_most(default: int) -> Callable[[_F], _F]:
+    """The option that says how many."""
+    return click.option(
+        "-n",
+        "--limit",
+        type=click.IntRange(1, MOST_SHOWN),
+        default=default,
+        show_default=True,
+        help="At most this many.",
+    )
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:
@@ -130,6 +145,48 @@ def read_input() -> str:
     return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
+_AGO = {
+    "min": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+    "mo": timedelta(days=30),
+    "y": timedelta(days=365),
+}
+
+
+def time_of(text: str) -> datetime:
+    """A date (its first moment), a time, or how long ago: 30d. Without a zone it is local time. Raises `Refused`."""
+    try:
+        if ago := re.fullmatch(r"(\d{1,9})(min|h|d|w|mo|y)", text.strip(), re.ASCII):
+            return (m.utc_now() - int(ago[1]) * _AGO[ago[2]]).astimezone()
+        return datetime.fromisoformat(text.strip()).astimezone()
+    except (ValueError, OverflowError, OSError):  # OSError: what some systems say before 1970
+        raise Refused(
+            f"{text[:60]!r} is no time.",
+            "Give a date (2026-05-01), a time (2026-05-01T12:30), or how long ago (30d).",
+        ) from None
+
+
+class TakesFiles(click.Command):
+    """Its --files takes all names up to the next option, as shells hand them over: `--files src/*.py`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        taking = False
+        for number, word in enumerate(args):
+            if word == "--":
+                spread += args[number:]
+                break
+            if word.startswith("-") and word != "-":
+                taking = False
+            if taking and spread[-1] != "--files":
+                spread.append("--files")
+            spread.append(word)
+            taking = taking or word == "--files"
+        return super().parse_args(ctx, spread)
+
+
 class Name(click.types.StringParamType):
     """A name from a closed list. The shell completes it; the core decides whether it is one."""
 
@@ -149,7 +206,28 @@ def _kinds() -> Iterable[str]:
     return KINDS
 
 
+def _hosts() -> Iterable[str]:
+    from recollect.recall.render import HOSTS
+
+    return HOSTS
+
+
+def _roles() -> Iterable[str]:
+    from recollect.recall.material import ROLES
+
+    return ROLES
+
+
+def _recipes() -> Iterable[str]:
+    from recollect.recall.recipes import RECIPES
+
+    return RECIPES
+
+
 KIND = Name("kind", _kinds)
+HOST = Name("host", _hosts)
+ROLE = Name("role", _roles)
+RECIPE = Name("recipe", _recipes)
 SCOPE = Name("scope", lambda: list(m.Scope))
 STATE = Name("state", lambda: [*m.State, "all"])
 RELATION = Name("relation", lambda: list(m.Relation))

@@ -1,9 +1,15 @@
 """What is between memories: links, tags, conflicts."""
 
-import click
+from pathlib import Path
 
+import click
+from click.shell_completion import CompletionItem
+
+import recollect.model as m
 from recollect.cli import show as look
 from recollect.cli.door import MEMORY, RELATION, Door, open_engine, shared
+from recollect.cli.dot import as_dot
+from recollect.cli.files import replacing, standard_output
 
 
 @click.command()
@@ -29,11 +35,37 @@ def link(door: Door, source: str, target: str, relation: str, weight: float) -> 
     click.echo(f"Linked {made.source} {look.glyph('→', '->')} {made.target} ({made.relation})")
 
 
-@click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+class _Links(click.Group):
+    """`links ID` beside `links export`: what names no subcommand is an id. No id that we make has an o in it."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        return "ID", _links_of, args
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        ids = MEMORY.shell_complete(ctx, self.params[0], incomplete)
+        return [*super().shell_complete(ctx, incomplete), *ids]
+
+
+@click.group(cls=_Links, no_args_is_help=False, subcommand_metavar="ID | export [FILE]")
+@shared
+def links() -> None:
+    """List what a memory is linked to, or export the graph.
+
+    \b
+    recollect links nvh933
+    recollect links export graph.dot
+    """
+
+
+@click.command(name="ID")
+@click.argument("memory_id", metavar="", type=MEMORY)  # the usage has ID for a name already
 @shared
 @click.pass_obj
-def links(door: Door, memory_id: str) -> None:
+def _links_of(door: Door, memory_id: str) -> None:
     """List what a memory is linked to, either way."""
     with open_engine(door) as engine:
         memory = engine.get(memory_id)
@@ -44,6 +76,41 @@ def links(door: Door, memory_id: str) -> None:
         if not found:
             click.echo("It has no links. `recollect link A B` makes one.", err=True)
         look.say_links(found, memory, lambda other: engine.get(other).content)
+
+
+@links.command(name="export")
+@click.argument("file", default="-", type=click.Path(allow_dash=True))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["dot", "json"]),
+    help="dot for Graphviz, json for programs [dot; json with --json].",
+)
+@shared
+@click.pass_obj
+def export_links(door: Door, file: str, form: str | None) -> None:
+    """Write the memory graph to a file or standard output.
+
+    \b
+    recollect links export | dot -Tsvg > graph.svg
+    """
+    if file == "-" and door.json and form == "dot":
+        raise click.UsageError("--json and --format dot exclude each other.", click.get_current_context())
+    with open_engine(door) as engine:
+        memories, found = engine.memory_graph()
+    if (form or ("json" if file == "-" and door.json else "dot")) == "dot":
+        text = as_dot(memories, found)
+    else:
+        text = m.dumps({"memories": [look.memory_json(each) for each in memories], "links": found}) + "\n"
+    if file == "-":
+        standard_output().write(text)
+        return
+    with replacing(Path(file)) as out:
+        out.write(text)
+    if door.json:
+        look.say_json({"memories": len(memories), "links": len(found), "file": str(Path(file).absolute())})
+        return
+    click.echo(f"Exported {look.count(len(found), 'link')} to {look.printable(file)}")
 
 
 @click.command()

@@ -17,20 +17,27 @@ from recollect.errors import RecollectError
 SECTIONS = {
     "Memories": {
         "remember": "memories",
-        "search": "memories",
+        "recall": "recall",
+        "search": "recall",
+        "similar": "recall",
         "list": "memories",
         "show": "memories",
         "edit": "memories",
         "forget": "memories",
         "restore": "memories",
         "pin": "memories",
+        "feedback": "recall",
         "link": "graph",
         "links": "graph",
         "tag": "graph",
         "conflicts": "graph",
         "resolve": "graph",
+        "gaps": "recall",
+        "alias": "settings",
+        "season": "settings",
     },
     "Code": {"init": "care"},
+    "Work": {"session": "session"},
     "Care": {
         "export": "transfer",
         "import": "transfer",
@@ -39,7 +46,7 @@ SECTIONS = {
         "audit": "care",
         "doctor": "care",
     },
-    "Settings": {"stats": "care"},
+    "Settings": {"budget": "settings", "stats": "care"},
     "Doors": {"demo": "demo", "completion": "completion"},
 }
 _MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}

@@ -1,4 +1,4 @@
-"""Memories one by one: remember, search, list, show, edit, forget, restore, pin."""
+"""Memories one by one: remember, list, show, edit, forget, restore, pin."""
 
 import sys
 from typing import Any
@@ -10,6 +10,7 @@ from recollect.cli import show as look
 from recollect.cli.door import (
     KIND,
     MEMORY,
+    MOST_SHOWN,
     SCOPE,
     STATE,
     VISIBILITY,
@@ -84,54 +85,6 @@ def _say_receipt(door: Door, receipt: m.Receipt, extra: dict[str, Any] | None = 
     look.say_notes(receipt.notes)
 
 
-@click.command()
-@click.argument("query", nargs=-1, required=True)
-@click.option(
-    "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many."
-)
-@click.option("-k", "--kind", type=KIND, help="Only this kind.")
-@click.option("-t", "--tag", help="Only with this tag.")
-@click.option("-f", "--file", help="Only about this file.")
-@click.option("--branch", help="Also what is true on this branch only [the current one].")
-@click.option(
-    "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
-)
-@click.option("--all-projects", is_flag=True, help="In all your projects.")
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
-@shared
-@click.pass_obj
-def search(door: Door, /, query: tuple[str, ...], explain: bool, **filters: Any) -> None:
-    """Find memories that bear on QUERY, best first.
-
-    It looks for the words and for the meaning; --explain shows what each contributed.
-
-    \b
-    recollect search "why do the tests fail"
-    recollect search deploy --kind procedure --explain
-    """
-    with open_engine(door) as engine:
-        answer = engine.search(text_of(query), **filters)
-    if door.json:
-        results = [
-            {"memory": look.memory_json(hit.memory), "score": hit.score, "why": hit.why}
-            for hit in answer.results
-        ]
-        look.say_json(
-            {"results": results, "partial": answer.partial, "took_ms": answer.took_ms, "notes": answer.notes}
-        )
-        return
-    if not answer.results:
-        click.echo("Nothing found. `recollect list` shows what is stored here.", err=True)
-    lines = look.memory_table(
-        [hit.memory for hit in answer.results], lead=[f"{hit.score:.2f}" for hit in answer.results]
-    )
-    for hit, line in zip(answer.results, lines, strict=True):
-        click.echo(line)
-        if explain:
-            look.say_reasons(hit)
-    look.say_notes(answer.notes)
-
-
 @click.command(name="list")
 @click.option("-k", "--kind", type=KIND, help="Only this kind.")
 @click.option("--scope", type=SCOPE, help="Only this scope: project, global or session.")
@@ -144,7 +97,10 @@ def search(door: Door, /, query: tuple[str, ...], explain: bool, **filters: Any)
 @click.option("--branch", help="Also what is true on this branch only [the current one].")
 @click.option("--session", help="Also what belongs to this session only.")
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=0), help="At most this many; 0 for all [20; all with --json]."
+    "-n",
+    "--limit",
+    type=click.IntRange(0, MOST_SHOWN),
+    help="At most this many; 0 for all [20; all with --json].",
 )
 @click.option("--all-projects", is_flag=True, help="Those of all your projects.")
 @shared

@@ -14,7 +14,6 @@ import recollect.model as m
 from recollect.errors import RecollectError
 
 SHORT_ID = 6  # of the end of an id: its beginning is the time, and much the same for all of a day
-_BAR = 20  # cells for a score of 1
 
 
 def say_json(value: Any) -> None:
@@ -60,6 +59,22 @@ def memory_table(memories: Sequence[m.Memory], lead: Sequence[str] = ()) -> list
     if lead:
         rows = [(first, *row) for first, row in zip(lead, rows, strict=True)]
     return table(rows, ["blue"] * bool(lead) + ["cyan", "green", "bright_black"])
+
+
+def message_table(hits: Sequence[m.MessageHit], *, indent: str = "", sessions: bool = False) -> list[str]:
+    """A line a message: score, its place, who said it, age, text."""
+    now = m.utc_now()
+    rows = [
+        (
+            f"{indent}{hit.score:.2f}",
+            (one_line(hit.message.session) if sessions else "") + f"#{hit.message.order}",
+            hit.message.author,
+            age(hit.message.created_at, now),
+            one_line(hit.message.text),
+        )
+        for hit in hits
+    ]
+    return table(rows, ["blue", "cyan", "green", "bright_black"])
 
 
 def _kind(memory: m.Memory) -> str:
@@ -283,22 +298,6 @@ def _detail(detail: Mapping[str, Any]) -> str:
         for name, value in detail.items()
     )
     return one_line("; ".join(parts))
-
-
-def say_reasons(hit: m.Hit) -> None:
-    """What the score is made of, a bar a part: together they are as long as the score is high."""
-    for channel, reason in hit.why.items():
-        if not isinstance(reason, Mapping) or "part" not in reason:
-            continue
-        cells = round(float(reason["part"]) * _BAR)
-        bar = glyph("█", "#") * cells + glyph("░", ".") * (_BAR - cells)
-        told = [f"number {reason['rank']} by {channel}"] if "rank" in reason else []
-        if "score" in reason:
-            told.append(f"{'cosine' if channel == 'meaning' else 'score'} {float(reason['score']):.2f}")
-        click.echo(
-            f"        {channel:<8} {click.style(bar, fg='blue')} {float(reason['part']):.2f}"
-            + click.style(f"  {', '.join(told)}", fg="bright_black")
-        )
 
 
 @contextmanager

@@ -1,20 +1,19 @@
-"""Memories out to a file, and back in."""
+"""Memories out to a file, and back in; messages in."""
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from io import TextIOWrapper
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.cli import show as look
 from recollect.cli.door import Door, open_engine, shared
-from recollect.errors import BadImport, RecollectError
+from recollect.cli.files import read_text, replacing, standard_output
+from recollect.errors import BadImport
 
 if TYPE_CHECKING:
+    from recollect.learn.messages import MessageReport
     from recollect.tend.transfer import ImportReport, Parcel
 
 _REASONS_SHOWN = 10
@@ -32,9 +31,9 @@ def export(door: Door, file: str, this_project: bool) -> None:
     """
     with open_engine(door) as engine:
         if file == "-":
-            engine.export(_standard_output(), this_project=this_project)
+            engine.export(standard_output(), this_project=this_project)
             return
-        with _replacing(Path(file)) as out:
+        with replacing(Path(file)) as out:
             written = engine.export(out, this_project=this_project)
     if door.json:
         look.say_json({"exported": written, "file": str(Path(file).absolute())})
@@ -42,49 +41,40 @@ def export(door: Door, file: str, this_project: bool) -> None:
     click.echo(f"Exported {look.count(written, 'memory', 'memories')} to {look.printable(file)}")
 
 
-def _standard_output() -> IO[str]:
-    """Whatever the terminal speaks, an export is UTF-8."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    return sys.stdout
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    """A file that takes the place of `path` when all of it has been written."""
-    fresh = path.resolve().with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
-            with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
-                yield out
-            return
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        fresh.replace(path.resolve())
-    except OSError as error:
-        raise RecollectError(f"Cannot write {path}: {error.strerror}.", "Name another file.") from error
-    finally:
-        with suppress(OSError):  # it is there only if something went wrong
-            fresh.unlink()
-
-
 @click.command(name="import")
 @click.argument("file", type=click.Path(allow_dash=True))
+@click.option(
+    "--messages",
+    is_flag=True,
+    help="FILE has messages of sessions: session, order, author, text, created_at.",
+)
 @shared
 @click.pass_obj
-def import_(door: Door, file: str) -> None:
-    """Bring in memories from a file.
+def import_(door: Door, file: str, messages: bool) -> None:
+    """Bring in memories from a file, or messages of sessions.
 
-    FILE (- for standard input) is an export, or JSON lines with at least "content".
+    FILE (- for standard input) is an export, or JSON lines with at least "content"; with --messages, JSON lines with
+    at least "session", "order" and "text".
 
     They are kept as given: secrets are taken out, nothing is merged. A file that is not JSON changes nothing.
+
+    \b
+    recollect import memories.json
+    recollect import --messages talk.jsonl
     """
+    name = "standard input" if file == "-" else file
+    if messages:
+        kept, refused = _bring_messages(door, file, name)
+    else:
+        kept, refused = _bring_memories(door, file, name)
+    if refused and not kept:
+        click.get_current_context().exit(1)
+
+
+def _bring_memories(door: Door, file: str, name: str) -> tuple[int, int]:
     from recollect.tend.transfer import read_parcel
 
-    parcel = read_parcel(_read(file), "standard input" if file == "-" else file)
+    parcel = read_parcel(read_text(file, "Name a file that `recollect export` wrote."), name)
     with open_engine(door) as engine:
         with look.progress("Importing", len(parcel.records)) as advance:
             report = engine.bring_in(parcel.records, parcel, advance)
@@ -92,24 +82,7 @@ def import_(door: Door, file: str) -> None:
             look.say_json(_as_json(report, parcel))
         else:
             _say_report(report, parcel)
-    if report.refused and not report.kept:
-        click.get_current_context().exit(1)
-
-
-def _read(file: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise BadImport(
-            f"Cannot read {file}: {error.strerror}.", "Name a file that `recollect export` wrote."
-        ) from error
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadImport(
-            f"{file}, line {line}: not valid UTF-8.", "Save it as UTF-8; nothing was imported."
-        ) from error
+    return report.kept, len(report.refused)
 
 
 def _as_json(report: "ImportReport", parcel: "Parcel") -> dict[str, object]:
@@ -127,12 +100,55 @@ def _say_report(report: "ImportReport", parcel: "Parcel") -> None:
     click.echo(
         f"Imported {look.count(report.kept, 'memory', 'memories')}, {look.count(report.links, 'link')}."
     )
+    _say_rest(report, parcel.lines, parcel.unit)
+
+
+def _say_rest(report: "ImportReport | MessageReport", lines: Sequence[int], unit: str) -> None:
     if report.redacted:
         click.echo(f"{look.count(report.redacted, 'secret')} taken out.")
     if report.refused:
         click.echo(f"{len(report.refused):,} refused:", err=True)
     for number, why in report.refused[:_REASONS_SHOWN]:
-        click.echo(f"  {parcel.unit} {parcel.lines[number]}: {look.printable(why)}", err=True)
+        click.echo(f"  {unit} {lines[number]}: {look.printable(why)}", err=True)
     if len(report.refused) > _REASONS_SHOWN:
         click.echo(f"  … and {len(report.refused) - _REASONS_SHOWN:,} more", err=True)
     look.say_notes(report.notes)
+
+
+def _bring_messages(door: Door, file: str, name: str) -> tuple[int, int]:
+    hint = "Name a file of JSON lines with session, order, author, text and created_at."
+    records, lines = _read_messages(read_text(file, hint), name)
+    with open_engine(door) as engine:
+        with look.progress("Importing", len(records)) as advance:
+            report = engine.import_messages(records, advance)
+        if door.json:
+            refused = [{"line": lines[number], "why": why} for number, why in report.refused]
+            look.say_json(
+                {"kept": report.kept, "refused": refused, "redacted": report.redacted, "notes": report.notes}
+            )
+        else:
+            click.echo(f"Imported {look.count(report.kept, 'message')}.")
+            _say_rest(report, lines, "line")
+    return report.kept, len(report.refused)
+
+
+def _read_messages(text: str, name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """The records, and the line each stands on. Raises `BadImport` with the line of the first that is none."""
+    records, lines = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadImport(
+                f"{name}, line {number}: not JSON ({error}).", "Mend it; nothing was imported."
+            ) from error
+        if not isinstance(record, dict) or not {"session", "order", "text"} <= record.keys():
+            raise BadImport(
+                f'{name}, line {number}: not an object with "session", "order" and "text".',
+                "Mend it; nothing was imported.",
+            )
+        records.append(record)
+        lines.append(number)
+    return records, lines
