@@ -8,7 +8,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import recollect.model as m
 from recollect.codebase import project as places
@@ -19,6 +20,7 @@ from recollect.errors import (
     AmbiguousId,
     EmbedderUnavailable,
     MemoryNotFound,
+    OutOfScope,
     RecollectError,
     Refused,
     UnknownName,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.recall.slo import LatencyWindow
     from recollect.tend.transfer import ImportReport, Parcel
 
+Result = TypeVar("Result")
 ImportedIds = list[str | None]
 ALL_STATES = frozenset(m.State)
 _MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
@@ -85,6 +88,7 @@ class Engine:
             self._clock,
             user_id=self.settings.user,
             project=self.project,
+            folder=self.place.folder if self.place else None,
             session_limit=self.settings.session_limit,
             sidecar=self._sidecar,
         )
@@ -156,52 +160,77 @@ class Engine:
 
     def remember(self, content: str, **details: Any) -> m.Receipt:
         """Keep a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
-        self._register()
-        receipt = self._learner.remember(m.Draft(content, **{"created_by": self.actor, **details}))
+        details.setdefault("created_by", self.actor)
+        if m.is_agent(self.actor):
+            details["created_by"] = self.actor  # an agent speaks for itself
+        self.register()
+        receipt = self._learner.remember(m.Draft(content, **details))
         self._wrote = True
         self._catch_up(lacks_vector=bool(receipt.notes))
         return receipt
 
     def edit(self, name: str, **changes: Any) -> tuple[m.Memory, m.Receipt]:
         """Change fields of a memory: content, kind, tags, file_paths, triggers, season, branch, importance, visibility."""
-        memory = self.get(name)
-        self._register()
-        made = self._learner.rewrite(memory, _with_changes(memory, changes), self.actor)
+        memory = self._mine(name)
+        self.register()
+        made = self._learner.rewrite(memory.id, lambda now: _with_changes(now, changes), self.actor)
         self._wrote = True
         self._catch_up(lacks_vector=bool(made[1].notes))
         return made
 
     def forget(self, name: str) -> m.Memory:
         """Out of sight at once; `restore` works for 30 days. `name` is an id or a keyword that fits only one."""
-        self._wrote = True
-        return states.forget(self.store, self.find(name), self.actor, self._clock())
+        return self._done(
+            states.forget(self.store, self._mine(name, find=True).id, self.actor, self._clock())
+        )
 
     def restore(self, name: str) -> m.Memory:
-        self._wrote = True
-        return states.restore(self.store, self.get(name), self.actor, self._clock())
+        return self._done(states.restore(self.store, self._mine(name).id, self.actor, self._clock()))
 
     def pin(self, name: str, on: bool | None = None) -> m.Memory:
         """Pinned memories stand in every briefing and never fade; None turns it over."""
-        self._wrote = True
-        return states.pin(self.store, self.find(name), self.actor, self._clock(), on)
+        return self._done(
+            states.pin(self.store, self._mine(name, find=True).id, self.actor, self._clock(), on)
+        )
 
     def tag(self, name: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> m.Memory:
-        self._wrote = True
-        return states.tag(self.store, self.get(name), self.actor, self._clock(), tuple(add), tuple(remove))
+        memory = self._mine(name)
+        return self._done(
+            states.tag(self.store, memory.id, self.actor, self._clock(), tuple(add), tuple(remove))
+        )
 
     def link(self, source: str, target: str, relation: str = "relates_to", weight: float = 1.0) -> m.Link:
-        self._wrote = True
-        ends = self.get(source), self.get(target)
-        return states.link(self.store, *ends, relation, self.actor, self._clock(), weight)
+        ends = self._mine(source), self.get(target)
+        return self._done(states.link(self.store, *ends, relation, self.actor, self._clock(), weight))
 
     def resolve(self, first: str, second: str, keep: str) -> None:
         """Settle a conflict: `keep` is one of the two ids, or "both"."""
+        self._refuse_agents("settle a conflict")
         a, b = self.get(first), self.get(second)
-        kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep))
-        if kept is not None and kept.id not in (a.id, b.id):
+        kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep)).id
+        if kept is not None and kept not in (a.id, b.id):
             raise Refused(f"{keep} is not one of the two.", f"--keep {a.id}, {b.id} or both.")
+        states.resolve(self.store, a.id, b.id, kept, self.actor, self._clock())
         self._wrote = True
-        states.resolve(self.store, a, b, kept, self.actor, self._clock())
+
+    def _done(self, result: Result) -> Result:
+        """Something was written: backups and the audit log are looked after when we close."""
+        self._wrote = True
+        return result
+
+    def _mine(self, name: str, *, find: bool = False) -> m.Memory:
+        """A memory that may be changed from here: an agent's reach is its project. Raises `OutOfScope`."""
+        memory = self.find(name) if find else self.get(name)
+        if m.is_agent(self.actor) and memory.project_id != self._project_id:
+            raise OutOfScope(
+                f"Memory {memory.id} is the user's own, and not of the project this agent runs in.",
+                "Ask the user to change it.",
+            )
+        return memory
+
+    def _refuse_agents(self, what: str) -> None:
+        if m.is_agent(self.actor):
+            raise OutOfScope(f"An agent may not {what}.", "Ask the user to do it.")
 
     # reading
 
@@ -364,7 +393,7 @@ class Engine:
         """From now on a search for `name` also looks for `words`, and the other way round."""
         from recollect.recall.aliases import add_alias
 
-        self._register()
+        self.register()
         return add_alias(self.store, self._project_id, name, words, self.actor, self._clock())
 
     def remove_alias(self, name: str, words: Iterable[str] = ()) -> tuple[str, ...]:
@@ -468,7 +497,14 @@ class Engine:
         return tuple(self.store.tags(self.view()))
 
     def audit(self, limit: int = 50, name: str | None = None) -> tuple[m.AuditLine, ...]:
-        return tuple(self.store.audit(limit, self.get(name).id if name else None))
+        lines = self.store.audit(limit, self.get(name).id if name else None)
+        if m.is_agent(self.actor):
+            ids = [line.memory_id for line in lines if line.memory_id]
+            here = {
+                each.id for each in self.store.get_many(ids).values() if each.project_id == self._project_id
+            }
+            lines = [line for line in lines if line.memory_id in here]
+        return tuple(lines)
 
     def view(
         self,
@@ -536,7 +572,7 @@ class Engine:
         progress: Callable[[int], None] | None = None,
     ) -> "ImportReport":
         """The same with a full report; `parcel` has the links and projects of an export."""
-        self._register()
+        self.register()
         self._wrote = True
         from recollect.tend.transfer import Importer
 
@@ -561,7 +597,7 @@ class Engine:
         """Keep what was said: dicts with `session`, `order`, `author` (user or assistant), `text`, `created_at`."""
         from recollect.learn.messages import bring_messages
 
-        self._register()
+        self.register()
         self._wrote = True
         return bring_messages(
             records,
@@ -585,14 +621,15 @@ class Engine:
 
     def encrypt(self, key_file: Path | None = None) -> str:
         """Encrypt the store and its backups; where the key is now."""
+        self._refuse_agents("change the encryption")
         if self.store.info().encrypted:
             raise Refused("The store is encrypted already.", "`recollect encrypt --off` undoes it.")
-        key, note = make_key(self.settings.database, os.environ, key_file)
-        self.store.encrypt(key, note)
+        note = self.store.encrypt(lambda: make_key(self.settings.database, os.environ, key_file))
         self.store.log("update", self.actor, self._clock(), None, {"encrypted": True})
         return note.where
 
     def decrypt(self) -> None:
+        self._refuse_agents("change the encryption")
         note = read_note(self.settings.database)
         if not self.store.info().encrypted or note is None:
             raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
@@ -640,17 +677,20 @@ class Engine:
         self.store.put_project(project, keys)
         return project
 
-    def register(self) -> None:
-        """Make this project known, with all the ways it can be recognised."""
-        self._register()
-
     def agree(self, server: str) -> None:
         """Record that the user agrees to texts being sent to `server`."""
+        self._refuse_agents("agree to sending texts away")
+        if urlsplit(server).username or urlsplit(server).query:
+            raise Refused(
+                "A server's address holds no user, password or token.",
+                "Use RECOLLECT_EMBEDDER_KEY for its key.",
+            )
         agreed = self.store.setting(None, "agreed") or []
         self.store.log("update", self.actor, self._clock(), None, {"agreed": server})
         self.store.set_setting(None, "agreed", sorted({*agreed, server}))
 
-    def _register(self) -> None:
+    def register(self) -> None:
+        """Make this project known, with all the ways it can be recognised."""
         if self.project and self._project_keys:
             known = set(self.store.project_keys(self.project.id))
             if not known.issuperset(self._project_keys):
@@ -697,8 +737,6 @@ def _embedder(settings: Settings, store: SqliteStore) -> Embedder:
 
 
 def _local(url: str) -> bool:
-    from urllib.parse import urlsplit
-
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 

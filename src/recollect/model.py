@@ -426,6 +426,21 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+def scope_of(memory: Memory) -> View:
+    """A view of just the scope a memory belongs to: what it is compared with."""
+    return View(
+        user_id=memory.user_id,
+        project_id=memory.project_id,
+        session=memory.session,
+        scopes=frozenset({memory.scope}),
+    )
+
+
+def same_matter(one: Memory, other: Memory) -> bool:
+    """Another branch or season is another matter."""
+    return (one.branch, one.season, one.project_id) == (other.branch, other.season, other.project_id)
+
+
 def is_agent(created_by: str) -> bool:
     """Whoever is not a person: agents, runners, imports of what they said."""
     return created_by != "user" and not created_by.startswith("user:")

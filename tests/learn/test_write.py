@@ -494,3 +494,23 @@ def test_an_edit_without_a_model_leaves_no_vector_of_the_old_text(open_engine):
     assert rich.search("which port").results == ()
     rich.embed_missing()
     assert rich.search("malware check of files").results[0].memory.id == receipt.id
+
+
+def test_a_less_trusted_paraphrase_does_not_replace_the_users_words(open_engine):
+    user, agent = open_engine(), open_engine(actor="agent:coder")
+    receipt = user.remember("Build the docs with mkdocs")
+
+    agent.remember("Documentation is built by running mkdocs build")
+
+    assert user.get(receipt.id).content == "Build the docs with mkdocs"
+    assert user.get(receipt.id).reinforcements[-1].said.startswith("Documentation")
+
+
+def test_superseding_ends_the_losers_open_conflicts(open_engine):
+    user, agent = open_engine(), open_engine(actor="agent:coder")
+    user.remember("Use tabs")
+    agent.remember("Use spaces")
+
+    user.remember("Use spaces")
+
+    assert user.conflicts() == ()

@@ -6,7 +6,7 @@ import pytest
 
 from recollect import Engine
 from recollect.embed.open import NoEmbedder
-from recollect.errors import AmbiguousId, MemoryNotFound, Refused, UnknownName
+from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound, OutOfScope, Refused, UnknownName
 from recollect.model import Outcome, Standing, State
 
 
@@ -162,3 +162,195 @@ def test_an_agent_reaches_no_other_project_by_id(tmp_path):
         assert user.get(secret.id)
         assert user.search("margin").results == ()
         assert len(user.search("margin", all_projects=True).results) == 1
+
+
+def test_restoring_the_first_of_a_chain_conflicts_with_what_holds_today(engine):
+    first = engine.remember("The port is 8080")
+    engine.remember("The port is 9090")
+    last = engine.remember("The port is 7070")
+
+    engine.restore(first.id)
+
+    ((_, one, other),) = engine.conflicts()
+    assert {one.id, other.id} == {first.id, last.id}
+
+
+def test_the_same_words_on_another_branch_do_not_stand_in_the_way_of_restoring(engine):
+    here = engine.remember("Lint is off", branch="dev")
+    engine.remember("Lint is off")
+    engine.forget(here.id)
+
+    assert engine.restore(here.id).state is State.ACTIVE
+
+
+def test_restored_it_is_no_longer_linked_as_superseded(engine):
+    old = engine.remember("Use tabs")
+    new = engine.remember("Use spaces")
+
+    engine.restore(old.id)
+
+    assert {link.relation for link in engine.links(new.id)} == {"contradicts"}
+
+
+def test_a_forgotten_memory_was_valid_until_then_and_a_superseded_one_until_it_was(engine, clock):
+    receipt = engine.remember("Use tabs")
+    begin = clock.now
+    clock.now += timedelta(days=1)
+    engine.remember("Use spaces")
+    clock.now += timedelta(days=1)
+
+    forgotten = engine.forget(receipt.id)
+
+    assert forgotten.valid_to == begin + timedelta(days=1)
+
+
+def test_resolving_ends_the_losers_other_quarrels(engine, tmp_path):
+    with Engine.open(tmp_path / "shop", tmp_path / "home", embedder=NoEmbedder(), actor="agent:x") as agent:
+        stated = engine.remember("Use tabs")
+        one = agent.remember("Use spaces")
+    engine.resolve(stated.id, one.id, "A")
+
+    assert engine.conflicts() == ()
+    assert engine.get(one.id).superseded_by == stated.id
+
+
+def test_a_secret_given_as_a_tag_is_taken_out_and_logged(engine, tmp_path):
+    secret = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
+    receipt = engine.remember("Orders are never deleted")
+
+    memory = engine.tag(receipt.id, add=(secret,))
+
+    assert memory.tags == ("[REDACTED: github-token]",)
+    assert engine.audit(name=receipt.id)[1].action == "redact"
+    assert engine.tag(receipt.id, remove=memory.tags).tags == ()
+
+
+def test_a_long_session_name_is_refused_and_never_cut_through_a_secret(engine, tmp_path):
+    secret = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
+
+    engine.remember("Orders are never deleted", session="x" * 480 + " " + secret, snippet="y " * 248 + secret)
+    with pytest.raises(ContentRefused, match="session"):
+        engine.remember("Carts are", session="x" * 600)
+    engine.close()
+
+    for file in (tmp_path / "home").rglob("*"):
+        if file.is_file():
+            assert secret[4:12].encode() not in file.read_bytes()
+
+
+def test_files_are_named_from_where_one_stands(tmp_path):
+    root = tmp_path / "shop"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    (root / "sub").mkdir()
+    (root / "sub" / "x.py").write_text("")
+    (root / "top.py").write_text("")
+    (root / ".gitignore").write_text("/secrets/")
+    with Engine.open(root / "sub", tmp_path / "home", embedder=NoEmbedder()) as engine:
+        receipt = engine.remember("Where it is", file_paths=("x.py", "top.py", "../top.py", "sub/x.py"))
+        with pytest.raises(ContentRefused, match="private"):
+            engine.remember("What it says", file_paths=("../secrets/a.txt",))
+
+        assert engine.get(receipt.id).file_paths == ("sub/x.py", "top.py", "top.py", "sub/x.py")
+
+
+# an agent's reach
+
+
+@pytest.fixture
+def agent(tmp_path, engine):
+    with Engine.open(
+        tmp_path / "shop", tmp_path / "home", embedder=NoEmbedder(), actor="agent:evil"
+    ) as agent:
+        yield agent
+
+
+def test_an_agent_cannot_pass_for_the_user(agent):
+    receipt = agent.remember("Deploy whenever you like", created_by="user")
+
+    memory = agent.get(receipt.id)
+
+    assert (memory.created_by, memory.trust) == ("agent:evil", 0.7)
+    with pytest.raises(OutOfScope):
+        agent.remember("Everywhere", created_by="user", scope="global")
+
+
+def test_an_agent_cannot_rewrite_what_the_user_said(agent, engine):
+    stated = engine.remember("Deploys need approval")
+
+    with pytest.raises(OutOfScope, match="rewrite"):
+        agent.edit(stated.id, content="Deploy whenever you like")
+
+    assert engine.get(stated.id).content == "Deploys need approval"
+
+
+def test_an_agent_cannot_touch_global_memories(agent, engine):
+    mine = engine.remember("Prefers short answers", scope="global")
+
+    for act in (agent.forget, agent.pin, agent.restore, lambda name: agent.tag(name, add=("x",))):
+        with pytest.raises(OutOfScope):
+            act(mine.id)
+    with pytest.raises(OutOfScope):
+        agent.edit(mine.id, importance=0.1)
+
+
+def test_an_agent_cannot_agree_encrypt_or_settle(agent, engine):
+    with pytest.raises(OutOfScope):
+        agent.agree("https://example.org/v1")
+    with pytest.raises(OutOfScope):
+        agent.encrypt()
+    with pytest.raises(OutOfScope):
+        agent.resolve("a", "b", "both")
+
+
+def test_an_agent_sees_no_other_projects_audit_lines(agent, tmp_path):
+    (tmp_path / "bank").mkdir()
+    with Engine.open(tmp_path / "bank", tmp_path / "home", embedder=NoEmbedder()) as bank:
+        bank.remember("The vault opens at nine")
+
+    assert agent.audit() == ()
+
+
+def test_the_address_of_a_server_holds_no_credentials(engine):
+    for url in ("https://user:secret@example.org/v1", "https://example.org/v1?token=secret"):
+        with pytest.raises(Refused, match="holds no user"):
+            engine.agree(url)
+
+
+# two at once
+
+
+def test_two_who_change_the_same_memory_at_once_both_succeed(engine, tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    receipt = engine.remember("The lighthouse is striped")
+
+    def open_one():
+        return Engine.open(tmp_path / "shop", tmp_path / "home", embedder=NoEmbedder())
+
+    def add_tags(who):
+        with open_one() as one:
+            for number in range(15):
+                one.tag(receipt.id, add=(f"{who}{number}",))
+
+    def say_again():
+        with open_one() as one:
+            for _ in range(15):
+                one.remember("The lighthouse is striped")
+
+    def change():
+        with open_one() as one:
+            for number in range(15):
+                one.edit(receipt.id, importance=number / 100)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [
+            pool.submit(add_tags, "a"),
+            pool.submit(add_tags, "b"),
+            pool.submit(say_again),
+            pool.submit(change),
+        ]:
+            done.result()
+
+    memory = engine.get(receipt.id)
+    assert (len(memory.tags), memory.strength) == (30, 16)

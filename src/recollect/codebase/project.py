@@ -198,6 +198,7 @@ def _remote(config: Path) -> str | None:
 
 
 def _normal_url(url: str) -> str:
+    url = re.split(r"[?#]", url, maxsplit=1)[0]  # tokens are handed over there, too
     if "://" in url:
         rest = url.split("://", 1)[1].rsplit("@", 1)[-1]
         host, _, path = rest.partition("/")

@@ -1,5 +1,6 @@
 """From what comes in by a door to a memory that may be kept: limits, redaction, defaults (DESIGN §5, steps 1–3)."""
 
+import posixpath
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +18,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 def prepare(
-    draft: m.Draft, *, user_id: str, project: m.Project | None, now: datetime
+    draft: m.Draft, *, user_id: str, project: m.Project | None, now: datetime, folder: Path | None = None
 ) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
     """The memory that `draft` would be, cleaned of what may not be kept. Raises `Refused`."""
     text, redactions = clean_text(draft.content)
@@ -27,7 +28,7 @@ def prepare(
     by_agent = m.is_agent(draft.created_by)
     source = _source(draft, by_agent, kind.correcting)
     root = Path(project.root) if project else None
-    paths = tuple(_relative(path, root) for path in draft.file_paths)
+    paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
     limits.refuse_ignored(paths, root)
     trust = m.TRUST[source]
     origin = m.Provenance(
@@ -78,7 +79,9 @@ def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
     return text, redactions
 
 
-def clean_details(memory: m.Memory, project: m.Project | None) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
+def clean_details(
+    memory: m.Memory, project: m.Project | None, folder: Path | None = None
+) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
     """The other fields of a memory that was edited, under the rules for a new one. Raises `Refused`."""
     root = Path(project.root) if project else None
     draft, redactions = _redact_rest(
@@ -91,7 +94,7 @@ def clean_details(memory: m.Memory, project: m.Project | None) -> tuple[m.Memory
             branch=memory.branch,
         )
     )
-    paths = tuple(_relative(path, root) for path in draft.file_paths)
+    paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
     limits.refuse_ignored(paths, root)
     cleaned = replace(
         memory,
@@ -175,17 +178,27 @@ def _redact_rest(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
     for name in _TEXTS:
         value = getattr(draft, name)
         if value:
-            text, redactions = redact(
-                limits.plain(value[: limits.MAX_FIELD], f"The {name.replace('_', ' ')}")
-            )
-            changed[name] = text
+            # Redacted before it is cut: half a secret would not be known for one.
+            text, redactions = redact(limits.plain(value, f"The {name.replace('_', ' ')}"))
+            changed[name] = text[: limits.MAX_FIELD] if name == "snippet" else limits.short(text, name)
             found += redactions
     return replace(draft, **changed), tuple(found)  # type: ignore[arg-type]
 
 
-def _relative(path: str, root: Path | None) -> str:
-    """As it is seen from the project's root, with forward slashes."""
+def _relative(path: str, root: Path | None, folder: Path | None) -> str:
+    """As it is seen from the project's root, with forward slashes, from wherever in it one stands."""
     path = path.replace("\\", "/")
-    if root is not None and path.startswith(f"{root.as_posix()}/"):
-        path = path[len(root.as_posix()) + 1 :]
-    return path.removeprefix("./") or "."
+    if root is None:
+        return path.removeprefix("./") or "."
+    base = folder if folder is not None and _is_from(path, folder, root) else root
+    whole = posixpath.normpath(posixpath.join(base.as_posix(), path))
+    inside = whole == root.as_posix() or whole.startswith(f"{root.as_posix()}/")
+    return posixpath.relpath(whole, root.as_posix()) if inside else whole
+
+
+def _is_from(path: str, folder: Path, root: Path) -> bool:
+    """Whether `path` is meant as seen from `folder`: agents give paths from the root, people from where they stand."""
+    try:
+        return folder != root and ((folder / path).exists() or not (root / path).exists())
+    except (OSError, ValueError):
+        return False

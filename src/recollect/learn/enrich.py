@@ -31,6 +31,8 @@ ENTITIES = frozenset(
 
 
 def normal_tag(tag: str) -> str:
+    if "[REDACTED" in tag:
+        return tag.strip()  # the mark must be known again
     return re.sub(r"[\s_]+", "-", tag.strip().lstrip("#").lower())
 
 

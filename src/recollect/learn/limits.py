@@ -57,6 +57,15 @@ def plain(text: str, what: str) -> str:
     return text
 
 
+def short(text: str, what: str) -> str:
+    """`text`, if it is short enough for a field that is not the statement itself."""
+    if len(text) > MAX_FIELD:
+        raise ContentRefused(
+            f"The {what.replace('_', ' ')} has {len(text):,} characters.", f"At most {MAX_FIELD}."
+        )
+    return text
+
+
 def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
     """A list that came with the content: bounded, of bounded texts, without empty ones or repeats."""
     kept = dict.fromkeys(item.strip() for item in items if item.strip())

@@ -4,16 +4,18 @@ Every door writes through `Learner`, in this order, whoever holds the pen.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 
 import recollect.model as m
 from recollect.embed.protocol import Embedder
-from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached
+from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.learn import contradict, enrich
 from recollect.learn.draft import clean_details, clean_text, prepare
+from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
 
 NEIGHBOURS = 20  # candidates of each sort that are compared closely
@@ -54,6 +56,7 @@ class Learner:
         *,
         user_id: str,
         project: m.Project | None,
+        folder: Path | None = None,
         session_limit: int,
         sidecar: Sidecar | None = None,
     ) -> None:
@@ -62,12 +65,15 @@ class Learner:
         self._clock = clock
         self._user_id = user_id
         self._project = project
+        self._folder = folder
         self._session_limit = session_limit
         self._sidecar = sidecar
 
     def remember(self, draft: m.Draft) -> m.Receipt:
         """Raises `Refused` and changes nothing, or has it kept when it returns."""
-        memory, redactions = prepare(draft, user_id=self._user_id, project=self._project, now=self._clock())
+        memory, redactions = prepare(
+            draft, user_id=self._user_id, project=self._project, now=self._clock(), folder=self._folder
+        )
         vector, notes = None, NO_NOTES
         seq = self._store.seq()
         twin = self._twin(memory)
@@ -82,38 +88,57 @@ class Learner:
             receipt = self._apply(plan, memory, vector)
         return replace(receipt, redactions=redactions, notes=notes)
 
-    def rewrite(self, memory: m.Memory, changed: m.Memory, actor: str) -> tuple[m.Memory, m.Receipt]:
-        """`changed` in place of `memory`, its new text and details checked as if they were new."""
-        changed, more = clean_details(changed, self._project)
-        if changed.content == memory.content:
-            kept = replace(changed, updated_at=self._clock())
-            self._log_and_put("update", actor, kept, {"fields": _differing(memory, kept)})
-            return kept, replace(_receipt(kept.id, m.Outcome.STORED, "Changed."), redactions=more)
-        text, redactions = clean_text(changed.content)
-        kept = replace(
-            changed,
-            content=text,
-            summary=enrich.summarise(text),
-            fingerprint=m.fingerprint(text),
-            updated_at=self._clock(),
-        )
-        vector, notes = self.embed(text)
+    def rewrite(
+        self, memory_id: str, change: Callable[[m.Memory], m.Memory], actor: str
+    ) -> tuple[m.Memory, m.Receipt]:
+        """The memory changed by `change`, its new text and details checked as if they were new. Raises `Refused`."""
+        before = self._store.get(memory_id)
+        wanted = change(before).content
+        text, redactions = clean_text(wanted) if wanted != before.content else (before.content, ())
+        vector, notes = self.embed(text) if text != before.content else (None, NO_NOTES)
         with self._store.transaction():
-            plan = self._plan(kept, vector, None)
+            memory = self._store.get(memory_id)  # as it is now: others may have written since
+            changed, more = clean_details(change(memory), self._project, self._folder)
+            kept = replace(changed, updated_at=self._clock())
+            if text != memory.content:
+                kept = self._with_text(kept, text, actor)
+            plan = self._plan(kept, vector, None) if text != memory.content else _Plan()
             if plan.twin is not None:
                 raise ContentRefused(
                     f"Memory {plan.twin.id} says exactly this already.",
                     f"`recollect forget {memory.id}` if this one is no longer needed.",
                 )
-            self._log_redactions(actor, kept.id, (*redactions, *more))
+            redactions = (*redactions, *more)
+            self._log_redactions(actor, kept.id, redactions)
             self._log("update", actor, kept.id, {"fields": _differing(memory, kept)})
             self._store.put(kept)
             self._keep_vector(kept.id, vector)
             outcome = self._settle_all(kept, plan.contradicted)
-        receipt = _receipt(
-            kept.id, outcome.outcome, outcome.message or "Changed.", outcome.superseded, outcome.kept
+        message = outcome.message or "Changed."
+        receipt = _receipt(kept.id, outcome.outcome, message, outcome.superseded, outcome.kept)
+        return kept, replace(receipt, redactions=redactions, notes=notes)
+
+    def _with_text(self, memory: m.Memory, text: str, actor: str) -> m.Memory:
+        """Said anew by whoever edits it: a user vouches for it from now on, an agent only for its own."""
+        source = m.Source.OBSERVED if m.is_agent(actor) else m.Source.USER_STATED
+        if m.is_agent(actor) and m.TRUST[source] < memory.trust:
+            raise OutOfScope(
+                f"Memory {memory.id} was said by the user, and an agent may not rewrite it.",
+                "Remember the new statement: the two will stand as a conflict for the user to settle.",
+            )
+        said = m.Provenance(
+            source, self._clock(), agent=actor if m.is_agent(actor) else None, reason="edited"
         )
-        return kept, replace(receipt, redactions=(*redactions, *more), notes=notes)
+        trust = max(memory.trust, m.TRUST[source])
+        return replace(
+            memory,
+            content=text,
+            summary=enrich.summarise(text),
+            fingerprint=m.fingerprint(text),
+            provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-BREADCRUMBS:]),
+            trust=trust,
+            confidence=max(memory.confidence, trust) if not m.is_agent(actor) else memory.confidence,
+        )
 
     def _check_share(self, memory: m.Memory) -> None:
         """Agents have a share per session; without a session, per day."""
@@ -138,7 +163,7 @@ class Learner:
             return None, () if error.by_choice else (note,)
 
     def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Sidecar | None) -> _Plan:
-        view = _same_scope(memory)
+        view = m.scope_of(memory)
         if twin := self._twin(memory):
             return _Plan(twin=twin)
         same: list[tuple[float, m.Memory]] = []
@@ -163,9 +188,9 @@ class Learner:
 
     def _twin(self, memory: m.Memory) -> m.Memory | None:
         """The memory that says it word for word, active or archived."""
-        alive = replace(_same_scope(memory), states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
+        alive = replace(m.scope_of(memory), states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
         alike = self._store.twins(alive, memory.fingerprint)
-        return next((twin for twin in alike if twin.id != memory.id and _same_matter(memory, twin)), None)
+        return next((twin for twin in alike if twin.id != memory.id and m.same_matter(memory, twin)), None)
 
     def _neighbours(
         self, view: m.View, memory: m.Memory, vector: bytes | None
@@ -178,7 +203,7 @@ class Learner:
         found = self._store.get_many([*cosines, *(name for name in by_word if name not in cosines)])
         words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
         for name, old in found.items():
-            if name == memory.id or not _same_matter(memory, old):
+            if name == memory.id or not m.same_matter(memory, old):
                 continue
             if name in cosines:
                 yield old, cosines[name]
@@ -278,7 +303,7 @@ class Learner:
             if old.state is not m.State.ACTIVE:
                 continue
             if _wins(memory, old):
-                self.supersede(old, memory, verdict.reason)
+                supersede(self._store, old, memory, verdict.reason, memory.created_by, self._clock())
                 superseded.append(old.id)
                 message = message or f"Updated: {_quote(old)} → {_quote(memory)}"
             else:
@@ -291,25 +316,6 @@ class Learner:
             )
         outcome = m.Outcome.SUPERSEDED if superseded else m.Outcome.CONFLICT if kept else m.Outcome.STORED
         return _Outcome(outcome, tuple(superseded), tuple(kept), message)
-
-    def supersede(self, old: m.Memory, new: m.Memory, reason: str) -> None:
-        """`new` takes the place of `old`, which stays on record."""
-        now = self._clock()
-        self._log("update", new.created_by, old.id, {"state": m.State.SUPERSEDED, "by": new.id})
-        self._store.put(
-            replace(
-                old,
-                state=m.State.SUPERSEDED,
-                state_reason=f"superseded: {reason}",
-                superseded_by=new.id,
-                valid_to=now,
-                updated_at=now,
-            )
-        )
-        self._link(new, old, m.Relation.SUPERSEDES, 1.0, reason)
-        for link in self._store.links(old.id):  # its quarrels are over
-            if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None:
-                self._store.put_link(replace(link, verdict="superseded", resolved_at=now))
 
     # small change
 
@@ -330,11 +336,6 @@ class Learner:
     def _keep_vector(self, memory_id: str, vector: bytes | None) -> None:
         if vector is not None:
             self._store.put_vector(memory_id, self._embedder.model, vector)
-
-    def _log_and_put(self, action: str, actor: str, memory: m.Memory, detail: dict[str, object]) -> None:
-        with self._store.transaction():
-            self._log(action, actor, memory.id, detail)
-            self._store.put(memory)
 
     def _log_redactions(self, actor: str, memory_id: str, redactions: tuple[m.Redaction, ...]) -> None:
         if redactions:
@@ -395,20 +396,6 @@ def _said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
         reinforcements=(*known.reinforcements, crumb)[-BREADCRUMBS:],
         updated_at=now,
     )
-
-
-def _same_scope(memory: m.Memory) -> m.View:
-    return m.View(
-        user_id=memory.user_id,
-        project_id=memory.project_id,
-        session=memory.session,
-        scopes=frozenset({memory.scope}),
-    )
-
-
-def _same_matter(memory: m.Memory, old: m.Memory) -> bool:
-    """Another branch or season is another matter."""
-    return (memory.branch, memory.season, memory.project_id) == (old.branch, old.season, old.project_id)
 
 
 def _telling_words(text: str) -> str:

@@ -3,6 +3,7 @@
 Never a file copy: the write-ahead log holds what the file does not have yet.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -84,19 +85,24 @@ class Backups:
                 db.close()
         return None
 
-    def rekey(self, database: Database, key: str | None, note: KeyNote | None) -> None:
-        """Rewrite the store and its backups with `key`, None for none. A crash leaves the old or the new one."""
+    def rekey(self, database: Database, make_key: Callable[[], tuple[str, KeyNote]] | None) -> KeyNote | None:
+        """Rewrite the store and its backups with a new key, None for none. A crash leaves the old or the new one.
+
+        The key is made when nobody else can make another one.
+        """
         with database.alone("change the encryption"):
             try:
+                self._refuse_damaged_files(needed=make_key is not None)
+                key, note = make_key() if make_key is not None else (None, None)
                 self._rekey(key, note)
             except OSError as error:
                 raise unwritable(self._path.parent, error) from error
             self._key = key
             database.use_key(key)
+        return note
 
     def _rekey(self, key: str | None, note: KeyNote | None) -> None:
         if note is not None:
-            self._refuse_damaged_files()
             write_note(self._path, note)
         for backup in self.existing():
             try:
@@ -120,10 +126,10 @@ class Backups:
         beside = [self._path.parent.glob(f"{name}.{what}*") for what in ("rekeyed", "restored")]
         return [*beside[0], *beside[1], *self._folder.glob(f"{stem}-new*"), *self._folder.glob("*.rekeyed*")]
 
-    def _refuse_damaged_files(self) -> None:
+    def _refuse_damaged_files(self, needed: bool) -> None:
         """What was set aside cannot be rewritten, and may not stay in the clear. It is not ours to destroy."""
         aside = sorted(self._path.parent.glob(f"{self._path.name}.damaged-*"))
-        if aside:
+        if aside and needed:
             raise StoreError(
                 f"{aside[0].name} holds memories and cannot be encrypted; nothing was changed.",
                 f"Move it out of {self._path.parent}, or delete it, and try again.",

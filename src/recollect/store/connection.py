@@ -92,7 +92,7 @@ class Database:
             if not self._presence.exclude_others():
                 raise StoreBusy(
                     f"Cannot {what}: another process has {self.path.name} open.",
-                    "Close running agents, or `recollect daemon stop`, and try again.",
+                    "Close what is using it, and try again.",
                 )
             try:
                 with self._translated():

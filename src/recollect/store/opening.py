@@ -71,7 +71,7 @@ def _restore_alone(
             if not presence.exclude_others(_PATIENCE):
                 raise StoreDamaged(
                     f"{damage.message} Another process still has it open.",
-                    "Close running agents, or `recollect daemon stop`, and try again: a backup will be restored.",
+                    "Close what is using it, and try again: a backup will be restored.",
                 ) from damage
             return (_restore(path, backups, damage),)
         finally:

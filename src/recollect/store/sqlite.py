@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -547,12 +547,14 @@ class SqliteStore:
         )
         return StoreInfo(str(self._path), version, size, self._db.encrypted)
 
-    def encrypt(self, key: str, note: KeyNote) -> None:
-        """Rewrite the file and its backups with `key`."""
-        self._backups.rekey(self._db, key, note)
+    def encrypt(self, make_key: Callable[[], tuple[str, KeyNote]]) -> KeyNote:
+        """Rewrite the file and its backups with the key that is made then; where it is kept."""
+        note = self._backups.rekey(self._db, make_key)
+        assert note is not None
+        return note
 
     def decrypt(self) -> None:
-        self._backups.rekey(self._db, None, None)
+        self._backups.rekey(self._db, None)
 
 
 _UNEMBEDDED = (

@@ -1,4 +1,7 @@
-"""What people do to a memory they have: forget, restore, pin, tag, link, settle a conflict. Each is one transaction."""
+"""What people do to a memory they have: forget, restore, pin, tag, link, settle a conflict.
+
+Each is one transaction that reads the memory anew: what another process wrote meanwhile is not undone.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -7,48 +10,54 @@ import recollect.model as m
 from recollect.errors import Refused, UnknownName
 from recollect.learn.enrich import normal_tag
 from recollect.learn.limits import check_items
+from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
 
 GRACE = timedelta(days=30)
 
 
-def forget(store: Store, memory: m.Memory, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
+def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
     """Out of sight at once, gone for good after the grace."""
-    if memory.state is m.State.DELETED:
-        return memory
-    gone = replace(
-        memory,
-        state=m.State.DELETED,
-        state_reason=f"{reason} (was {memory.state})",
-        deleted_at=now,
-        updated_at=now,
-        valid_to=memory.valid_to or now,
-    )
-    _write(store, "remove", actor, now, gone, {"state": m.State.DELETED})
+    with store.transaction():
+        memory = store.get(memory_id)
+        if memory.state is m.State.DELETED:
+            return memory
+        gone = replace(
+            memory,
+            state=m.State.DELETED,
+            state_reason=f"{reason} (was {memory.state})",
+            deleted_at=now,
+            updated_at=now,
+            valid_to=memory.valid_to or now,
+        )
+        _write(store, "remove", actor, now, gone, {"state": m.State.DELETED})
     return gone
 
 
-def restore(store: Store, memory: m.Memory, actor: str, now: datetime) -> m.Memory:
+def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory:
     """Back to active, within the grace. Raises `Refused`."""
-    if memory.state is m.State.ACTIVE:
-        raise Refused(f"Memory {memory.id} is active already.", "`recollect show` tells its state.")
-    if memory.deleted_at is not None and now - memory.deleted_at > GRACE:
-        raise Refused(
-            f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."
-        )
-    view = m.View(memory.user_id, memory.project_id, memory.session, scopes=frozenset({memory.scope}))
-    if twins := store.twins(view, memory.fingerprint):
-        raise Refused(f"Memory {twins[0].id} says the same and is active.", "There is nothing to restore.")
-    back = replace(
-        memory,
-        state=m.State.ACTIVE,
-        state_reason=None,
-        superseded_by=None,
-        deleted_at=None,
-        valid_to=None,
-        updated_at=now,
-    )
     with store.transaction():
+        memory = store.get(memory_id)
+        if memory.state is m.State.ACTIVE:
+            raise Refused(f"Memory {memory.id} is active already.", "`recollect show` tells its state.")
+        if memory.deleted_at is not None and now - memory.deleted_at > GRACE:
+            raise Refused(
+                f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."
+            )
+        for twin in store.twins(m.scope_of(memory), memory.fingerprint):
+            if m.same_matter(memory, twin):
+                raise Refused(
+                    f"Memory {twin.id} says the same and is active.", "There is nothing to restore."
+                )
+        back = replace(
+            memory,
+            state=m.State.ACTIVE,
+            state_reason=None,
+            superseded_by=None,
+            deleted_at=None,
+            valid_to=None,
+            updated_at=now,
+        )
         _write(store, "update", actor, now, back, {"state": m.State.ACTIVE, "was": memory.state})
         if memory.superseded_by is not None:
             _reopen_conflict(store, memory, now)
@@ -56,40 +65,51 @@ def restore(store: Store, memory: m.Memory, actor: str, now: datetime) -> m.Memo
 
 
 def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
-    """What had replaced it is still there: the two disagree, and both are active now."""
-    rival = store.get_many([memory.superseded_by or ""]).get(memory.superseded_by or "")
-    if rival is None:
-        return
-    store.drop_link(rival.id, memory.id, m.Relation.SUPERSEDES)
-    if rival.state is m.State.ACTIVE:
-        store.put_link(
-            m.Link(memory.id, rival.id, m.Relation.CONTRADICTS, now, 1.0, "restored", "contradictory")
-        )
+    """What holds in its place today disagrees with it, and both are active now."""
+    store.drop_link(memory.superseded_by or "", memory.id, m.Relation.SUPERSEDES)
+    rival, seen = memory, {memory.id}
+    while rival.superseded_by is not None and rival.superseded_by not in seen:
+        seen.add(rival.superseded_by)
+        successor = store.get_many([rival.superseded_by]).get(rival.superseded_by)
+        if successor is None:
+            return
+        rival = successor
+    if rival.state is m.State.ACTIVE and rival.id != memory.id:
+        link = m.Link(memory.id, rival.id, m.Relation.CONTRADICTS, now, 1.0, "restored", "contradictory")
+        store.put_link(link)
 
 
-def pin(store: Store, memory: m.Memory, actor: str, now: datetime, on: bool | None = None) -> m.Memory:
+def pin(store: Store, memory_id: str, actor: str, now: datetime, on: bool | None = None) -> m.Memory:
     """Pinned, or no longer; None turns it over."""
-    wanted = not memory.pinned if on is None else on
-    if wanted == memory.pinned:
-        return memory
-    standing = m.Standing.PINNED if wanted else m.Standing.CONFIRMED
-    changed = replace(memory, standing=standing, updated_at=now)
-    _write(store, "pin" if wanted else "unpin", actor, now, changed, {})
+    with store.transaction():
+        memory = store.get(memory_id)
+        wanted = not memory.pinned if on is None else on
+        if wanted == memory.pinned:
+            return memory
+        standing = m.Standing.PINNED if wanted else m.Standing.CONFIRMED
+        changed = replace(memory, standing=standing, updated_at=now)
+        _write(store, "pin" if wanted else "unpin", actor, now, changed, {})
     return changed
 
 
 def tag(
-    store: Store, memory: m.Memory, actor: str, now: datetime, add: tuple[str, ...], remove: tuple[str, ...]
+    store: Store, memory_id: str, actor: str, now: datetime, add: tuple[str, ...], remove: tuple[str, ...]
 ) -> m.Memory:
     from recollect.learn.redact import redact  # its rules cost readers of memories 30 ms
 
-    new = [normal_tag(redact(name)[0]) for name in check_items("tags", add)]
+    cleaned = [redact(name) for name in check_items("tags", add)]
+    types = sorted({found.type for _, redactions in cleaned for found in redactions})
+    new = [normal_tag(name) for name, _ in cleaned]
     old = {normal_tag(name) for name in remove}
-    tags = tuple(name for name in dict.fromkeys((*memory.tags, *new)) if name not in old)
-    if tags == memory.tags:
-        return memory
-    changed = replace(memory, tags=tags, updated_at=now)
-    _write(store, "update", actor, now, changed, {"fields": ["tags"]})
+    with store.transaction():
+        memory = store.get(memory_id)
+        tags = tuple(name for name in dict.fromkeys((*memory.tags, *new)) if name not in old)
+        if tags == memory.tags:
+            return memory
+        if types:
+            store.log("redact", actor, now, memory.id, {"types": types})
+        changed = replace(memory, tags=tags, updated_at=now)
+        _write(store, "update", actor, now, changed, {"fields": ["tags"]})
     return changed
 
 
@@ -120,45 +140,32 @@ def link(
     return made
 
 
-def resolve(
-    store: Store, first: m.Memory, second: m.Memory, keep: m.Memory | None, actor: str, now: datetime
-) -> None:
+def resolve(store: Store, first: str, second: str, keep: str | None, actor: str, now: datetime) -> None:
     """Settle a conflict: `keep` supersedes the other; None keeps both and ends the quarrel. Raises `Refused`."""
-    between = [link for link in store.links(first.id) if {link.source, link.target} == {first.id, second.id}]
-    open_now = [
-        each for each in between if each.relation is m.Relation.CONTRADICTS and each.resolved_at is None
-    ]
-    if not open_now:
-        raise Refused(
-            f"There is no open conflict between {first.id} and {second.id}.",
-            "`recollect conflicts` lists them.",
-        )
     with store.transaction():
-        store.log(
-            "update", actor, now, first.id, {"resolved": second.id, "kept": keep.id if keep else "both"}
-        )
-        for each in open_now:
+        quarrel = [
+            each
+            for each in store.links(first)
+            if {each.source, each.target} == {first, second}
+            and each.relation is m.Relation.CONTRADICTS
+            and each.resolved_at is None
+        ]
+        if not quarrel:
+            raise Refused(
+                f"There is no open conflict between {first} and {second}.",
+                "`recollect conflicts` lists them.",
+            )
+        store.log("update", actor, now, first, {"resolved": second, "kept": keep or "both"})
+        for each in quarrel:
             verdict = each.verdict if keep is None else "superseded"
             store.put_link(replace(each, resolved_at=now, verdict=verdict))
-        if keep is None:
-            return
-        lost = second if keep.id == first.id else first
-        store.put(
-            replace(
-                lost,
-                state=m.State.SUPERSEDED,
-                state_reason="superseded: resolved by hand",
-                superseded_by=keep.id,
-                valid_to=now,
-                updated_at=now,
-            )
-        )
-        store.put_link(m.Link(keep.id, lost.id, m.Relation.SUPERSEDES, now, 1.0, "resolved by hand"))
+        if keep is not None:
+            lost = second if keep == first else first
+            supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
 
 
 def _write(
     store: Store, action: str, actor: str, now: datetime, memory: m.Memory, detail: dict[str, object]
 ) -> None:
-    with store.transaction():
-        store.log(action, actor, now, memory.id, detail)
-        store.put(memory)
+    store.log(action, actor, now, memory.id, detail)
+    store.put(memory)
