@@ -533,17 +533,3 @@ def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
         raise TypeError(f"{name} must be a list of texts")
     return tuple(values)
-
-
-def link_from(data: Mapping[str, Any]) -> Link:
-    resolved = data.get("resolved_at")
-    return Link(
-        source=str(data["source"]),
-        target=str(data["target"]),
-        relation=Relation(data["relation"]),
-        created_at=from_text(data["created_at"]),
-        weight=float(data.get("weight", 1.0)),
-        reason=str(data.get("reason", "")),
-        verdict=data.get("verdict"),
-        resolved_at=from_text(resolved) if resolved else None,
-    )

@@ -220,6 +220,9 @@ class Store(Protocol):
     def put_project(self, project: m.Project, keys: Sequence[str]) -> None:
         """Keep `project`; from now on `keys` mean it."""
 
+    def adopt_project(self, project: m.Project, keys: Sequence[str]) -> None:
+        """Keep `project` if there is none with its id, under those of `keys` that mean no other yet."""
+
     def projects(self) -> list[m.Project]: ...
 
     def setting(self, project_id: str | None, name: str) -> Any:

@@ -1,25 +1,26 @@
 """Memories out to a file, and back in. Import restores, it does not learn: limits and redaction, nothing merged."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import recollect.model as m
 from recollect.embed.protocol import Embedder
-from recollect.errors import BadImport, ContentRefused, EmbedderUnavailable, RecollectError
-from recollect.kinds import kind_of
-from recollect.learn import enrich, limits
-from recollect.learn.redact import redact
+from recollect.errors import BadImport, ContentRefused, EmbedderUnavailable, OutOfScope, RecollectError
+from recollect.learn.enrich import embedded_text
 from recollect.store.protocol import Store
+from recollect.tend.record import OUR_PROJECT, Reader
 
 FORMAT = "recollect-export"
 VERSION = 1
 BATCH = 128  # memories to a transaction: a sync each would cost more than their embedding
 
 Progress = Callable[[int], None]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -30,18 +31,23 @@ class ImportReport:
     refused: list[tuple[int, str]] = field(default_factory=list)  # which record, and why
     redacted: int = 0
     links: int = 0
-    superseded: list[tuple[str, str]] = field(default_factory=list)  # ids that came superseded, and by what
+    superseded: list[m.Memory] = field(default_factory=list)  # those that came so, with what replaced them
     notes: tuple[str, ...] = ()
+    lacks_vectors: bool = False  # though the user did not turn them off
 
     @property
     def kept(self) -> int:
-        return sum(each is not None for each in self.ids)
+        return len({each for each in self.ids if each is not None})
 
 
 def export(store: Store, view: m.View, out: IO[str], now: datetime) -> int:
     """Write all that `view` shows, one memory a line inside one JSON document; how many."""
     head = {"format": FORMAT, "version": VERSION, "exported_at": m.to_text(now)}
-    projects = [{"id": p.id, "name": p.name, "keys": store.project_keys(p.id)} for p in store.projects()]
+    projects = [
+        {"id": p.id, "name": p.name, "keys": _travelling(store.project_keys(p.id))}
+        for p in store.projects()
+        if view.all_projects or p.id == view.project_id
+    ]
     out.write(json.dumps(head, ensure_ascii=False)[:-1] + ',\n"projects": ')
     out.write(json.dumps(projects, ensure_ascii=False) + ',\n"memories": [')
     count = 0
@@ -54,14 +60,19 @@ def export(store: Store, view: m.View, out: IO[str], now: datetime) -> int:
     return count
 
 
+def _travelling(keys: Iterable[str]) -> list[str]:
+    """A remote is the same everywhere; a folder is another one on another machine, and nobody's business there."""
+    return [key for key in keys if key.startswith("remote:")]
+
+
 @dataclass(frozen=True, slots=True)
 class Parcel:
     """A file read, and not yet imported."""
 
-    records: list[dict[str, Any]]
+    records: list[Any]  # foreign JSON, as are the links and projects: `record` reads it
     lines: list[int]  # where each record stands, for what is refused
-    links: list[dict[str, Any]]
-    projects: list[dict[str, Any]]
+    links: list[Any]
+    projects: list[Any]
     unit: str = "line"  # what `lines` counts: an export's records may stand anywhere
 
 
@@ -130,27 +141,39 @@ class Importer:
         actor: str,
         clock: m.Clock,
     ) -> None:
+        """Raises `OutOfScope` for an agent outside any project."""
         self._store = store
         self._embedder = embedder
-        self._user_id = user_id
         self._project = project
         self._actor = actor
+        self._by_agent = m.is_agent(actor)
         self._clock = clock
+        self._reader = Reader(user_id, project, clock)
+        self._projects: dict[str, str] = {}  # the file's ids, and ours
+        if self._by_agent and project is None:
+            raise OutOfScope("There is no project here to import into.", "Run it in the project's folder.")
 
     def bring_in(
         self,
-        records: Iterable[Mapping[str, Any]],
-        links: Iterable[Mapping[str, Any]] = (),
+        records: Iterable[Any],
+        links: Iterable[Any] = (),
+        projects: Iterable[Any] = (),
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Keep the records as given, a batch to a transaction, while the next ones are being embedded."""
+        """Keep the records as given, a batch to a transaction, while the next ones are being embedded.
+
+        Of an agent only the memories are taken, as its own and for this project.
+        """
         report = ImportReport()
-        ready: list[list[m.Memory]] = []  # batches handed to the embedder and not yet written
+        if self._by_agent:
+            links, projects = (), ()
+        self._adopt(projects, report)
+        ready: list[list[tuple[int, m.Memory]]] = []  # batches handed to the embedder and not yet written
 
         def texts() -> Iterator[list[str]]:
             for batch in self._batches(records, report):
                 ready.append(batch)
-                yield [memory.content for memory in batch]
+                yield [embedded_text(each.content, each.tags, each.file_paths) for _, each in batch]
 
         source = texts()
         try:
@@ -158,221 +181,207 @@ class Importer:
                 self._write(ready.pop(0), [row.astype("<f4").tobytes() for row in rows], report, progress)
         except EmbedderUnavailable as error:
             if not error.by_choice:
-                report.notes = (f"Imported without vectors for now: {error.message} {error.hint}".strip(),)
+                report.lacks_vectors = True
+                report.notes += (f"Imported without vectors for now: {error.message} {error.hint}".strip(),)
             while ready:
                 self._write(ready.pop(0), None, report, progress)
             for _ in source:
                 self._write(ready.pop(0), None, report, progress)
         self._bring_links(links, report)
         self._link_successors(report)
+        report.refused.sort()
         return report
 
-    def _batches(
-        self, records: Iterable[Mapping[str, Any]], report: ImportReport
-    ) -> Iterator[list[m.Memory]]:
-        supply = iter(enumerate(records))
-        while chunk := list(islice(supply, BATCH)):
+    def _adopt(self, projects: Iterable[Any], report: ImportReport) -> None:
+        """Learn which of our projects the file means; one that is not known yet is made.
+
+        Nothing known is replaced, and an id is made of the remote it comes with: else a file could give the name
+        of one repository to the memories of another.
+        """
+        left_out = _LeftOut("project")
+        for record in projects:
+            try:
+                theirs = self._reader.project(record)
+            except RecollectError as error:
+                left_out.add(error)
+                continue
+            remote = theirs.remotes[:1]
+            ours = self._store.project_for(theirs.remotes or theirs.keys)
+            if ours is None:
+                known_id = not remote and OUR_PROJECT.fullmatch(theirs.id)
+                ours = theirs.id if known_id else _project_id(remote[0] if remote else f"file:{theirs.id}")
+                self._store.adopt_project(m.Project(ours, theirs.name, "", ""), remote)
+            report.redacted += self._reader.found
+            self._projects[theirs.id] = ours
+        report.notes += left_out.notes()
+
+    def _batches(self, records: Iterable[Any], report: ImportReport) -> Iterator[list[tuple[int, m.Memory]]]:
+        for chunk in _chunks(enumerate(records)):
             batch = []
             for number, record in chunk:
                 try:
-                    memory, redacted = self._memory(record)
-                except (
-                    RecollectError,
-                    ValueError,
-                    TypeError,
-                    KeyError,
-                    AttributeError,
-                    OverflowError,
-                ) as error:
-                    reason = (
-                        error.message
-                        if isinstance(error, RecollectError)
-                        else f"a field is malformed ({error})"
-                    )
+                    memory = self._reader.memory(record, self._projects)
+                except RecollectError as error:
                     report.ids.append(None)
-                    report.refused.append((number, reason))
+                    report.refused.append((number, error.message))
                     continue
                 report.ids.append(memory.id)
-                report.redacted += redacted
-                batch.append(memory)
+                report.redacted += self._reader.found
+                batch.append((number, self._agents_own(memory) if self._by_agent else memory))
             if batch:
                 yield batch
 
+    def _agents_own(self, memory: m.Memory) -> m.Memory:
+        """What an agent may say: here, as its own, seen by it at best; what others made of it is not for it to tell."""
+        most = m.TRUST[m.Source.OBSERVED]
+        chain = tuple(
+            each if m.TRUST[each.source] <= most else replace(each, source=m.Source.OBSERVED)
+            for each in memory.provenance
+        )
+        most = m.TRUST[chain[0].source]
+        return replace(
+            memory,
+            user_id=self._reader.user_id,
+            project_id=self._project.id if self._project else None,
+            scope=m.Scope.PROJECT,
+            created_by=self._actor,
+            visibility=m.Visibility.PROJECT,
+            standing=m.Standing.CONFIRMED if memory.pinned else memory.standing,
+            superseded_by=None,
+            provenance=chain,
+            trust=min(memory.trust, most),
+            confidence=min(memory.confidence, most),
+            importance=min(memory.importance, most),
+            strength=1,
+            access_count=0,
+            reinforcements=(),
+        )
+
     def _write(
         self,
-        batch: list[m.Memory],
+        batch: list[tuple[int, m.Memory]],
         vectors: list[bytes] | None,
         report: ImportReport,
         progress: Progress | None,
     ) -> None:
         with self._store.transaction():
-            known = self._store.get_many([memory.id for memory in batch])
-            for number, memory in enumerate(batch):
+            known = self._store.get_many([memory.id for _, memory in batch])
+            for place, (number, memory) in enumerate(batch):
                 old = known.get(memory.id)
+                if old is not None and self._by_agent and not self._is_agents(old):
+                    report.ids[number] = None
+                    report.refused.append((number, f"Memory {memory.id} is there already, and not yours."))
+                    continue
                 if old is not None and old.updated_at >= memory.updated_at:
                     continue
+                known[memory.id] = memory  # it may come twice
                 action = "add" if old is None else "update"
                 self._store.log(action, self._actor, self._clock(), memory.id, {"imported": True})
                 self._store.put(memory)
                 if memory.state is m.State.SUPERSEDED and memory.superseded_by:
-                    report.superseded.append((memory.id, memory.superseded_by))
+                    report.superseded.append(memory)
                 if vectors is not None:
-                    self._store.put_vector(memory.id, self._embedder.model, vectors[number])
+                    self._store.put_vector(memory.id, self._embedder.model, vectors[place])
         if progress is not None:
             progress(len(batch))
 
-    def _bring_links(self, links: Iterable[Mapping[str, Any]], report: ImportReport) -> None:
-        with self._store.transaction():
-            for record in links:
+    def _is_agents(self, memory: m.Memory) -> bool:
+        here = self._project.id if self._project else None
+        return memory.created_by == self._actor and memory.project_id == here
+
+    def _bring_links(self, links: Iterable[Any], report: ImportReport) -> None:
+        left_out = _LeftOut("link")
+        for chunk in _chunks(links):
+            made: list[m.Link] = []
+            for record in chunk:
                 try:
-                    link = m.link_from(record)
-                    self._store.put_link(link)
-                except (RecollectError, ValueError, TypeError, KeyError):
-                    continue  # an end that was refused, or a relation we do not know
-                report.links += 1
+                    made.append(self._reader.link(record))
+                except RecollectError as error:
+                    left_out.add(error)
+                else:
+                    report.redacted += self._reader.found
+            with self._store.transaction():
+                ends = self._store.get_many([end for link in made for end in (link.source, link.target)])
+                for link in made:
+                    try:
+                        _check_ends(link, ends)
+                    except RecollectError as error:
+                        left_out.add(error)
+                        continue
+                    if not self._is_settled(link):
+                        self._store.put_link(link)
+                    report.links += 1
+        report.notes += left_out.notes()
+
+    def _is_settled(self, link: m.Link) -> bool:
+        """Whether it is an older copy of a conflict that has been resolved here since."""
+        return link.relation is m.Relation.CONTRADICTS and any(
+            _same_edge(each, link) and each.resolved_at is not None and link.resolved_at is None
+            for each in self._store.links(link.source)
+        )
 
     def _link_successors(self, report: ImportReport) -> None:
         """Plain lines may say what superseded them without the link that an export has."""
-        with self._store.transaction():
-            for memory_id, successor in report.superseded:
-                ends = {link.source for link in self._store.links(memory_id) if link.target == memory_id}
-                if successor not in ends and self._store.get_many([successor]):
-                    self._store.put_link(
-                        m.Link(successor, memory_id, m.Relation.SUPERSEDES, self._clock(), 1.0, "imported")
+        for chunk in _chunks(report.superseded):
+            with self._store.transaction():
+                successors = self._store.get_many([memory.superseded_by or "" for memory in chunk])
+                for memory in chunk:
+                    successor = successors.get(memory.superseded_by or "")
+                    if successor is None:
+                        continue
+                    link = m.Link(
+                        successor.id, memory.id, m.Relation.SUPERSEDES, self._clock(), 1.0, "imported"
                     )
-
-    def _memory(self, record: Mapping[str, Any]) -> tuple[m.Memory, int]:
-        """`record` as a memory, every text in it redacted; how many things were taken out."""
-        text = limits.clean(record.get("content"))
-        text, found = redact(text)
-        limits.check_size(text)
-        given = {
-            key: value
-            for key, value in record.items()
-            if key in _KNOWN and key != "content" and value is not None
-        }
-        given, more = _redacted(given)
-        memory = _from_record(given, text, self._user_id, self._project, self._clock())
-        return memory, len(found) + more
+                    if not _may_meet(successor, memory):
+                        self._store.put(replace(memory, superseded_by=None))
+                    elif not any(_same_edge(each, link) for each in self._store.links(memory.id)):
+                        self._store.put_link(link)
 
 
-_KNOWN = {*(each.name for each in fields(m.Memory)), "session", "author"}
-_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "deleted_at", "last_accessed_at")
+class _LeftOut:
+    """Counts what is not kept beside the memories; the first reason stands for all."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._count = 0
+        self._why = ""
+
+    def add(self, error: RecollectError) -> None:
+        self._count += 1
+        self._why = self._why or error.message
+
+    def notes(self) -> tuple[str, ...]:
+        if not self._count:
+            return ()
+        several = "s were" if self._count > 1 else " was"
+        return (f"{self._count:,} {self._what}{several} left out: {self._why}",)
 
 
-def _share(value: Any) -> float:
-    number = float(value)
-    if not 0.0 <= number <= 1.0:  # nor is NaN
-        raise ValueError(f"{value} is not from 0 to 1")
-    return number
+def _check_ends(link: m.Link, memories: Mapping[str, m.Memory]) -> None:
+    """The rules of `states.link`. Raises `ContentRefused`."""
+    source, target = memories.get(link.source), memories.get(link.target)
+    if source is None or target is None:
+        raise ContentRefused("One of its memories is not here.")
+    if source.id == target.id:
+        raise ContentRefused("A memory cannot be linked to itself.")
+    if not _may_meet(source, target):
+        raise ContentRefused("Its memories belong to different projects.")
 
 
-def _count(value: Any) -> int:
-    number = int(value)
-    if not 0 <= number < 2**53:  # as far as JSON counts
-        raise ValueError(f"{value} is out of range")
-    return number
+def _may_meet(one: m.Memory, other: m.Memory) -> bool:
+    return None in (one.project_id, other.project_id) or one.project_id == other.project_id
 
 
-_NUMBERS: dict[str, Callable[[Any], float]] = {
-    "importance": _share,
-    "confidence": _share,
-    "trust": _share,
-    "strength": _count,
-    "access_count": _count,
-    "order": _count,
-}
-_NAMES = {"scope": m.Scope, "visibility": m.Visibility, "standing": m.Standing, "state": m.State}
-_LISTS = ("tags", "file_paths", "triggers")
-_TEXTS = (
-    "summary",
-    "season",
-    "branch",
-    "created_by",
-    "state_reason",
-    "user_id",
-    "project_id",
-    "superseded_by",
-    "id",
-)
+def _same_edge(one: m.Link, other: m.Link) -> bool:
+    return (one.source, one.target, one.relation) == (other.source, other.target, other.relation)
 
 
-def _from_record(
-    given: Mapping[str, Any], text: str, user_id: str, project: m.Project | None, now: datetime
-) -> m.Memory:
-    values: dict[str, Any] = {name: m.from_text(given[name]) for name in _TIMES if name in given}
-    values |= {name: make(given[name]) for name, make in _NUMBERS.items() if name in given}
-    values |= {name: make(given[name]) for name, make in _NAMES.items() if name in given}
-    values |= {name: limits.check_items(name, given[name]) for name in _LISTS if name in given}
-    values |= {
-        name: limits.plain(str(given[name])[: limits.MAX_CONTENT], name) for name in _TEXTS if name in given
-    }
-    values |= {
-        "anchors": tuple(m.anchor_from(each) for each in given.get("anchors", ())),
-        "procedure": m.procedure_from(given["procedure"]) if given.get("procedure") else None,
-        "reinforcements": tuple(m.reinforcement_from(each) for each in given.get("reinforcements", ())),
-    }
-    born = values.setdefault("created_at", now)
-    values.setdefault("updated_at", born)
-    values.setdefault("valid_from", born)
-    values.setdefault("user_id", user_id)
-    if "project_id" not in given and project is not None and values.get("scope") is not m.Scope.GLOBAL:
-        values["project_id"] = project.id
-    values.setdefault("project_id", None)
-    values.setdefault("scope", m.Scope.PROJECT if values["project_id"] else m.Scope.GLOBAL)
-    source = m.Source.OBSERVED if given.get("author") == "assistant" else m.Source.USER_STATED
-    values["provenance"] = tuple(m.provenance_from(each) for each in given.get("provenance", ())) or (
-        m.Provenance(source, born, session=_session(given), branch=values.get("branch"), reason="imported"),
-    )
-    values.setdefault("trust", m.TRUST[values["provenance"][0].source])
-    values.setdefault("confidence", values["trust"])
-    values.setdefault("created_by", "user" if source is m.Source.USER_STATED else "agent:unknown")
-    values["id"] = _checked_id(values.get("id")) or m.new_id(born)
-    values["kind"] = kind_of(str(given.get("kind", "fact"))).name
-    values.setdefault("summary", enrich.summarise(text))
-    if "tags" not in values:
-        values["tags"] = enrich.infer_tags(text, values.get("file_paths", ()), ())
-    return m.Memory(content=text, fingerprint=m.fingerprint(text), **values)
+def _project_id(key: str) -> str:
+    """As `codebase.project` makes it: the same on every machine for the same remote."""
+    return "p" + hashlib.sha256(key.encode()).hexdigest()[:15]
 
 
-def _checked_id(name: str | None) -> str | None:
-    if name is not None and not (
-        name.isascii() and name.isalnum() and name == name.lower() and len(name) <= 40
-    ):
-        raise ContentRefused(f"{name[:40]!r} cannot be an id.", "Ids are lower-case letters and digits.")
-    return name
-
-
-def _session(record: Mapping[str, Any]) -> str | None:
-    session = record.get("session")
-    return limits.plain(str(session)[: limits.MAX_FIELD], "session") if session is not None else None
-
-
-# Fields of a record, and of what is nested in it, that hold no free text.
-_CODED = {
-    *_TIMES,
-    *_NUMBERS,
-    *_NAMES,
-    "id",
-    "kind",
-    "fingerprint",
-    "superseded_by",
-    "source",
-    "at",
-    "messages",
-    "digest",
-}
-
-
-def _redacted(value: Any) -> tuple[Any, int]:
-    """Other people's stores may hold secrets in any field; how many things were taken out."""
-    if isinstance(value, str):
-        text, found = redact(limits.plain(value, "A field"))
-        return text, len(found)
-    if isinstance(value, list | tuple):
-        pairs = [_redacted(each) for each in value]
-        return [each for each, _ in pairs], sum(count for _, count in pairs)
-    if isinstance(value, dict):
-        cleaned = {key: (each, 0) if key in _CODED else _redacted(each) for key, each in value.items()}
-        return {key: each for key, (each, _) in cleaned.items()}, sum(count for _, count in cleaned.values())
-    return value, 0
+def _chunks(items: Iterable[T]) -> Iterator[list[T]]:
+    supply = iter(items)
+    while chunk := list(islice(supply, BATCH)):
+        yield chunk
