@@ -1,5 +1,7 @@
 """A story in two sessions, told by the real engine in a folder that is gone afterwards."""
 
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +11,8 @@ from recollect import tokens
 from recollect.demo.sample import FILES
 from recollect.engine import Engine
 from recollect.kinds import kind_of
-from recollect.model import Hit, Receipt
+from recollect.model import Memory, Receipt
+from recollect.recall.briefing import Briefing
 from recollect.store.words import terms
 
 MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -34,11 +37,20 @@ def run(echo: Echo, accent: Accent = str) -> None:
             )
         )
         _first_session(project, home, echo, accent)
-        hits = _second_session(project, home, echo, accent)
-        _saving(hits, echo, accent)
+        briefing, memories = _second_session(project, home, echo, accent)
+        _saving(briefing, memories, echo, accent)
     echo("\nThe folder is gone again. Your own memory starts with:\n")
-    echo('  recollect remember "Tests need a running Redis" --kind gotcha')
-    echo('  recollect search "why do the tests fail"')
+    echo(f'  {_command()} remember "Tests need a running Redis" --kind gotcha')
+    echo(f'  {_command()} search "why do the tests fail"')
+
+
+def _command() -> str:
+    """What to type here to call us: after `make run` we are in a virtual environment that is not on the PATH."""
+    script = Path(sys.executable).parent.resolve() / "recollect"
+    try:
+        return "recollect" if shutil.which("recollect") else str(script.relative_to(Path.cwd()))
+    except (ValueError, OSError):  # it is elsewhere, or this folder is gone
+        return "recollect"
 
 
 # Put together here so that no scanner takes this file for one with a key in it.
@@ -93,39 +105,34 @@ def _tell(echo: Echo, who: str, engine: Engine, receipt: Receipt) -> None:
         echo(f"{'':<19} ({receipt.message})")
 
 
-def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Hit, ...]:
-    echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It begins with what is known:\n"))
+def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Briefing, list[Memory]]:
+    echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It is told what is known:\n"))
     later = MONDAY + timedelta(days=8)
     with Engine.open(project, home, clock=lambda: later, actor="agent:codex") as agent:
-        answer = agent.search(BUG, limit=3)
-        for hit in answer.results:
-            place = hit.memory.file_paths[0] if hit.memory.file_paths else ""
-            echo(
-                f"  [{kind_of(hit.memory.kind).heading}] {place} #{hit.memory.id[-6:]}   score {hit.score:.2f}"
-            )
-            echo(f"    {hit.memory.content}")
-        known = agent.list(kind="preference")[0]
+        briefing = agent.recall(BUG, host="claude-code")
+        for line in briefing.text.splitlines():
+            echo(f"  {line}")
+        known = agent.search("how to run scripts", limit=1).results[0].memory
         echo(
             f"\n  and, asked how to run scripts: “{known.content}” (what you said first is superseded, not lost)"
         )
-    return answer.results
+        return briefing, [agent.get(name) for name in briefing.shown]
 
 
-def _saving(hits: tuple[Hit, ...], echo: Echo, accent: Accent) -> None:
+def _saving(briefing: Briefing, memories: list[Memory], echo: Echo, accent: Accent) -> None:
     """Tokens read until the file to mend has been seen: searching as agents do, and with memory."""
     seen = _search_order(BUG)
     seen = seen[: seen.index(MENDED_IN) + 1]
     without = sum(tokens.count(FILES[name]) for name in seen) + tokens.count("\n".join(_grep(BUG)))
-    recalled = tokens.count("\n".join(hit.memory.summary for hit in hits))
-    named = [path for hit in hits for path in hit.memory.file_paths]
+    named = [path for memory in memories for path in memory.file_paths]
     opened = list(dict.fromkeys(named[: named.index(MENDED_IN) + 1])) if MENDED_IN in named else seen
-    with_memory = recalled + sum(tokens.count(FILES[name]) for name in opened)
+    with_memory = briefing.tokens + sum(tokens.count(FILES[name]) for name in opened)
     echo(accent("\nWhat it saved, until the file to mend had been read:\n"))
     echo(
         f"  without memory   {without:>5} tokens   grep for the words of the task, then {len(seen)} files in order of hits"
     )
     echo(
-        f"  with memory      {with_memory:>5} tokens   {len(hits)} memories, then {len(opened)} file: {', '.join(opened)}"
+        f"  with memory      {with_memory:>5} tokens   {len(memories)} memories, then {len(opened)} file: {', '.join(opened)}"
     )
     echo(
         f"  saved            {without - with_memory:>5} tokens   {100 * (without - with_memory) / without:.0f} %"

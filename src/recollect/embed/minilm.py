@@ -193,6 +193,8 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
 
 
 def _open_session(path: Path, providers: list[str]) -> Any:
+    # Its import alone would write a device id to the user's cache; asking it to stop afterwards is too late.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
