@@ -1,6 +1,7 @@
 """What is added to a statement when it is written: a summary, tags, the parts of a procedure."""
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from recollect import tokens
@@ -43,6 +44,12 @@ def infer_tags(content: str, file_paths: tuple[str, ...], given: tuple[str, ...]
     suggested += [word for word in re.findall(r"[a-z0-9+#]+", content.lower()) if word in ENTITIES]
     new = [tag for tag in dict.fromkeys(suggested) if tag and tag not in found]
     return tuple(tag for tag in (*found, *new[:_INFERRED_TAGS]) if tag)
+
+
+def embedded_text(content: str, tags: Sequence[str], file_paths: Sequence[str]) -> str:
+    """What the vector of a memory is made of: the statement, and what its tags and files add (docs/benchmarks.md)."""
+    said = content.lower()
+    return " ".join([content, *(tag for tag in tags if tag not in said), *file_paths])
 
 
 def summarise(content: str) -> str:

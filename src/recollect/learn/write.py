@@ -18,11 +18,12 @@ from recollect.learn.draft import clean_details, clean_text, prepare
 from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
 
-NEIGHBOURS = 20  # candidates of each sort that are compared closely
+NEIGHBOURS = 20  # by meaning, that are compared closely
+WORD_NEIGHBOURS = 10
 NEAR = 0.5  # cosine from which a statement may be about the same matter (DESIGN §5)
 LINKED = 0.6  # cosine from which a neighbour is worth a link
 MOST_LINKS = 3
-MATCHED_WORDS = 5  # all words of a sentence took five times as long at 10,000 memories, and found no more
+MATCHED_WORDS = 4  # all words of a sentence took five times as long at 10,000 memories, and found no more
 BREADCRUMBS = 50  # the newest are kept; `strength` counts them all
 STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
 
@@ -78,7 +79,7 @@ class Learner:
         seq = self._store.seq()
         twin = self._twin(memory)
         if twin is None:  # the same words again need no vector
-            vector, notes = self.embed(memory.content)
+            vector, notes = self.embed(memory)
         plan = _Plan(twin) if twin else self._plan(memory, vector, self._sidecar)
         with self._store.transaction():
             self._check_share(memory)
@@ -95,7 +96,9 @@ class Learner:
         before = self._store.get(memory_id)
         wanted = change(before).content
         text, redactions = clean_text(wanted) if wanted != before.content else (before.content, ())
-        vector, notes = self.embed(text) if text != before.content else (None, NO_NOTES)
+        vector, notes = (None, NO_NOTES)
+        if text != before.content:
+            vector, notes = self.embed(replace(change(before), content=text))
         with self._store.transaction():
             memory = self._store.get(memory_id)  # as it is now: others may have written since
             changed, more = clean_details(change(memory), self._project, self._folder)
@@ -154,8 +157,9 @@ class Learner:
 
     # steps 4 to 6: what it does to what is there
 
-    def embed(self, text: str) -> tuple[bytes | None, tuple[str, ...]]:
+    def embed(self, memory: m.Memory) -> tuple[bytes | None, tuple[str, ...]]:
         """Its vector, or None and what to tell the user."""
+        text = enrich.embedded_text(memory.content, memory.tags, memory.file_paths)
         try:
             return self._embedder.embed([text])[0].astype("<f4").tobytes(), ()
         except EmbedderUnavailable as error:
@@ -199,7 +203,9 @@ class Learner:
         cosines: dict[str, float | None] = {}
         if vector is not None:
             cosines |= self._store.near(view, self._embedder.model, vector, NEIGHBOURS, NEAR)
-        by_word = [name for name, _ in self._store.match(view, _telling_words(memory.content), NEIGHBOURS)]
+        by_word = [
+            name for name, _ in self._store.match(view, _telling_words(memory.content), WORD_NEIGHBOURS)
+        ]
         found = self._store.get_many([*cosines, *(name for name in by_word if name not in cosines)])
         words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
         for name, old in found.items():

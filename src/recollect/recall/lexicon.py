@@ -160,7 +160,7 @@ class Lexicon:
         full = 0.0
         for measure in self._distinct(measures or self._measures):
             weights = np.array([measure.weights.get(name, 0.0) for name in self._fields], np.float32)
-            lengths = scope.add_up(tokens.lengths @ weights)
+            lengths = scope.add_up(tokens.weighted_lengths(weights))
             average = float(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1) or 1.0
             for word, spots, share in self._spots(words, measure):
                 rows, counts = scope.count(tokens.unit[spots], tokens.worth(spots, weights) * share)
@@ -294,10 +294,18 @@ class _Tokens:
         self._struck = 0
         self._segments: list[_Segment] = []
         self._recent: dict[int, Ints] = {}  # what was found since the last change
+        self._weighted: dict[bytes, Floats] = {}
 
     @property
     def lengths(self) -> Floats:
         return self._lengths[: self.units]
+
+    def weighted_lengths(self, weights: Floats) -> Floats:
+        """How long each unit is, its fields counted by their weights. Kept until something is written."""
+        key = weights.tobytes()
+        if key not in self._weighted:
+            self._weighted[key] = self.lengths @ weights
+        return self._weighted[key]
 
     def append(self, written: _Written) -> None:
         rows = np.arange(self.units, self.units + len(written.lengths), dtype=np.int32)
@@ -329,6 +337,7 @@ class _Tokens:
         self._begins[rows] = begin + np.cumsum(lengths) - lengths
         self._size = end
         self._recent.clear()
+        self._weighted.clear()
 
     def _compact(self) -> None:
         kept = np.flatnonzero(self.unit[: self._size] >= 0)

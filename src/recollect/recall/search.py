@@ -136,7 +136,7 @@ class Searcher:
         return m.Answer(tuple(hits), bool(notes), round((perf_counter() - begin) * 1000, 2), notes)
 
     def _read_vectors(self, view: m.View, vector: bytes | None) -> None:
-        """The first reading takes a second at 100,000: within the deadline, a command that asks once would never hear of it."""
+        """The first reading takes seconds at 100,000: within the deadline, a command that asks once would never hear of it."""
         if vector is not None and not self._vectors_read:
             self._store.scan(view, self._embedder.model, vector)
             self._vectors_read = True

@@ -132,7 +132,10 @@ class SqliteStore:
         patterns = [f"{wanted}*", f"*{wanted}"] if len(wanted) >= SHOWN_ID else [f"{wanted}*"]
         for pattern in patterns:
             with self._db.reading() as db:
-                query = f"SELECT m.id FROM memories m WHERE m.id GLOB ? AND {where} ORDER BY m.id LIMIT 4"
+                named = "SELECT id FROM memories WHERE id GLOB ?"  # read off the index of ids alone
+                query = (
+                    f"SELECT m.id FROM memories m WHERE m.id IN ({named}) AND {where} ORDER BY m.id LIMIT 4"
+                )
                 found = [row[0] for row in db.execute(query, (pattern, *params))]
             if len(found) == 1 or wanted in found:
                 return wanted if wanted in found else str(found[0])
@@ -166,8 +169,13 @@ class SqliteStore:
             params += (
                 [] if standing is m.Standing.PINNED else [standing]
             )  # the literal lets the partial index be used
-        params.append(-1 if limit is None else limit)
-        return self._memories(f"WHERE {where} ORDER BY m.id DESC LIMIT ?", *params)
+        if limit is None:
+            return self._memories(f"WHERE {where} ORDER BY m.id DESC", *params)
+        # The plus keeps SQLite from gathering and sorting a whole project: it walks the ids until it has enough.
+        first = f"SELECT m.num FROM memories m WHERE {where.replace('m.project_id', '+m.project_id')}"
+        return self._memories(
+            f"WHERE m.num IN ({first} ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC", *params, limit
+        )
 
     def each(self, view: m.View) -> Iterator[m.Memory]:
         where, params = _where(view)
@@ -492,6 +500,16 @@ class SqliteStore:
             db.executemany(
                 "INSERT OR REPLACE INTO project_keys VALUES (?, ?)", ((key, project.id) for key in keys)
             )
+
+    def adopt_project(self, project: m.Project, keys: Sequence[str]) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO projects VALUES (?, ?, ?)", (project.id, project.name, project.root)
+            )
+            if db.changes():
+                db.executemany(
+                    "INSERT OR IGNORE INTO project_keys VALUES (?, ?)", ((key, project.id) for key in keys)
+                )
 
     def projects(self) -> list[m.Project]:
         with self._db.reading() as db:

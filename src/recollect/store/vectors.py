@@ -1,7 +1,7 @@
 """Vectors of one model in memory, kept in step with the file by its change number.
 
 An exact scan: 1 ms at 10,000 and 10 ms at 100,000. Past 300,000 the signs of the numbers are compared first, and only the
-nearest are looked at exactly: 25 ms at 1,000,000 instead of 100 (docs/benchmarks.md).
+nearest are looked at exactly: 20 ms of CPU at 1,000,000 instead of 90 (docs/benchmarks.md).
 """
 
 import threading
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 4096  # rows read at a time: 100,000 at once would be another 200 MB
 _MANY = 300_000  # vectors: from here on not every one is compared in full
-_NEAREST = 100  # one in so many is, of those: of the ten nearest 99.8 % are among them (docs/benchmarks.md)
+_NEAREST = 100  # one in so many is, of those: of real texts 99.8 % of the ten nearest are among them (docs/benchmarks.md)
 _VIEWS = 8  # whose masks are kept
 
 
@@ -185,7 +185,7 @@ def _cosines(matrix: Any, vector: Any) -> Any:
     import numpy as np
 
     # Not `matrix @ vector`: that is spread over all cores, and where others are at work there it waits for them. This is
-    # as fast on an idle machine, and eight times as fast on a busy one.
+    # eight times as fast on a busy machine at 10,000 vectors (docs/benchmarks.md).
     return np.vecdot(matrix, vector)
 
 
