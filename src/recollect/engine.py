@@ -584,10 +584,9 @@ class Engine:
             actor=self.actor,
             clock=self._clock,
         )
-        for each in parcel.projects if parcel else ():
-            self.store.put_project(m.Project(each["id"], each["name"], "", ""), each.get("keys", ()))
-        report = importer.bring_in(records, parcel.links if parcel else (), progress)
-        if report.notes:
+        links, projects = (parcel.links, parcel.projects) if parcel else ((), ())
+        report = importer.bring_in(records, links, projects, progress)
+        if report.lacks_vectors:
             self.store.set_setting(None, "vectors_pending", True)
         return report
 

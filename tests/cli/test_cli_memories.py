@@ -212,7 +212,10 @@ def test_edit_reads_standard_input_and_refuses_to_change_nothing(run, remember):
 
     assert run("edit", name, "-", stdin="Tests need Valkey").code == 0
     assert run("edit", name, "Tests need Valkey").code == 1
-    assert run("edit", name).code == 1
+    unchanged = run("edit", name)
+    assert unchanged.code == 1
+    assert "Give a text, or --kind, --tag, --file, " in unchanged.err
+    assert "file_paths" not in unchanged.err
 
 
 def test_forgetting_is_soft_and_says_how_to_undo_it(run, remember):
@@ -235,6 +238,8 @@ def test_a_keyword_that_fits_several_shows_them_and_changes_nothing(run, remembe
     assert (told.code, told_programs.code) == (1, 1)
     assert "Tests need a running Redis" in told.err
     assert "The cache lives in Redis" in told.err
+    assert "Several memories have that word; give an id." in told.err
+    assert "Several memories have that word" in run("pin", "redis").err
     assert set(told_programs.json["error"]["matches"]) == names
     assert len(run("list", "--json").json["memories"]) == 2
 

@@ -46,7 +46,7 @@ def init(door: Door, subproject: bool, agree: str | None) -> None:
         return
     if project:
         click.echo(
-            f"Project {click.style(look.printable(project.name), bold=True)} ({look.printable(project.why)})."
+            f"Project {click.style(look.one_line(project.name), bold=True)} ({look.one_line(project.why)})."
         )
     click.echo(
         f"{look.count(total, 'memory', 'memories')} in reach{f'; made {made:,} vectors' if made else ''}."
@@ -183,8 +183,8 @@ def doctor(door: Door) -> None:
         tick, cross = look.glyph("✓", "ok"), look.glyph("✗", "!!")
         for check in checks:
             mark = click.style(tick, fg="green") if check.ok else click.style(cross, fg="red")
-            click.echo(f"{mark} {check.part:<10} {look.printable(check.finding)}")
+            click.echo(f"{mark} {check.part:<10} {look.one_line(check.finding)}")
             if check.hint:
-                click.echo(f"  {'':<10} {look.printable(check.hint)}")
+                click.echo(f"  {'':<10} {look.one_line(check.hint)}")
     if not well:
         click.get_current_context().exit(1)

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import recollect.model as m
-from recollect.errors import AmbiguousId, ContentRefused, RecollectError, Refused
+from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound, RecollectError, Refused
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -56,7 +56,7 @@ def shared(command: _F) -> _F:
             metavar="FOLDER",
             expose_value=False,
             callback=_keep,
-            help="Where memory is kept [~/.recollect].",
+            help="Where memory is kept [RECOLLECT_HOME, or ~/.recollect].",
         ),
     ):
         command = option(command)
@@ -89,20 +89,28 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 @contextmanager
 def open_engine(door: Door) -> "Iterator[Engine]":
-    from recollect.cli.show import say_candidates
+    from recollect.cli.show import one_line, say_candidates
     from recollect.engine import Engine
 
     engine = Engine.open(project=door.project, home=door.home)
     try:
         for notice in engine.notices:
-            click.echo(notice, err=True)
+            click.echo(one_line(notice), err=True)
         yield engine
     except AmbiguousId as error:
         if not door.json:
             say_candidates([engine.get(name) for name in error.matches])
+        if not _is_part_of_ids(error):
+            error.hint = "Several memories have that word; give an id."
         raise
     finally:
         _close(engine)
+
+
+def _is_part_of_ids(error: AmbiguousId) -> bool:
+    """Whether an id was meant; else a keyword that several memories have."""
+    part = error.prefix.strip().lstrip("#").lower()
+    return any(each.startswith(part) or each.endswith(part) for each in error.matches)
 
 
 def _close(engine: "Engine") -> None:
@@ -111,6 +119,15 @@ def _close(engine: "Engine") -> None:
         engine.close()
     except (RecollectError, OSError) as error:
         click.echo(f"Done, but the store could not be looked after: {error}", err=True)
+
+
+def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]]:
+    """Each with the memory at its other end; without those that lead to one that is gone, or is not ours to see."""
+    found = []
+    for link in engine.links(memory.id):
+        with suppress(MemoryNotFound):
+            found.append((link, engine.get(link.target if link.source == memory.id else link.source)))
+    return found
 
 
 def excluding(**given: Any) -> None:
@@ -242,13 +259,17 @@ class _MemoryName(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        from recollect.cli.show import one_line
+
         try:
             with open_engine(ctx.find_object(Door) or Door()) as engine:
                 newest = engine.list(limit=50, state="all")
         except RecollectError:
             return []
         return [
-            CompletionItem(each.id, help=each.summary) for each in newest if each.id.startswith(incomplete)
+            CompletionItem(each.id, help=one_line(each.summary))
+            for each in newest
+            if each.id.startswith(incomplete)
         ]
 
 

@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 
 import recollect.model as m
 from recollect.cli import show as look
-from recollect.cli.door import MEMORY, RELATION, Door, open_engine, shared
+from recollect.cli.door import MEMORY, RELATION, Door, links_of, open_engine, shared
 from recollect.cli.dot import as_dot
 from recollect.cli.files import replacing, standard_output
 
@@ -68,14 +68,13 @@ def links() -> None:
 def _links_of(door: Door, memory_id: str) -> None:
     """List what a memory is linked to, either way."""
     with open_engine(door) as engine:
-        memory = engine.get(memory_id)
-        found = engine.links(memory.id)
-        if door.json:
-            look.say_json({"links": found})
-            return
-        if not found:
-            click.echo("It has no links. `recollect link A B` makes one.", err=True)
-        look.say_links(found, memory, lambda other: engine.get(other).content)
+        found = links_of(engine, engine.get(memory_id))
+    if door.json:
+        look.say_json({"links": [link for link, _ in found]})
+        return
+    if not found:
+        click.echo("It has no links. `recollect link A B` makes one.", err=True)
+    look.say_links(found)
 
 
 @links.command(name="export")
@@ -133,7 +132,7 @@ def tag(door: Door, memory_id: str, names: tuple[str, ...], removed: tuple[str, 
     if door.json:
         look.say_json({"memory": look.memory_json(memory)})
         return
-    click.echo(f"Tags of {memory.id}: {', '.join(memory.tags) or 'none'}")
+    click.echo(look.one_line(f"Tags of {memory.id}: {', '.join(memory.tags) or 'none'}"))
 
 
 @click.command()

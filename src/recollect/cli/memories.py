@@ -16,6 +16,7 @@ from recollect.cli.door import (
     VISIBILITY,
     Door,
     excluding,
+    links_of,
     open_engine,
     shared,
     text_of,
@@ -28,16 +29,32 @@ AUDIT_SHOWN = 10
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("-k", "--kind", type=KIND, help="What sort of statement: fact, gotcha, decision… [fact].")
 @click.option(
-    "--scope", type=SCOPE, help="For whom: project, global (all your projects) or session [project]."
+    "-k",
+    "--kind",
+    type=KIND,
+    help="What sort of statement: fact, gotcha, decision… [fact; procedure with --step].",
+)
+@click.option(
+    "--scope",
+    type=SCOPE,
+    help="For whom: project, global (all your projects) or session [project; global outside of one].",
 )
 @click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeat for more.")
 @click.option("-f", "--file", "file_paths", multiple=True, help="A file it is about; repeat for more.")
-@click.option("--trigger", "triggers", multiple=True, help="Words that make it surface; repeat for more.")
+@click.option(
+    "--trigger",
+    "triggers",
+    multiple=True,
+    help="Words that make a procedure or a negative surface; repeat for more.",
+)
 @click.option("--step", "steps", multiple=True, help="A step of a procedure; repeat in order.")
-@click.option("--prerequisite", "prerequisites", multiple=True, help="What the procedure needs first.")
-@click.option("--warning", "warnings", multiple=True, help="What can go wrong with the procedure.")
+@click.option(
+    "--prerequisite", "prerequisites", multiple=True, help="What the procedure needs first; repeat for more."
+)
+@click.option(
+    "--warning", "warnings", multiple=True, help="What can go wrong with the procedure; repeat for more."
+)
 @click.option("--season", help="A time in which it counts more, like release-week.")
 @click.option("--branch", help="The git branch it is true on [every branch].")
 @click.option("--importance", type=float, help="From 0 to 1 [0.5].")
@@ -77,7 +94,7 @@ def _say_receipt(door: Door, receipt: m.Receipt, extra: dict[str, Any] | None = 
     verb = "Changed" if extra else "Reinforced" if receipt.is_duplicate else "Remembered"
     click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
     if receipt.message not in ("Remembered.", "Changed."):
-        click.echo(look.printable(receipt.message))
+        click.echo(look.one_line(receipt.message))
     if receipt.redactions:
         types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
         were = "was" if len(receipt.redactions) == 1 else "were"
@@ -143,14 +160,15 @@ def show(door: Door, memory_id: str) -> None:
     """
     with open_engine(door) as engine:
         memory = engine.get(memory_id)
-        links, audit = engine.links(memory.id), engine.audit(limit=AUDIT_SHOWN, name=memory.id)
+        links, audit = links_of(engine, memory), engine.audit(limit=AUDIT_SHOWN, name=memory.id)
         if door.json:
-            look.say_json({"memory": look.memory_json(memory), "links": links, "audit": audit})
+            told = {"memory": look.memory_json(memory), "links": [link for link, _ in links], "audit": audit}
+            look.say_json(told)
             return
         look.say_card(memory)
         if links:
             click.echo("\nLinks")
-            look.say_links(links, memory, lambda other: engine.get(other).content)
+            look.say_links(links)
         if audit:
             click.echo("\nHistory")
             look.say_audit(audit)
@@ -180,10 +198,19 @@ def edit(door: Door, /, memory_id: str, text: tuple[str, ...], **changes: Any) -
         memory = engine.get(memory_id)
         if not given and not door.json and sys.stdin.isatty() and sys.stdout.isatty():
             given["content"] = _from_editor(memory, encrypted=engine.store.info().encrypted)
+        if not given:
+            raise Refused("Nothing to change was given.", f"Give a text, or {_options()}.")
         if given.get("content") == memory.content and len(given) == 1:
             raise Refused("Nothing was changed: the text is the same.", "Give another text, or an option.")
         memory, receipt = engine.edit(memory.id, **given)
         _say_receipt(door, receipt, {"memory": look.memory_json(memory)})
+
+
+def _options() -> str:
+    """Those of this command that change something."""
+    own = [each for each in click.get_current_context().command.params if each.expose_value]
+    *names, last = [each.opts[-1] for each in own if isinstance(each, click.Option)]
+    return f"{', '.join(names)} or {last}"
 
 
 def _from_editor(memory: m.Memory, *, encrypted: bool) -> str:
@@ -200,7 +227,10 @@ def _from_editor(memory: m.Memory, *, encrypted: bool) -> str:
 @shared
 @click.pass_obj
 def forget(door: Door, name: str) -> None:
-    """Put a memory out of sight. It can be restored for 30 days."""
+    """Put a memory out of sight. It can be restored for 30 days.
+
+    A KEYWORD does where only one memory has it.
+    """
     with open_engine(door) as engine:
         memory = engine.forget(name)
         _say_memory(door, "Forgotten", memory)
@@ -213,7 +243,7 @@ def forget(door: Door, name: str) -> None:
 @shared
 @click.pass_obj
 def restore(door: Door, memory_id: str) -> None:
-    """Bring back a memory that was forgotten, archived or superseded."""
+    """Bring back a memory that was forgotten, archived, deprecated or superseded."""
     with open_engine(door) as engine:
         _say_memory(door, "Restored", engine.restore(memory_id))
 
@@ -227,7 +257,7 @@ def restore(door: Door, memory_id: str) -> None:
 def pin(door: Door, name: str, on: bool, off: bool) -> None:
     """Pin a memory, or unpin a pinned one.
 
-    Pinned ones never fade and stand in every briefing.
+    Pinned ones never fade, and up to five stand in every briefing. A KEYWORD does where only one memory has it.
     """
     excluding(on=on, off=off)
     with open_engine(door) as engine:

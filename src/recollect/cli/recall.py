@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "files",
     metavar="FILE...",
     multiple=True,
-    help="Files at hand; they weigh more.",
+    help="Files at hand; memories about them weigh more.",
 )
 @click.option(
     "--host",
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 def recall(door: Door, /, words: tuple[str, ...], task: str | None, **options: Any) -> None:
     """Print what an agent should know for TASK, within a budget.
 
-    It is the text exactly as the agent gets it, and a newline. Without a TASK it holds what is always true; - reads it
-    from standard input.
+    It is the text exactly as the agent gets it, and a newline. Without a TASK it is about the files at hand, and without
+    those it holds what is always true; - reads the task from standard input.
 
     \b
     recollect recall "fix the login loop" --files src/auth.py
@@ -113,7 +113,9 @@ def _say_aside(briefing: "Briefing", empty: bool) -> None:
 @click.option(
     "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
 )
-@click.option("--as-of", metavar="DATE", help="As it was then: 2026-05-01, 2026-05-01T12:30, or 30d ago.")
+@click.option(
+    "--as-of", metavar="DATE", help="As it was then: 2026-05-01, 2026-05-01T12:30, or how long ago: 30d."
+)
 @click.option("--all-projects", is_flag=True, help="In all your projects.")
 @click.option(
     "--recipe", type=RECIPE, help="How to score: default, seed-000, seed-002 or seed-003 [default]."
@@ -198,8 +200,8 @@ def similar(door: Door, memory_id: str, limit: int) -> None:
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
-@click.option("--helpful", is_flag=True, help="It helped: it is trusted more.")
-@click.option("--not-helpful", is_flag=True, help="It did not: it is trusted less.")
+@click.option("--helpful", is_flag=True, help="It helped: its confidence rises.")
+@click.option("--not-helpful", is_flag=True, help="It did not: its confidence falls.")
 @shared
 @click.pass_obj
 def feedback(door: Door, memory_id: str, helpful: bool, not_helpful: bool) -> None:

@@ -38,7 +38,10 @@ def add_alias(door: Door, name: str, words: tuple[str, ...]) -> None:
 @shared
 @click.pass_obj
 def list_aliases(door: Door) -> None:
-    """List the aliases that hold here, your own and those that come with Recollect."""
+    """List the aliases that hold here.
+
+    Your own, and those that come with Recollect.
+    """
     with open_engine(door) as engine:
         found = engine.aliases()
     if door.json:
@@ -58,7 +61,10 @@ def list_aliases(door: Door) -> None:
 @shared
 @click.pass_obj
 def remove_alias(door: Door, name: str, words: tuple[str, ...]) -> None:
-    """Untie NAME from WORDs, or from all of them; also one that comes with Recollect."""
+    """Untie NAME from WORDs, or from all of them.
+
+    Also from those that come with Recollect.
+    """
     with open_engine(door) as engine:
         gone = engine.remove_alias(name, words)
     if door.json:

@@ -32,15 +32,15 @@ def say_error(error: RecollectError, kind: str | None = None, *, as_json: bool) 
         matches = getattr(error, "matches", None)
         say_json({"error": told | ({"matches": matches} if matches else {})})
         return
-    click.echo(click.style(printable(error.message), fg="red"), err=True)
+    click.echo(click.style(one_line(error.message), fg="red"), err=True)
     if error.hint:
-        click.echo(printable(error.hint), err=True)
+        click.echo(one_line(error.hint), err=True)
 
 
 def say_notes(notes: Iterable[str]) -> None:
     """Asides go to standard error: they are no part of the answer."""
     for note in notes:
-        click.echo(click.style(printable(note), dim=True), err=True)
+        click.echo(click.style(one_line(note), dim=True), err=True)
 
 
 def say_candidates(memories: Sequence[m.Memory]) -> None:
@@ -143,6 +143,7 @@ def width(text: str) -> int:
 
 
 def one_line(text: str) -> str:
+    """`text` as one line of ours: nothing in it can begin another or move the cursor."""
     return printable(" ".join(text.split()))
 
 
@@ -204,7 +205,10 @@ def say_card(memory: m.Memory) -> None:
     click.echo(f"\n{_indented(printable(memory.content))}\n")
     for label, value in _facts(memory):
         if value:
-            click.echo(click.style(f"{label:<14}", fg="bright_black") + printable(value))
+            click.echo(click.style(f"{label:<{_LABEL}}", fg="bright_black") + one_line(value))
+
+
+_LABEL = len("no longer true") + 2  # columns
 
 
 def _indented(text: str) -> str:
@@ -240,7 +244,7 @@ def _facts(memory: m.Memory) -> Iterator[tuple[str, str]]:
     for crumb in memory.reinforcements:
         yield (
             "again",
-            f"{moment(crumb.at)} by {crumb.by}" + (f": {one_line(crumb.said)}" if crumb.said else ""),
+            f"{moment(crumb.at)} by {crumb.by}" + (f": {crumb.said}" if crumb.said else ""),
         )
 
 
@@ -250,12 +254,11 @@ def _origin(link: m.Provenance) -> str:
     return f"{', '.join(parts)} on {moment(link.at)}"
 
 
-def say_links(links: Sequence[m.Link], memory: m.Memory, text_of: Callable[[str], str]) -> None:
-    """Each as seen from `memory`."""
+def say_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
+    """Each with the memory at its other end."""
     rows = []
-    for link in links:
-        outward = link.source == memory.id
-        other = link.target if outward else link.source
+    for link, other in links:
+        outward = link.target == other.id
         arrow = glyph("→", "->") if outward else glyph("←", "<-")
         state = (
             ""
@@ -268,8 +271,8 @@ def say_links(links: Sequence[m.Link], memory: m.Memory, text_of: Callable[[str]
             (
                 f"{arrow} {link.relation}{state}",
                 f"{link.weight:.2f}",
-                other[-SHORT_ID:],
-                one_line(text_of(other)),
+                other.id[-SHORT_ID:],
+                one_line(other.content),
             )
         )
     for line in table(rows, ["green", "", "cyan"]):
@@ -281,8 +284,8 @@ def say_audit(lines: Sequence[m.AuditLine]) -> None:
         (
             str(line.seq),
             moment(line.at),
-            line.actor,
-            line.action,
+            one_line(line.actor),
+            one_line(line.action),
             (line.memory_id or "")[-SHORT_ID:],
             _detail(line.detail),
         )

@@ -56,7 +56,8 @@ def import_(door: Door, file: str, messages: bool) -> None:
     FILE (- for standard input) is an export, or JSON lines with at least "content"; with --messages, JSON lines with
     at least "session", "order" and "text".
 
-    They are kept as given: secrets are taken out, nothing is merged. A file that is not JSON changes nothing.
+    They are kept as given: secrets are taken out, nothing is merged. A record that breaks a rule is refused and told;
+    a file that is not JSON changes nothing.
 
     \b
     recollect import memories.json
@@ -109,7 +110,7 @@ def _say_rest(report: "ImportReport | MessageReport", lines: Sequence[int], unit
     if report.refused:
         click.echo(f"{len(report.refused):,} refused:", err=True)
     for number, why in report.refused[:_REASONS_SHOWN]:
-        click.echo(f"  {unit} {lines[number]}: {look.printable(why)}", err=True)
+        click.echo(f"  {unit} {lines[number]}: {look.one_line(why)}", err=True)
     if len(report.refused) > _REASONS_SHOWN:
         click.echo(f"  … and {len(report.refused) - _REASONS_SHOWN:,} more", err=True)
     look.say_notes(report.notes)

@@ -55,6 +55,11 @@ def _home(settings: Settings) -> Diagnosis:
     home = settings.home
     if os.name == "posix" and home.stat().st_mode & 0o077:
         return Diagnosis("home", False, f"{home} can be read by others.", f"chmod 700 {home}")
+    if not os.access(home, os.W_OK):
+        hint = f"Make {home} writable, or set RECOLLECT_HOME to another folder."
+        return Diagnosis(
+            "home", False, f"Nothing can be written: {home} is read-only for {settings.user}.", hint
+        )
     return Diagnosis("home", True, f"{home}, for {settings.user} only.")
 
 
