@@ -1,15 +1,14 @@
 """All sets that are here, as tables and figures."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.recall import datasets
+from bench.recall import figures as kept
 from bench.recall.quality import METRICS, OURS, Embed, Table, baselines, interval, ours
 from bench.recall.vectors import Vectors
 
-OUT = Path(__file__).resolve().parents[1] / "out"
 R5 = METRICS.index("R@5")
 
 VIEWS = {  # as it is shown: set, and what is ranked
@@ -27,7 +26,7 @@ MORE = {  # no targets
 
 
 def run(
-    views: Mapping[str, tuple[str, str]] = VIEWS, cache: Path = OUT / "cache", held: bool = False
+    views: Mapping[str, tuple[str, str]] = VIEWS, cache: Path = kept.OUT / "cache", held: bool = False
 ) -> dict[str, Any]:
     embed = Vectors(cache)
     return {title: _measure(name, by, embed, held) for title, (name, by) in views.items()}
@@ -54,8 +53,8 @@ def _measure(name: str, by: str, embed: Embed, held: bool) -> dict[str, Any]:
     }
 
 
-def show(figures: Mapping[str, Any], last_run: Path = OUT / "recall.json") -> None:
-    last = json.loads(last_run.read_text()) if last_run.exists() else {}
+def show(figures: Mapping[str, Any]) -> None:
+    last = kept.last("quality")
     for title, found in figures.items():
         if "skipped" in found:
             print(f"{title}: skipped, {found['skipped']}\n")
