@@ -161,6 +161,17 @@ class Database:
         return getattr(self._thread, "connection", None) is not None
 
     @contextlib.contextmanager
+    def fresh(self) -> Iterator[apsw.Connection]:
+        """A connection that has read nothing yet. One that has may take what another wrote to the full text since
+        for damage: `PRAGMA integrity_check` looks there with what the connection remembers."""
+        with self._translated():
+            connection = self._connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection: this thread's transaction, or one for the moment."""
         current: apsw.Connection | None = getattr(self._thread, "connection", None)

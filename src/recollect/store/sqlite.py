@@ -551,7 +551,7 @@ class SqliteStore:
         return self._backups.age(now)
 
     def check(self) -> list[Problem]:
-        with self._db.reading() as db:
+        with self._db.fresh() as db:
             if damage := find_damage(db):
                 self._db.suspected()
                 return damage
