@@ -23,7 +23,7 @@ def test_an_unknown_kind_suggests_the_nearest():
     assert refusal.value.hint == "Did you mean 'decision'?"
 
 
-# The rows of DESIGN §3 whose numbers a reader would look up first.
+# The rows of docs/kinds.md whose numbers a reader would look up first.
 @pytest.mark.parametrize(
     "name, half_life, ttl, weight",
     [

@@ -1,4 +1,4 @@
-"""From what comes in by a door to a memory that may be kept: limits, redaction, defaults (DESIGN §5, steps 1–3)."""
+"""From what comes in by a door to a memory that may be kept: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
 
 import posixpath
 from collections.abc import Callable

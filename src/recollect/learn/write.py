@@ -1,4 +1,4 @@
-"""The way into the store: limits, redaction, duplicates, contradictions, links, one transaction (DESIGN §5).
+"""The way into the store: limits, redaction, duplicates, contradictions, links, one transaction (docs/writing.md).
 
 Every door writes through `Learner`, in this order, whoever holds the pen.
 """
@@ -20,7 +20,7 @@ from recollect.store.protocol import Store
 
 NEIGHBOURS = 20  # by meaning, that are compared closely
 WORD_NEIGHBOURS = 10
-NEAR = 0.5  # cosine from which a statement may be about the same matter (DESIGN §5)
+NEAR = 0.5  # cosine from which a statement may be about the same matter
 LINKED = 0.6  # cosine from which a neighbour is worth a link
 MOST_LINKS = 3
 MATCHED_WORDS = 4  # all words of a sentence took five times as long at 10,000 memories, and found no more

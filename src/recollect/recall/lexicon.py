@@ -40,7 +40,7 @@ class Measure:
 
 PAIRS = 0.5
 
-# The boosts of DESIGN §7 (content 2, tags 1.5, paths 1.2, kind 1), with a word of the content as 1.
+# The boosts of docs/recall.md (content 2, tags 1.5, paths 1.2, kind 1), with a word of the content as 1.
 MEMORY = (
     Measure("words", {"content": 1.0, "tags": 0.75, "paths": 0.6, "kind": 0.5}),
     Measure("phrases", {"content": 1.0}, share=PAIRS, pairs=True),

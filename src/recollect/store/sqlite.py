@@ -31,7 +31,7 @@ _PUT = (
     f" {', '.join(f'{name} = excluded.{name}' for name in rows.MEMORY_COLUMNS[1:])}"
     " RETURNING num"
 )
-_BOOSTS = "2.0, 1.5, 1.2, 1.0"  # content, tags, paths, kind (DESIGN §7)
+_BOOSTS = "2.0, 1.5, 1.2, 1.0"  # content, tags, paths, kind
 _PURGES = "SELECT purge FROM change"
 _PAGE = 500
 SHOWN_ID = 6  # people are shown the end of an id, which is chance; a shorter one may be a word

@@ -2,7 +2,7 @@
 
 import re
 
-# These never reach an OR query: with them one was 25 times slower, and found no more (DESIGN §14).
+# These never reach an OR query: with them one was 25 times slower, and found no more.
 STOP_WORDS = frozenset(
     [
         "a",

@@ -1,4 +1,4 @@
-"""How memories fade: pure functions of what is stored and a clock. Nothing here is ever written back (DESIGN §8)."""
+"""How memories fade: pure functions of what is stored and a clock. Nothing here is ever written back."""
 
 import math
 from datetime import datetime, timedelta
