@@ -208,12 +208,13 @@ class Learner:
         ]
         found = self._store.get_many([*cosines, *(name for name in by_word if name not in cosines)])
         words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
+        plain = _plain_words(memory.content)
         for name, old in found.items():
             if name == memory.id or not m.same_matter(memory, old):
                 continue
             if name in cosines:
                 yield old, cosines[name]
-            elif _word_neighbours(words, subject, old.content):
+            elif _may_be_near(plain, old.content) and _word_neighbours(words, subject, old.content):
                 yield old, self._cosine(vector, name)
 
     def _cosine(self, vector: bytes | None, memory_id: str) -> float | None:
@@ -408,6 +409,16 @@ def _telling_words(text: str) -> str:
     """The few longest words: a neighbour shares all but one, so it has most of these, and rare words are quick to find."""
     words = dict.fromkeys(re.findall(r"\w+", text.lower()))
     return " ".join(sorted(words, key=len, reverse=True)[:MATCHED_WORDS])
+
+
+def _plain_words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _may_be_near(words: set[str], old: str) -> bool:
+    """A quick look before the close one, which takes 0.3 ms: a quarter of the words must be the same."""
+    others = _plain_words(old)
+    return 4 * len(words & others) >= min(len(words), len(others))
 
 
 def _word_neighbours(words: frozenset[str], subject: frozenset[str], old: str) -> bool:
