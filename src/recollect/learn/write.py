@@ -18,12 +18,12 @@ from recollect.learn.draft import clean_details, clean_text, prepare
 from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
 
-NEIGHBOURS = 20  # by meaning, that are compared closely
-WORD_NEIGHBOURS = 10
+NEIGHBOURS = 12  # by meaning, that are compared closely
+WORD_NEIGHBOURS = 8
 NEAR = 0.5  # cosine from which a statement may be about the same matter
 LINKED = 0.6  # cosine from which a neighbour is worth a link
 MOST_LINKS = 3
-MATCHED_WORDS = 4  # all words of a sentence took five times as long at 10,000 memories, and found no more
+MATCHED_WORDS = 3  # all words of a sentence took five times as long at 10,000 memories, and found no more
 BREADCRUMBS = 50  # the newest are kept; `strength` counts them all
 STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
 
@@ -407,7 +407,7 @@ def _said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
 
 def _telling_words(text: str) -> str:
     """The few longest words: a neighbour shares all but one, so it has most of these, and rare words are quick to find."""
-    words = dict.fromkeys(re.findall(r"\w+", text.lower()))
+    words = dict.fromkeys(re.findall(r"[^\W_]+", text.lower()))
     return " ".join(sorted(words, key=len, reverse=True)[:MATCHED_WORDS])
 
 
