@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.recall.briefing import Briefing
     from recollect.recall.search import Question, Searcher
     from recollect.recall.slo import LatencyWindow
+    from recollect.tend.care import Care
     from recollect.tend.transfer import ImportReport, Parcel
 
 Result = TypeVar("Result")
@@ -155,6 +156,13 @@ class Engine:
     def notices(self) -> tuple[str, ...]:
         """What the user should be told once: a restored backup, say."""
         return self.store.notices
+
+    @cached_property
+    def care(self) -> "Care":
+        """Consolidation, compaction, review, undo…: what looks after many memories at once."""
+        from recollect.tend.care import Care
+
+        return Care(self.store, self.embedder, self.settings, self._clock, self.actor, self.project)
 
     # writing
 

@@ -63,6 +63,16 @@ class AmbiguousId(RecollectError):
         self.matches = tuple(matches)
 
 
+class ChangeNotFound(RecollectError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No single change {name[:60]!r}.", "`recollect changes` lists them with their ids.")
+
+
+class ReviewNotFound(RecollectError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No single question {name[:60]!r} is open.", "`recollect review --json` lists them.")
+
+
 class UnknownName(RecollectError):
     """A name from a closed list that is not on it."""
 

@@ -159,6 +159,8 @@ class Memory:
     deleted_at: datetime | None = None  # None = not deleted
     reinforcements: tuple[Reinforcement, ...] = ()
     order: int | None = None  # position in its session, for imported lines; None = unknown
+    promoted_at: datetime | None = None  # when a program decided to keep it; None = a person did
+    settled_at: datetime | None = None  # when its quarantine was decided; None = not yet, or there was none
 
     @property
     def source(self) -> Source:
@@ -312,6 +314,45 @@ class AuditLine:
     memory_id: str | None  # None for what concerns the whole store
     detail: Mapping[str, Any]  # ids, names and counts; never a memory's text
     hash: str  # of this line and the hash before it
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One act on memories that can be seen and undone: a consolidation, an import, a merge…"""
+
+    id: str
+    user_id: str
+    project_id: str | None  # None = outside any project, or in several
+    at: datetime
+    actor: str
+    action: str
+    summary: str  # for people; counts and ids, never a memory's text
+    finished_at: datetime | None = None  # None = under way, or cut short
+    undone_at: datetime | None = None  # None = it stands
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What became of a change that was taken back."""
+
+    change: str
+    restored: tuple[str, ...]  # memories that are again as they were, or gone again
+    left_alone: tuple[str, ...]  # memories that have changed since
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Something only a person should decide."""
+
+    id: str
+    user_id: str
+    project_id: str | None  # None = about global memories
+    kind: str  # a row of the table in `tend/review.py`
+    memories: tuple[str, ...]  # those it is about, in the order its kind says
+    reason: str
+    created_at: datetime
+    decided_at: datetime | None = None  # None = still open
+    decision: str | None = None  # None = still open
 
 
 @dataclass(frozen=True, slots=True)

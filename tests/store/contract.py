@@ -78,6 +78,8 @@ memories = st.builds(
         st.builds(m.Reinforcement, at=times, by=names, session=st.none() | names, said=texts), max_size=2
     ).map(tuple),
     order=st.none() | st.integers(0, 10**6),
+    promoted_at=st.none() | times,
+    settled_at=st.none() | times,
 )
 
 USERS, PROJECTS, SESSIONS, BRANCHES = ["ada", "bob"], ["shop", "blog", ""], ["s1", "s2"], ["main", "next"]

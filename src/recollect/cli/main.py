@@ -39,6 +39,8 @@ SECTIONS = {
     "Code": {"init": "care"},
     "Work": {"session": "session"},
     "Care": {
+        "changes": "changes",
+        "undo": "changes",
         "export": "transfer",
         "import": "transfer",
         "backup": "care",

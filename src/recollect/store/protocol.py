@@ -10,7 +10,9 @@ import recollect.model as m
 from recollect.store.classes import Key
 
 if TYPE_CHECKING:
+    from recollect.store.changes import ChangeLog
     from recollect.store.messages import MessageShelf
+    from recollect.store.reviews import ReviewShelf
     from recollect.store.vectors import Scan
 
 
@@ -136,6 +138,14 @@ class Store(Protocol):
     @property
     def messages(self) -> "MessageShelf":
         """What was said in sessions."""
+
+    @property
+    def changes(self) -> "ChangeLog":
+        """What was done to memories, act by act, so that it can be undone."""
+
+    @property
+    def reviews(self) -> "ReviewShelf":
+        """What waits for a person's word."""
 
     def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
         """Those that have triggers, or steps with one; newest first."""

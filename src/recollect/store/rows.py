@@ -43,6 +43,8 @@ MEMORY_COLUMNS = (
     "deleted_at",
     "provenance",
     "reinforcements",
+    "promoted_at",
+    "settled_at",
 )
 
 TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE t.num = m.num)"
@@ -86,6 +88,8 @@ def memory_row(memory: m.Memory) -> tuple[Any, ...]:
         _time(memory.deleted_at),
         m.dumps(memory.provenance),
         m.dumps(memory.reinforcements),
+        _time(memory.promoted_at),
+        _time(memory.settled_at),
     )
 
 
@@ -128,6 +132,8 @@ def memory_from(row: Sequence[Any]) -> m.Memory:
         deleted_at=_when(value["deleted_at"]),
         reinforcements=tuple(m.reinforcement_from(item) for item in json.loads(value["reinforcements"])),
         order=value["position"],
+        promoted_at=_when(value["promoted_at"]),
+        settled_at=_when(value["settled_at"]),
     )
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,14 @@ from recollect.errors import AmbiguousId, MemoryNotFound
 from recollect.store import graph, rows
 from recollect.store.audit import AuditTrail
 from recollect.store.backup import Backups
+from recollect.store.changes import ChangeLog
 from recollect.store.check import UNREADABLE, find_damage, find_problems
 from recollect.store.classes import COLUMNS
 from recollect.store.keys import KeyNote
 from recollect.store.messages import MessageShelf
 from recollect.store.opening import open_or_restore, version_of
 from recollect.store.protocol import Edge, Problem, StoreInfo, TextRow
+from recollect.store.reviews import ReviewShelf
 from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.words import searchable, terms
 
@@ -47,6 +49,8 @@ class SqliteStore:
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
         self.messages = MessageShelf(self._db)
+        self.changes = ChangeLog(self._db, _index_again)
+        self.reviews = ReviewShelf(self._db)
         self._vectors: dict[str, VectorIndex] = {}
 
     def close(self) -> None:
@@ -92,16 +96,7 @@ class SqliteStore:
                     "INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?, ?)",
                     (num, tag, position, memory.project_id or ""),
                 )
-            db.execute(
-                "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
-                (
-                    num,
-                    searchable(memory.content),
-                    " ".join(memory.tags),
-                    searchable(" ".join(memory.file_paths)),
-                    memory.kind,
-                ),
-            )
+            _index_words(db, num, memory)
 
     def get(self, memory_id: str) -> m.Memory:
         found = self._memories("WHERE m.id = ?", memory_id)
@@ -578,6 +573,26 @@ class SqliteStore:
 _UNEMBEDDED = (
     "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
 )
+
+
+def _index_words(db: "apsw.Connection", num: int, memory: m.Memory) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
+        (
+            num,
+            searchable(memory.content),
+            " ".join(memory.tags),
+            searchable(" ".join(memory.file_paths)),
+            memory.kind,
+        ),
+    )
+
+
+def _index_again(db: "apsw.Connection", nums: Collection[int]) -> None:
+    """The words of memories whose rows were written past `put`."""
+    query = f"SELECT m.num, {rows.SELECT_MEMORIES.removeprefix('SELECT ')} WHERE m.num IN (SELECT value FROM json_each(?))"
+    for num, *row in db.execute(query, (json.dumps(list(nums)),)).fetchall():
+        _index_words(db, int(str(num)), rows.memory_from(row))
 
 
 def _bump(db: "apsw.Connection") -> int:

@@ -351,6 +351,8 @@ _MEMORY: Table = {  # `content` is read first, and `fingerprint` made anew
     "deleted_at": _time,
     "reinforcements": _trail(_object(m.Reinforcement, _REINFORCEMENT, "at", "by")),
     "order": _count,
+    "promoted_at": _time,
+    "settled_at": _time,
     "session": _text,  # this and the next are for plain lines, which have no provenance
     "author": _one_of(("user", "assistant")),
 }

@@ -1,0 +1,82 @@
+"""What waits for a person's word: each question once, whatever the answer was."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import recollect.model as m
+from recollect.errors import ReviewNotFound
+from recollect.store.connection import Database
+
+_COLUMNS = "id, user_id, project_id, kind, memories, reason, created_at, decided_at, decision"
+
+
+class ReviewShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def ask(self, review: m.Review) -> bool:
+        """Keep the question; False where the same one has been asked before, be it open or decided."""
+        row = (
+            review.id,
+            review.user_id,
+            review.project_id,
+            review.kind,
+            m.dumps(review.memories),
+            review.reason,
+            m.to_text(review.created_at),
+        )
+        with self._db.writing() as db:
+            db.execute(
+                f"INSERT OR IGNORE INTO reviews ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", row
+            )
+            return db.changes() > 0
+
+    def open(self, user_id: str, project_id: str | None, kind: str | None = None) -> list[m.Review]:
+        """Those that wait, of the project and of global memories, oldest first."""
+        query = (
+            f"SELECT {_COLUMNS} FROM reviews WHERE decided_at IS NULL AND user_id = ?1"
+            " AND (project_id IS NULL OR project_id IS ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY id"
+        )
+        with self._db.reading() as db:
+            return [_review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
+
+    def get(self, user_id: str, name: str) -> m.Review:
+        """An open one by its id, its beginning or its end. Raises `ReviewNotFound`."""
+        wanted = name.strip().lstrip("#").lower()
+        if not wanted.isalnum():
+            raise ReviewNotFound(name)
+        query = (
+            f"SELECT {_COLUMNS} FROM reviews"
+            " WHERE decided_at IS NULL AND user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
+        if len(found) != 1:
+            raise ReviewNotFound(name)
+        return _review_from(found[0])
+
+    def decide(self, review_id: str, decision: str, at: datetime) -> bool:
+        """False where someone else has decided it meanwhile."""
+        with self._db.writing() as db:
+            db.execute(
+                "UPDATE reviews SET decision = ?, decided_at = ? WHERE id = ? AND decided_at IS NULL",
+                (decision, m.to_text(at), review_id),
+            )
+            return db.changes() > 0
+
+
+def _review_from(row: Sequence[Any]) -> m.Review:
+    review_id, user_id, project_id, kind, memories, reason, created_at, decided_at, decision = row
+    return m.Review(
+        review_id,
+        user_id,
+        project_id,
+        kind,
+        tuple(json.loads(memories)),
+        reason,
+        m.from_text(created_at),
+        m.from_text(decided_at) if decided_at else None,
+        decision,
+    )
