@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-BENCHES = ("secrets", "pairs", "speed", "recall", "encryption", "durability")
+BENCHES = ("secrets", "pairs", "transcripts", "speed", "recall", "encryption", "durability")
 OUT = Path(__file__).parent / "out"
 
 
