@@ -8,6 +8,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ class Unit:
     kind: str = ""
     tags: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    day: datetime | None = None  # it was written; None = what the text says, if anything
 
     @property
     def whole(self) -> str:
@@ -65,6 +67,7 @@ def files(name: str, held: bool = False) -> tuple[Path, ...]:
         "longmemeval": (SHARED / "longmemeval_s_dev.json.gz",),
         "longmemeval-messages": (SHARED / "longmemeval_s_dev.json.gz",),
         "memories": (OWN / "memories.jsonl", OWN / f"questions_{'held' if held else 'dev'}.jsonl"),
+        "fresh": (OWN / "memories.jsonl", OWN / "questions_fresh.jsonl"),
     }[name]
 
 
@@ -148,6 +151,7 @@ def _own(memories: Path, questions: Path) -> list[Corpus]:
             kind=row.get("kind", ""),
             tags=tuple(row.get("tags", ())),
             paths=tuple(row.get("file_paths", ())),
+            day=datetime.fromisoformat(row["created_at"]),
         )
         for row in map(json.loads, memories.read_text(encoding="utf-8").splitlines())
     )
@@ -164,4 +168,5 @@ _LOADERS: dict[str, Callable[..., list[Corpus]]] = {
     "longmemeval": _rounds,
     "longmemeval-messages": _messages,
     "memories": _own,
+    "fresh": _own,
 }

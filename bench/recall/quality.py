@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from bench.recall.baselines import FullText, Scores, best_of_each, by_reciprocal_rank, ranking
 from bench.recall.datasets import Corpus, Unit
+from recollect.recall.aliases import DEFAULTS, both_ways, widen
 from recollect.recall.fuse import MemoryWeights, MessageWeights, Talk, blend_memories, blend_messages
 from recollect.recall.lexicon import MEMORY, MESSAGE, SESSION, Fields, Lexicon, Measure
 from recollect.recall.structure import Sessions
 
+_ALIASES = both_ways(DEFAULTS.items())
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 METRICS = ("R@1", "R@5", "R@10", "MRR@10")
 OURS = "ours"
@@ -95,8 +97,13 @@ class _Memories:
         self._vectors = embed([unit.whole for unit in corpus.units])
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
-        match = self._lexicon.match(self._lexicon.words(query))
-        return blend_memories(match.coverage, self._vectors @ vector, weights=self._recipe.memories).total
+        words, meant = widen(query, self._lexicon.words(query), _ALIASES, self._lexicon.known)
+        return blend_memories(
+            self._lexicon.match(words).coverage,
+            self._vectors @ vector,
+            weights=self._recipe.memories,
+            meant=self._lexicon.match(meant).coverage if meant else None,
+        ).total
 
 
 class _Messages:

@@ -22,6 +22,7 @@ from bench.recall.quality import METRICS, interval
 from bench.recall.vectors import Vectors
 from recollect import Engine
 from recollect.embed.minilm import DIM, NAME
+from recollect.errors import Refused
 from recollect.recall.recipes import RECIPES
 
 OURS = "default"
@@ -34,6 +35,7 @@ VIEWS = {  # as it is shown: set, and what is ranked
     "LongMemEval-S by session": ("longmemeval", "session"),
     "DevMemBench by session": ("devmembench", "session"),
     "own memories": ("memories", "unit"),
+    "own memories, in general words": ("fresh", "unit"),
 }
 
 
@@ -54,12 +56,14 @@ class Cached:
         return map(self.embed, batches)
 
 
-def run(cache: Path = kept.OUT / "cache", sample: int | None = SAMPLE) -> dict[str, Any]:
+def run(cache: Path = kept.OUT / "cache", sample: int | None = SAMPLE, held: bool = False) -> dict[str, Any]:
+    """With `held` only our own held-out questions."""
     embedder = Cached(Vectors(cache))
     found: dict[str, Any] = {}
     answers: dict[str, list[tuple[Any, dict[str, list[Any]]]]] = {}
-    for title, (name, by) in VIEWS.items():
-        corpora = datasets.load(name)
+    views = {"own memories, held out": VIEWS["own memories"]} if held else VIEWS
+    for title, (name, by) in views.items():
+        corpora = datasets.load(name, held)
         if corpora is None:
             found[title] = {"skipped": f"needs {datasets.files(name)[0]}"}
             continue
@@ -87,7 +91,7 @@ def _ask_all(
 def _ask(
     corpus: Corpus, asked: Sequence[Any], embedder: Cached, folder: Path
 ) -> Iterator[tuple[Any, dict[str, list[Any]]]]:
-    days = [_day(unit.text) for unit in corpus.units]
+    days = [unit.day or _day(unit.text) for unit in corpus.units]
     known = [day for day in days if day is not None]
     now = (max(known) if known else datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(days=1)
     cut = [_cut(unit.text) for unit in corpus.units]
@@ -109,8 +113,13 @@ def _ask(
         for question in asked:
             found = {}
             for recipe in RECIPES:
-                hits = engine.search(question.text, 30, recipe=recipe).results
-                found[recipe] = [unit_of[hit.memory.id] for hit in hits]
+                answer = engine.search(question.text, 30, recipe=recipe)
+                if answer.partial:
+                    raise Refused(
+                        f"An answer was partial: {' '.join(answer.notes)}",
+                        "Try when the machine is less busy.",
+                    )
+                found[recipe] = [unit_of[hit.memory.id] for hit in answer.results]
             yield question, found
 
 
@@ -190,8 +199,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.recall.recipes", description=__doc__)
     parser.add_argument("--all", action="store_true", help=f"all questions, not {SAMPLE} of a set")
     parser.add_argument("--cache", type=Path, default=kept.OUT / "cache", help="where vectors are kept")
+    parser.add_argument("--held", action="store_true", help="our own held-out questions; never to tune by")
     options = parser.parse_args()
-    figures = run(options.cache, None if options.all else SAMPLE)
+    figures = run(options.cache, None if options.all else SAMPLE, options.held)
     show(figures)
     print(f"Figures are in {kept.keep('recipes', figures)}")
 

@@ -17,6 +17,7 @@ VIEWS = {  # as it is shown: set, and what is ranked
     "LongMemEval-S by session": ("longmemeval", "session"),
     "DevMemBench by session": ("devmembench", "session"),
     "own memories": ("memories", "memory"),
+    "own memories, in general words": ("fresh", "memory"),
 }
 MORE = {  # no targets
     "LoCoMo by session": ("locomo", "session"),

@@ -325,9 +325,16 @@ def undo_migration(path):
     db.execute("DROP INDEX memory_tags_place; DROP INDEX memories_triggers")
     db.execute("ALTER TABLE memory_tags DROP COLUMN project")
     db.execute("CREATE INDEX memory_tags_tag ON memory_tags (tag, num)")
-    later = sorted((Path(opening.__file__).parent / "migrations").glob("*.sql"))[3:]
-    for table in re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", "".join(file.read_text() for file in later)):
+    files = sorted((Path(opening.__file__).parent / "migrations").glob("*.sql"))[3:]
+    later = "".join(file.read_text() for file in files)
+    made = set(re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", later))
+    for table in made:
         db.execute(f"DROP TABLE IF EXISTS {table}")
+    for index in re.findall(r"CREATE (?:UNIQUE )?INDEX (\w+)", later):
+        db.execute(f"DROP INDEX IF EXISTS {index}")
+    for table, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", later):
+        if table not in made:
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     db.pragma("user_version", 2)
     db.close()
 

@@ -26,6 +26,12 @@ def test_a_memory_is_ranked_by_its_words_and_its_meaning() -> None:
     assert blend.explain(0) == pytest.approx({"words": 0.3, "meaning": 0.4})
 
 
+def test_what_everyday_words_mean_is_a_part_of_its_own() -> None:
+    blend = blend_memories(np.zeros(2), np.array([0.4, 0.4]), meant=np.array([0.0, 1.0]))
+
+    assert blend.explain(1) == pytest.approx({"words": 0.0, "meaning": 0.4, "everyday": 0.15})
+
+
 def test_without_vectors_words_decide() -> None:
     assert list(blend_memories(np.array([0.5, 1.0]), None).parts) == ["words"]
 

@@ -151,6 +151,15 @@ def test_a_word_known_only_outside_the_scope_is_unknown_inside() -> None:
     assert found.scores[1] > 0
 
 
+def test_a_word_is_known_though_only_the_last_of_thousands_that_have_it_is_in_view() -> None:
+    lexicon = lexicon_of(*["redis"] * 2500, "redish")
+    mask = np.arange(2501) >= 2499
+
+    scores = match(lexicon, "redis", mask=mask).scores
+
+    assert np.flatnonzero(scores).tolist() == [2499]
+
+
 def test_an_empty_index_and_an_empty_query_find_nothing() -> None:
     empty, full = Lexicon(MEMORY), lexicon_of("cache")
 

@@ -119,6 +119,18 @@ def test_every_score_is_the_sum_or_product_of_what_why_says(engine, recipe):
         assert hit.score == pytest.approx(total, abs=1e-5)
 
 
+@pytest.mark.parametrize("channel, figure", [("words", "score"), ("meaning", "cosine")])
+def test_a_channel_tells_where_each_hit_stood_in_it(engine, channel, figure):
+    for text in ("Redis holds the locks", "Locks are advisory", "Redis is restarted at night"):
+        engine.remember(text)
+
+    found = [hit.why["channels"][channel] for hit in engine.search("redis locks").results]
+
+    assert len(found) == 3
+    for each in found:
+        assert each["rank"] == 1 + sum(other[figure] > each[figure] for other in found)
+
+
 def test_explain_tells_why_a_memory_is_where_it_is(engine):
     receipt = engine.remember("Redis holds the locks")
     engine.remember("The mailer retries three times")
@@ -303,6 +315,7 @@ class SlowStore:
         self._store = store
         self._slow = slow
         self.released = threading.Event()
+        self.asked = lambda: None
 
     def __getattr__(self, name):
         real = getattr(self._store, name)
@@ -310,6 +323,7 @@ class SlowStore:
             return real
 
         def wait(*arguments, **options):
+            self.asked()
             self.released.wait(10)
             return real(*arguments, **options)
 
@@ -343,6 +357,39 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, slow, late,
     assert late in answer.notes[0]
     assert bool(answer.results) is finds
     assert answer.took_ms < 1000, "far from the ten seconds the store takes"
+
+
+class Patient:
+    """The real model, which does not begin before it is told to."""
+
+    def __init__(self, embedder):
+        self._embedder = embedder
+        self.model = embedder.model
+        self.told = threading.Event()
+
+    def embed(self, texts):
+        assert self.told.wait(10), "nobody did anything meanwhile"
+        return self._embedder.embed(texts)
+
+
+def test_words_are_looked_for_while_the_model_is_at_work(engine):
+    from recollect.recall.search import Question, Searcher
+    from recollect.recall.slo import LatencyWindow
+
+    engine.remember("Redis holds the locks")
+    store, model = SlowStore(engine.store, ("change",)), Patient(engine.embedder)
+    store.released.set()
+    searcher = Searcher(store, model, engine._clock, LatencyWindow())
+    model.told.set()
+    searcher.search(Question("redis locks", engine.view()))
+    model.told.clear()
+    store.asked = model.told.set
+
+    answer = searcher.search(Question("redis locks", engine.view()))
+    searcher.close()
+
+    assert contents(answer) == ["Redis holds the locks"]
+    assert not answer.partial
 
 
 def test_after_a_hundred_fast_answers_it_recovers(engine):

@@ -34,6 +34,34 @@ def test_the_nearest_are_found_by_their_signs_and_compared_exactly(matrix):
         assert cosines[exact] == pytest.approx(truth[exact], abs=1e-5)
 
 
+def test_even_of_random_vectors_most_of_the_nearest_are_found():
+    rows = unit(np.random.default_rng(1).standard_normal((20_020, DIM)))
+    matrix, vectors = rows[20:], rows[:20]
+    seen = np.ones(len(matrix), bool)
+
+    found = [
+        np.isin(np.argsort(-(matrix @ vector))[:10], estimate(matrix, vector, seen)[1]).mean()
+        for vector in vectors
+    ]
+
+    assert np.mean(found) >= 0.8
+
+
+@pytest.mark.parametrize("cosine", [-0.5, 0.0, 0.25, 0.5, 0.75])
+def test_an_estimate_is_right_on_average(cosine):
+    draw = np.random.default_rng(2)
+    vector = unit(draw.standard_normal((1, DIM)))[0]
+    others = draw.standard_normal((2000, DIM))
+    others = unit(others - np.outer(others @ vector, vector))  # at right angles to it
+    matrix = np.vstack([np.tile(vector, (200, 1)), cosine * vector + np.sqrt(1 - cosine**2) * others])
+
+    cosines, exact = estimate(matrix.astype(np.float32), vector, np.ones(len(matrix), bool))
+
+    estimated = np.setdiff1d(np.arange(200, len(matrix)), exact)
+    assert len(estimated) > 1000
+    assert cosines[estimated].mean() == pytest.approx(cosine, abs=0.02)
+
+
 def test_what_is_only_estimated_is_never_ahead_of_the_better_half_of_what_is_exact(matrix):
     cosines, exact = estimate(matrix, matrix[0], np.ones(len(matrix), bool))
 

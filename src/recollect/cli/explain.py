@@ -54,6 +54,7 @@ def _in_words(name: str, hit: m.Hit) -> str:
 
 
 _PHRASES = {
+    "everyday": "says what the question's everyday words mean",
     "file": "is about a file at hand",
     "season": "is in season",
     "confidence": "is well confirmed",

@@ -2,15 +2,21 @@
 
 An alias ties a name to other words, and works both ways: the name finds the words and each word finds the name, but
 the words do not find one another ("login" does not find "authorization"). Some come with Recollect, as data; a
-project adds its own, and can take out those that do not fit it.
+project adds its own, and can take out those that do not fit it. `widen` puts them into a query, and beside them what its
+everyday words mean.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
 from recollect.errors import Refused
+from recollect.recall.everyday import meanings
+from recollect.recall.stem import stem
+from recollect.recall.vocabulary import Word
 from recollect.store.protocol import Store
 from recollect.store.words import STOP_WORDS
 
@@ -18,6 +24,7 @@ EXPANDED = 0.5  # how far a word counts that stands in for the one that was aske
 MOST_NAMES = 200  # of one project's own
 MOST_WORDS = 20  # of one name
 LONGEST = 64  # characters
+LONGEST_QUERY = 1000  # characters that are looked through for phrases
 _SETTING = "aliases"
 
 # A name, and the words it stands for. Only pairs that mean the same in nearly every codebase: each one costs precision.
@@ -74,6 +81,7 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
 }
 
 Aliases = Mapping[str, tuple[str, ...]]
+Terms = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +91,85 @@ class Alias:
     ours: bool  # comes with Recollect
 
 
-def expand(terms: Sequence[str], aliases: Aliases) -> list[tuple[str, float]]:
-    """`terms` at full weight, then what they stand for at a discount; each once.
+def widen(
+    query: str,
+    words: Sequence[Word],
+    aliases: Mapping[str, Sequence[str]],
+    known: Callable[[str], Iterable[int]],
+) -> tuple[list[Word], list[Word]]:
+    """The `words` of `query` and its phrases, each standing for its aliases too; and beside them what they mean.
 
-    Two or three terms side by side may be one name, so leave stop words in: "out of memory" is one.
+    A word that nobody uses also stands for what it means. `known` gives the terms of a name.
     """
-    plain = [term.lower() for term in terms]
-    found = dict.fromkeys(terms, 1.0)
-    seen = set(plain)
-    for size in (1, 2, 3):
-        for begin in range(len(plain) - size + 1):
-            for word in aliases.get(" ".join(plain[begin : begin + size]), ()):
-                if word not in seen:
-                    seen.add(word)
-                    found[word] = EXPANDED
-    return list(found.items())
+    meanings = _meanings()
+    wide: list[Word] = []
+    meant: list[Word] = []
+
+    def others(names: Iterable[str], own: Container[int] = ()) -> Terms:
+        found = dict.fromkeys(term for name in names for term in known(name) if term not in own)
+        return tuple((term, EXPANDED) for term in found)
+
+    for word in words:
+        key = stem(word.text.lower())
+        field = meanings.get(key, ())
+        own = {term for term, _ in word.terms}
+        also = others((*aliases.get(key, ()), *(() if own else field)), own)
+        wide.append(Word(word.text, word.terms, also))
+        if alone := others(field, own):
+            meant.append(Word(word.text, (), alone))
+    for phrase in _phrases(query):
+        if phrase in aliases or phrase in meanings:
+            alone = others(meanings.get(phrase, ()))
+            if also := others(aliases.get(phrase, ())) or alone:
+                wide.append(Word(phrase, (), also))
+            if alone:
+                meant.append(Word(phrase, (), alone))
+    return wide, meant
+
+
+_WORD = re.compile(r"[^\W_]+")
+_OBJECTS = frozenset(["it", "them", "this", "that", "these", "those"])
+
+
+def _stems(text: str) -> list[str]:
+    """With stop words, which say something in a phrase, but without objects: "filled it in" is "fill in"."""
+    return [stem(word) for word in _WORD.findall(text.lower()) if word not in _OBJECTS]
+
+
+@lru_cache(4096)
+def _key(name: str) -> str:
+    """What a word or phrase is known by, whatever its endings."""
+    return " ".join(_stems(name))
+
+
+def _phrases(query: str) -> Iterator[str]:
+    stems = _stems(query[:LONGEST_QUERY])
+    for size in (2, 3, 4):
+        for begin in range(len(stems) - size + 1):
+            yield " ".join(stems[begin : begin + size])
+
+
+@cache
+def _meanings() -> Aliases:
+    found: dict[str, dict[str, None]] = {}
+    for said, field in meanings().items():
+        found.setdefault(_key(said), {}).update(dict.fromkeys(field))
+    return {key: tuple(names) for key, names in found.items()}
 
 
 def load_aliases(store: Store, project_id: str | None) -> Aliases:
     """All that hold in the project, both ways: what comes with Recollect, what holds everywhere, the project's own."""
+    return both_ways((alias.name, alias.words) for alias in list_aliases(store, project_id))
+
+
+def both_ways(names: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
+    """By name and by word, as `widen` looks them up."""
     both: dict[str, dict[str, None]] = {}
-    for alias in list_aliases(store, project_id):
-        for word in alias.words:
-            both.setdefault(alias.name, {}).setdefault(word)
-            both.setdefault(word, {}).setdefault(alias.name)
-    return {name: tuple(words) for name, words in both.items()}
+    for name, words in names:
+        for word in words:
+            both.setdefault(_key(name), {}).setdefault(word)
+            both.setdefault(_key(word), {}).setdefault(name)
+    return {key: tuple(others) for key, others in both.items()}
 
 
 def list_aliases(store: Store, project_id: str | None) -> list[Alias]:

@@ -42,6 +42,7 @@ class Blend:
 @dataclass(frozen=True, slots=True)
 class MemoryWeights:
     words: float = 0.6
+    everyday: float = 0.15
     meaning: float = 1.0
 
 
@@ -85,9 +86,14 @@ def blend_memories(
     cosine: Values | None,
     mask: Mask | None = None,
     weights: MemoryWeights = MEMORY_WEIGHTS,
+    meant: Values | None = None,
 ) -> Blend:
-    """`cosine` is NaN where a memory has no vector yet, and None where there are no vectors at all."""
-    return Blend(_relevance(coverage, cosine, mask, weights.words, weights.meaning))
+    """`cosine` is NaN where a memory has no vector yet, and None where there are no vectors at all.
+
+    `meant` is the coverage of what the query's everyday words mean (`aliases.widen`), None where it has none.
+    """
+    blend = Blend(_relevance(coverage, cosine, mask, weights.words, weights.meaning))
+    return blend if meant is None else blend.plus("everyday", weights.everyday * meant)
 
 
 def blend_messages(

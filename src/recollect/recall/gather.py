@@ -10,23 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 import recollect.model as m
-from recollect.recall.aliases import EXPANDED
+from recollect.recall.aliases import Aliases, widen
 from recollect.recall.cascade import Path, cascade, choose_seeds, edges_of
 from recollect.recall.corpus import MemoryCorpus
 from recollect.recall.fuse import Blend, blend_memories
 from recollect.recall.lexicon import Match
 from recollect.recall.slo import Deadline
-from recollect.recall.vocabulary import Word
 from recollect.store.protocol import Store
 from recollect.store.vectors import Scan
 
-# Milliseconds after the start by which each channel must have answered, so that one which hangs leaves time for the rest.
-# Words have much of it: without them there is no answer, and a million memories on a busy machine take 110.
+# Milliseconds after the query was embedded by which each channel must have answered, so that one which hangs leaves time for
+# the rest. Words have much of it: without them there is no answer, and on a busy machine a million memories take long.
 ANSWERS_BY = {"words": 140.0, "meaning": 145.0, "graph": 165.0, "memories": 200.0}
 CHECKED = 2000  # of those with the most words, the cosine is exact even where the store only estimates
 NEAR_ENOUGH = 0.25  # below this cosine two texts have nothing to do with each other
 
 Floats = npt.NDArray[np.float32]
+_NONE = np.zeros(1)
 Result = TypeVar("Result")
 
 
@@ -45,7 +45,7 @@ class Relevance:
 
     def best(self, count: int) -> list[int]:
         """Rows, best first; only those that share a word or come near enough."""
-        fits = self.match.scores > 0
+        fits = (self.match.scores > 0) | (self.blend.parts.get("everyday", _NONE) > 0)
         if self.cosines is not None:
             fits |= self.cosines >= NEAR_ENOUGH
         rows = np.flatnonzero(fits & self.mask)
@@ -67,25 +67,28 @@ class Relevance:
         row = self.rows.get(memory_id)
         return row if row is not None and row < len(self.mask) else None
 
-    def channels(self, row: int) -> dict[str, Any]:
-        """Which channel found it, where it stood there, and why."""
-        found: dict[str, Any] = {}
-        if self.match.scores[row] > 0:
+    def channels(self, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """By row: which channel found it, where it stood there, and why."""
+        found: dict[int, dict[str, Any]] = {row: {} for row in rows}
+        for row, rank in _ranks(self.match.scores, [row for row in rows if self.match.scores[row] > 0]):
             words = dict.fromkeys(part.word for part in self.match.explain(row))
-            found["words"] = {
-                "rank": _rank(self.match.scores, row),
-                "score": round(float(self.match.scores[row]), 4),
-                "terms": ", ".join(list(words)[:8]),
-            }
-        if self.cosines is not None and self.cosines[row] >= NEAR_ENOUGH:
-            rank = _rank(self.cosines, row)
-            found["meaning"] = {"rank": rank, "cosine": round(float(self.cosines[row]), 4)}
+            score = round(float(self.match.scores[row]), 4)
+            found[row]["words"] = {"rank": rank, "score": score, "terms": ", ".join(list(words)[:8])}
+        if self.cosines is not None:
+            near = [row for row in rows if self.cosines[row] >= NEAR_ENOUGH]
+            for row, rank in _ranks(self.cosines, near):
+                found[row]["meaning"] = {"rank": rank, "cosine": round(float(self.cosines[row]), 4)}
         return found
 
 
-def _rank(scores: Floats, row: int) -> int:
-    """What is out of view scores 0 or NaN, and is above nobody."""
-    return 1 + int(np.count_nonzero(scores > scores[row]))
+def _ranks(scores: Floats, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Each of `rows` with its place. What is out of view scores 0 or NaN, and is above nobody."""
+    if not rows:
+        return
+    values = scores[list(rows)]
+    ahead = scores[scores > values.min()]  # all are looked at once, and these few for every row
+    for row, value in zip(rows, values, strict=True):
+        yield row, 1 + int(np.count_nonzero(ahead > value))
 
 
 class Channels:
@@ -112,30 +115,30 @@ def weigh(
     store: Store,
     corpus: MemoryCorpus,
     channels: Channels,
+    words: "Future[Heard]",
     view: m.View,
-    query: str,
     model: str,
     vector: bytes | None,
-    aliases: Mapping[str, Sequence[str]],
 ) -> Relevance | None:
     """Words and meaning of all memories; None where not even the words were answered in time."""
-    words = channels.ask(lambda: _words(corpus, view, query, aliases))
     meaning = channels.ask(lambda: store.scan(view, model, vector)) if vector is not None else None
     heard = channels.answer("words", words)
     scan = channels.answer("meaning", meaning) if meaning is not None else None
     if heard is None:
         return None
-    match, mask, ids, rows, nums = heard
+    match, meant, mask, ids, rows, nums = heard
     cosines = None
     if scan is not None:
         cosines = _in_view(scan, corpus.places(nums, scan.nums), match, mask)
-    return Relevance(ids, rows, mask, match, cosines, blend_memories(match.coverage, cosines, mask))
+    blend = blend_memories(match.coverage, cosines, mask, meant=meant)
+    return Relevance(ids, rows, mask, match, cosines, blend)
 
 
-class _Heard(NamedTuple):
+class Heard(NamedTuple):
     """What the words say, and the corpus as it was then. It only grows, or is made anew."""
 
     match: Match
+    meant: Floats | None  # how much each has of what everyday words mean; None where there are none
     mask: npt.NDArray[np.bool_]
     ids: list[str]
     rows: dict[str, int]
@@ -158,44 +161,15 @@ def _in_view(
     return cosines
 
 
-def _words(corpus: MemoryCorpus, view: m.View, query: str, aliases: Mapping[str, Sequence[str]]) -> _Heard:
+def hear(corpus: MemoryCorpus, view: m.View, query: str, aliases: Callable[[], Aliases]) -> Heard:
+    """What the words of `query` find. Needs no vector, so it can be asked while the model makes one."""
     with corpus.lock:
         corpus.refresh()
         mask = corpus.mask(view)
-        words = corpus.lexicon.words(query, mask)
-        words = [*(_with_aliases(corpus, word, aliases) for word in words), *_phrases(corpus, words, aliases)]
-        return _Heard(corpus.lexicon.match(words, mask), mask, corpus.ids, corpus.rows, corpus.nums)
-
-
-def _with_aliases(corpus: MemoryCorpus, word: Word, aliases: Mapping[str, Sequence[str]]) -> Word:
-    """The word, standing for its aliases too."""
-    return Word(
-        word.text, (*word.terms, *_alias_terms(corpus, aliases.get(word.text.lower(), ()), word.terms))
-    )
-
-
-def _phrases(
-    corpus: MemoryCorpus, words: Sequence[Word], aliases: Mapping[str, Sequence[str]]
-) -> Iterator[Word]:
-    """A word for each phrase of the query that has aliases: "pull request" is a PR."""
-    texts = [word.text.lower() for word in words]
-    for size in (2, 3):
-        for begin in range(len(texts) - size + 1):
-            phrase = " ".join(texts[begin : begin + size])
-            if terms := _alias_terms(corpus, aliases.get(phrase, ()), ()):
-                yield Word(phrase, terms)
-
-
-def _alias_terms(
-    corpus: MemoryCorpus, names: Sequence[str], known: Sequence[tuple[int, float]]
-) -> tuple[tuple[int, float], ...]:
-    """The terms of `names` that are not `known`; each counts less than a word that was asked for."""
-    found: dict[int, float] = {}
-    for name in names:
-        for word in corpus.lexicon.words(name):
-            for term, share in word.terms:
-                found.setdefault(term, share * EXPANDED)
-    return tuple((term, share) for term, share in found.items() if term not in dict(known))
+        words, meant = widen(query, corpus.lexicon.words(query, mask), aliases(), corpus.lexicon.known)
+        match = corpus.lexicon.match(words, mask)
+        beside = corpus.lexicon.match(meant, mask).coverage if meant else None
+        return Heard(match, beside, mask, corpus.ids, corpus.rows, corpus.nums)
 
 
 def walk(

@@ -76,11 +76,11 @@ class Match:
 
     def explain(self, row: int) -> list[Part]:
         """What `scores[row]` is the sum of, greatest first."""
-        parts = [
-            Part(measure, word, float(scores[at]))
-            for measure, word, rows, scores in self._found
-            for at in np.flatnonzero(rows == row)
-        ]
+        parts = []
+        for measure, word, rows, scores in self._found:  # rows ascend
+            at = rows.searchsorted(np.int32(row))  # for a plain int the array would be converted
+            if at < len(rows) and rows[at] == row:
+                parts.append(Part(measure, word, float(scores[at])))
         return sorted(parts, key=lambda part: -part.score)
 
 
@@ -136,11 +136,20 @@ class Lexicon:
         """The words of `query` as they are looked for. One that no unit has stands for those like it."""
 
         def is_known(term: int) -> bool:
-            rows = self._tokens.unit[self._tokens.find(term)]
-            seen = rows >= 0 if mask is None else (rows >= 0) & mask[rows]
+            spots = self._tokens.find(term)
+            # The first few will do for nearly all: a common word has thousands.
+            return any(is_seen(spots[begin : begin + 1000]) for begin in range(0, len(spots), 1000))
+
+        def is_seen(spots: Ints) -> bool:
+            rows = self._tokens.unit.take(spots)
+            seen = rows >= 0 if mask is None else (rows >= 0) & mask.take(rows)
             return bool(seen.any())
 
         return self._vocabulary.ask(query, is_known)
+
+    def known(self, text: str) -> list[int]:
+        """The terms of `text` that some unit has; none that are only like them."""
+        return [term for term in self._vocabulary.known(text) if len(self._tokens.find(term))]
 
     def match(
         self,
@@ -163,11 +172,11 @@ class Lexicon:
             lengths = scope.add_up(tokens.weighted_lengths(weights))
             average = float(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1) or 1.0
             for word, spots, share in self._spots(words, measure):
-                rows, counts = scope.count(tokens.unit[spots], tokens.worth(spots, weights) * share)
+                rows, counts = scope.count(tokens.unit.take(spots), tokens.worth(spots, weights) * share)
                 rarity = measure.share * math.log1p((scope.units - len(rows) + 0.5) / (len(rows) + 0.5))
                 full += 0.0 if measure.pairs else rarity
                 if len(rows):
-                    norm = measure.k1 * (1 - measure.b + measure.b / average * lengths[rows])
+                    norm = measure.k1 * (1 - measure.b + measure.b / average * lengths.take(rows))
                     part = ((rarity * (measure.k1 + 1)) * counts / (counts + norm)).astype(np.float32)
                     scores[rows] += part
                     found.append((measure.name, word, rows, part))
@@ -183,11 +192,12 @@ class Lexicon:
                 yield f"{left.text} {right.text}", self._tokens.find_pairs(lefts, rights), np.float32(1)
             return
         for word in words:
-            spots = [self._tokens.find(term) for term, _ in word.terms]
+            terms = (*word.terms, *word.also)
+            spots = [self._tokens.find(term) for term, _ in terms]
             if len(spots) == 1:
-                yield word.text, spots[0], np.float32(word.terms[0][1])
+                yield word.text, spots[0], np.float32(terms[0][1])
             else:
-                shares = np.repeat([share for _, share in word.terms], [len(each) for each in spots])
+                shares = np.repeat([share for _, share in terms], [len(each) for each in spots])
                 yield word.text, np.concatenate([_NOWHERE, *spots]), shares.astype(np.float32)
 
     def _distinct(self, measures: Sequence[Measure]) -> list[Measure]:
@@ -229,7 +239,7 @@ class _Scope:
             return _NOWHERE, np.empty(0, np.float32)
         keep = rows >= 0
         if self._mask is not None:
-            keep &= self._mask[rows]
+            keep &= self._mask.take(rows)
         if isinstance(worth, np.ndarray):
             keep &= worth > 0
         if not keep.all():
@@ -242,7 +252,8 @@ class _Scope:
         # The places of a row stand side by side, unless it is a group or the places are those of several terms.
         firsts = np.flatnonzero(np.concatenate((_YES, rows[1:] != rows[:-1])))
         if isinstance(worth, np.ndarray):
-            counts: Floats = np.add.reduceat(worth, firsts, dtype=np.float32)
+            once = len(firsts) == len(rows)
+            counts: Floats = worth if once else np.add.reduceat(worth, firsts, dtype=np.float32)
         else:
             counts = (np.append(firsts[1:], len(rows)) - firsts).astype(np.float32) * worth
         rows = rows[firsts]
@@ -350,7 +361,7 @@ class _Tokens:
     def worth(self, spots: Ints, weights: Floats) -> "Floats | np.float32":
         """The weight of the field each stands in; one number, if it is the same for all that is written."""
         used = set(weights[self.totals > 0].tolist())
-        return np.float32(used.pop()) if len(used) == 1 else weights[self.field[spots]]
+        return np.float32(used.pop()) if len(used) == 1 else weights.take(self.field.take(spots))
 
     def find(self, term: int) -> Ints:
         """Where `term` stands, those of a unit side by side. Struck out ones too."""
@@ -377,12 +388,13 @@ class _Tokens:
     def _pair(self, left: int, right: int) -> Ints:
         first, second = self.find(left), self.find(right)
         if len(first) <= len(second):
-            spots = first[self.term[first + 1] == right]
+            spots = first[self.term.take(first + 1) == right]
         else:
             second = second[second > 0] - 1
-            spots = second[self.term[second] == left]
+            spots = second[self.term.take(second) == left]
         nexts = spots + 1
-        together = (self.unit[spots] == self.unit[nexts]) & (self.field[spots] == self.field[nexts])
+        together = self.unit.take(spots) == self.unit.take(nexts)
+        together &= self.field.take(spots) == self.field.take(nexts)
         found: Ints = spots[together]
         return found
 

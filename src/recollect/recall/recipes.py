@@ -50,7 +50,7 @@ GRAPH = 1.0
 FILE = 0.2
 SEASON = 0.15
 KIND = 0.2
-CONFIDENCE = 0.05
+CONFIDENCE = 0.02
 
 
 def _default(evidence: Evidence) -> dict[str, float]:

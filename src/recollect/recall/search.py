@@ -1,8 +1,8 @@
 """Recall by question: gather, walk the graph, rank, explain. And the same over messages."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from math import ceil, isnan
@@ -14,10 +14,11 @@ import numpy as np
 import recollect.model as m
 from recollect.embed.protocol import Embedder
 from recollect.errors import EmbedderUnavailable, Refused
+from recollect.recall.aliases import Aliases
 from recollect.recall.cascade import Path
 from recollect.recall.corpus import MemoryCorpus, MessageCorpus
 from recollect.recall.fuse import Blend, blend_messages
-from recollect.recall.gather import ANSWERS_BY, Channels, Relevance, walk, weigh
+from recollect.recall.gather import ANSWERS_BY, Channels, Relevance, hear, walk, weigh
 from recollect.recall.lexicon import SESSION
 from recollect.recall.recipes import Evidence, Recipe, recipe_named
 from recollect.recall.slo import LatencyWindow
@@ -49,7 +50,7 @@ class Question:
     files: tuple[str, ...] = ()  # open or named in the task: memories about them count more
     as_of: datetime | None = None  # None = now
     seasons: frozenset[str] = frozenset()  # those that are on
-    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    aliases: Callable[[], Aliases] = dict  # read while the model is at work
     graph: bool = True
 
     @property
@@ -104,26 +105,29 @@ class Searcher:
         view = question.view
         if question.as_of is not None:
             view = replace(view, states=HISTORY)
-        vector, notes = self._embed(text)
         corpus, pool = self._corpus, self._pool
+        words = pool.submit(hear, corpus, view, text, question.aliases)
+        vector, notes = self._embed(text)
         self._read_vectors(view, vector)
         started = perf_counter()
         channels = Channels(pool)
         limits = self.window.limits()
-        relevance = weigh(
-            self._store, corpus, channels, view, text, self._embedder.model, vector, question.aliases
-        )
+        relevance = weigh(self._store, corpus, channels, words, view, self._embedder.model, vector)
         hits: Sequence[m.Hit] = ()
         if relevance is not None:
             top = max(limits.top_k, ceil(question.limit / (1 - WEAK_TAIL)))
             rows = relevance.best(
                 limits.scan if question.narrows else min(limits.scan, max(FETCHED, 2 * top))
             )
+            names = [relevance.ids[row] for row in rows]
+            reading = channels.ask(lambda: self._store.get_many(names))  # while the graph is walked
             paths = walk(self._store, channels, view, relevance, rows) if question.graph else {}
-            scored: Sequence[_Scored] = self._score(question, recipe, channels, relevance, rows, paths)[:top]
+            memories = self._read(channels, reading, paths)
+            scored: Sequence[_Scored] = self._score(question, recipe, relevance, memories, paths)[:top]
             if self._rerank is None:
                 scored = _without_tail(scored, question.limit)  # first, as reasons take time
-            hits = [_hit(each, recipe, relevance, paths.get(each.memory.id), text) for each in scored]
+            found = relevance.channels([each.row for each in scored if each.row is not None])
+            hits = [_hit(each, recipe, found, paths.get(each.memory.id), text) for each in scored]
             if self._rerank is not None:
                 hits = _without_tail(self._rerank(text, hits), question.limit)
         took = perf_counter() - started
@@ -148,26 +152,32 @@ class Searcher:
             note = f"By words only: {error.message} {error.hint}".strip()
             return None, () if error.by_choice else (note,)
 
+    def _read(
+        self, channels: Channels, reading: "Future[dict[str, m.Memory]]", paths: Iterable[str]
+    ) -> dict[str, m.Memory]:
+        """What is being read, and what the graph leads to beyond it; nothing once time is up."""
+        read = channels.answer("memories", reading)
+        if read is None:
+            return {}
+        beyond = [name for name in paths if name not in read]
+        if beyond:
+            read |= channels.answer("memories", channels.ask(lambda: self._store.get_many(beyond))) or {}
+        return read
+
     def _score(
         self,
         question: Question,
         recipe: Recipe,
-        channels: Channels,
         relevance: Relevance,
-        rows: Sequence[int],
+        memories: Mapping[str, m.Memory],
         paths: Mapping[str, Path],
     ) -> list["_Scored"]:
-        """The candidates read whole and scored in full, best first."""
-        row_of: dict[str, int | None] = {relevance.ids[row]: row for row in rows}
-        for name in paths:
-            row_of.setdefault(name, None)
-        reading = channels.ask(lambda: self._store.get_many(list(row_of)))
-        found = channels.answer("memories", reading) or {}
+        """Those that fit, scored in full, best first."""
         now = question.as_of or self._clock()
         scored = []
-        for name, memory in found.items():
+        for name, memory in memories.items():
             if _fits(memory, question):
-                row = relevance.row(name) if row_of[name] is None else row_of[name]
+                row = relevance.row(name)
                 evidence = _evidence(question, relevance, row, memory, paths.get(name), now)
                 score, factors = recipe.score(evidence)
                 scored.append(_Scored(memory, row, round(score, 6), factors))
@@ -289,9 +299,11 @@ def _beyond(path: Path | None, relevance: Relevance, row: int | None) -> float:
     return path.score if row is None else max(0.0, path.score - relevance.similarity(row))
 
 
-def _hit(scored: _Scored, recipe: Recipe, relevance: Relevance, path: Path | None, query: str) -> m.Hit:
+def _hit(
+    scored: _Scored, recipe: Recipe, found: Mapping[int, dict[str, Any]], path: Path | None, query: str
+) -> m.Hit:
     """With everything its score is made of."""
-    channels = relevance.channels(scored.row) if scored.row is not None else {}
+    channels = found[scored.row] if scored.row is not None else {}
     if path is not None:
         channels["graph"] = {"score": round(path.score, 4), "path": path.text(query[:60])}
     why = {

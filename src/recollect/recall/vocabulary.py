@@ -8,6 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -41,6 +42,7 @@ class Word(NamedTuple):
 
     text: str
     terms: tuple[tuple[int, float], ...]
+    also: tuple[tuple[int, float], ...] = ()  # others that stand in for it, though in no phrase
 
 
 class Vocabulary:
@@ -106,6 +108,11 @@ class Vocabulary:
                 words.append(Word(text, ()))
         return words
 
+    def known(self, text: str) -> list[int]:
+        """The terms of `text` that may have been read; none that are only like them. Learns none."""
+        numbers = (self._numbers.get(term) if term.isalpha() else _hash(term) for term in _asked(text))
+        return [number for number in numbers if number is not None]
+
     def _alike_to(self, text: str, is_known: Callable[[int], bool]) -> Word:
         self._alike.learn(self._read)
         found: dict[int, float] = {}
@@ -116,6 +123,11 @@ class Vocabulary:
             if is_known(term):
                 found[term] = share
         return Word(text, tuple(islice(found.items(), MOST_ALIKE)))
+
+
+@lru_cache(4096)
+def _asked(text: str) -> tuple[str, ...]:
+    return tuple(term for token in _TOKEN.findall(text) for _, term in _terms_of_token(token))
 
 
 def _hash(term: str) -> int:

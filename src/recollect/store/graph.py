@@ -82,11 +82,13 @@ def neighbours(
     place = [] if view.all_projects else [view.project_id or ""]
 
     tags_of: _Pairs = db.execute(_TAGS_OF, (here,)).fetchall()
-    places = "" if view.all_projects else "AND t.project IN ('', ?)"
-    sizes = db.execute(_TAG_SIZES.format(places=places), (*place, most + 1, _names(tags_of)))
-    few, left = _affordable(sizes, most, _BUDGET)
-    members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (few, *place, *params))
-    edges += _through("tag", tags_of, members, fan_out)
+    left = _BUDGET
+    if tags_of:
+        places = "" if view.all_projects else "AND t.project IN ('', ?)"
+        sizes = db.execute(_TAG_SIZES.format(places=places), (*place, most + 1, _names(tags_of)))
+        few, left = _affordable(sizes, most, left)
+        members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (few, *place, *params))
+        edges += _through("tag", tags_of, members, fan_out)
 
     clusters_of: _Pairs = db.execute(_CLUSTERS_OF, (here,)).fetchall()
     if clusters_of:

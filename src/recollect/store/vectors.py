@@ -1,7 +1,7 @@
 """Vectors of one model in memory, kept in step with the file by its change number.
 
 An exact scan: 1 ms at 10,000 and 10 ms at 100,000. Past 300,000 the signs of the numbers are compared first, and only the
-nearest are looked at exactly: 20 ms of CPU at 1,000,000 instead of 90 (docs/benchmarks.md).
+nearest are looked at exactly: 27 ms of CPU at 1,000,000 instead of 90 (docs/benchmarks.md).
 """
 
 import threading
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _CHUNK = 4096  # rows read at a time: 100,000 at once would be another 200 MB
 _MANY = 300_000  # vectors: from here on not every one is compared in full
-_NEAREST = 100  # one in so many is, of those: of real texts 99.8 % of the ten nearest are among them (docs/benchmarks.md)
+_NEAREST = 40  # one in so many is: the ten nearest are among them, even of random vectors all but 2 % (docs/benchmarks.md)
+_LARGE = 0.8  # of the usual size of a number in a vector; from there on its sign counts three times
+_AT_ONCE = 65_536  # vectors whose signs are compared at a time, and
+_GATHERED = 256  # vectors that are compared in full: what fits into the processor's cache
 _VIEWS = 8  # whose masks are kept
 
 
@@ -40,7 +43,7 @@ class Scan(NamedTuple):
 
     def exactly(self, rows: "npt.NDArray[np.int64]") -> "npt.NDArray[np.float32]":
         """The cosines of `rows`."""
-        cosines: npt.NDArray[np.float32] = _cosines(self.matrix[rows], self.vector)
+        cosines: npt.NDArray[np.float32] = _exactly(self.matrix, self.vector, rows)
         return cosines
 
 
@@ -197,25 +200,45 @@ def _signs(vectors: Any) -> Any:
     return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
 
 
+def _exactly(matrix: Any, vector: Any, rows: Any) -> Any:
+    """The cosines of `rows`, some at a time: all of them in one piece take twice as long to copy."""
+    import numpy as np
+
+    cosines = np.empty(len(rows), np.float32)
+    for begin in range(0, len(rows), _GATHERED):
+        some = slice(begin, begin + _GATHERED)
+        cosines[some] = _cosines(matrix.take(rows[some], axis=0), vector)
+    return cosines
+
+
 def _estimate(matrix: Any, signs: Any, vector: Any, seen: Any) -> tuple[Any, Any]:
     """Cosines, and the rows for which they are exact: the nearest by their signs, of those seen.
 
-    Vectors at an angle differ in that share of their signs that the angle is of 180°. Chance has it that some of the others
-    look nearer than they are, so none of them is taken to be nearer than the middle one of the nearest.
+    In how many signs two vectors agree tells how near they are, and tells it better if the signs of the large numbers of
+    `vector` count for more. Chance has it that some of the others look nearer than they are, so none of them is taken to
+    be nearer than the middle one of the nearest.
     """
     import numpy as np
 
-    dim = matrix.shape[1]
+    ours = _signs(vector[None])[0]
+    large = np.abs(vector) > _LARGE * np.sqrt(np.mean(vector * vector))
+    thrice = _signs(large[None])[0]
+    most = len(vector) + 2 * np.count_nonzero(large)
     apart = np.zeros(len(matrix), np.uint16)
-    for column, bits in zip(signs, _signs(vector[None])[0], strict=True):
-        apart += np.bitwise_count(column ^ bits)
-    cosines = np.where(
-        seen, np.cos(np.linspace(0, np.pi, dim + 1, dtype=np.float32))[apart], np.float32(np.nan)
-    )
-    ranked = np.cumsum(np.bincount(apart[seen], minlength=dim + 1))
+    for begin in range(0, len(matrix), _AT_ONCE):
+        some = apart[begin : begin + _AT_ONCE]
+        for column, bits, heavy in zip(signs[:, begin : begin + _AT_ONCE], ours, thrice, strict=True):
+            differ = column ^ bits
+            some += np.bitwise_count(differ)
+            some += 2 * np.bitwise_count(differ & heavy)
+    agree = np.linspace(1, -1, most + 1, dtype=np.float32)
+    # Were all signs to count alike, the cosine would be the sine; by the numbers themselves, what they agree in.
+    likely = (2 * agree + np.sin(np.pi / 2 * agree)) / 3
+    cosines = np.where(seen, likely.take(apart), np.float32(np.nan))
+    ranked = np.cumsum(np.bincount(apart[seen], minlength=most + 1))
     limit = np.searchsorted(ranked, len(matrix) // _NEAREST)
     rows = np.flatnonzero((apart <= limit) & seen)
-    exact = _cosines(matrix[rows], vector)
+    exact = _exactly(matrix, vector, rows)
     if len(rows):
         np.minimum(cosines, np.median(exact), out=cosines)
     cosines[rows] = exact
