@@ -10,7 +10,18 @@ import sys
 import time
 from pathlib import Path
 
-BENCHES = ("secrets", "pairs", "transcripts", "speed", "recall", "encryption", "durability")
+BENCHES = (
+    "secrets",
+    "pairs",
+    "transcripts",
+    "extraction",
+    "sidecar",
+    "speed",
+    "recall",
+    "encryption",
+    "durability",
+    "year",
+)
 OUT = Path(__file__).parent / "out"
 
 

@@ -39,6 +39,14 @@ def test_recollect_home_moves_everything(tmp_path):
         ("not toml at all", "config.toml"),
         ("[embedder]\nname = 'x'", "embedder"),
         ("embedder = 'http'", "embedder_url"),
+        ("sidecar = 'http'", "sidecar_url"),
+        ("sidecar = 'http'\nsidecar_model = 'm'\nsidecar_url = 'ftp://x'", "sidecar_url"),
+        ("sidecar = 'http'\nsidecar_model = 'm'\nsidecar_url = 'https://me:pw@x/v1'", "sidecar_url"),
+        ("sidecar = 'command'", "sidecar_command"),
+        ("sidecar = 'command'\nsidecar_command = \"'\"", "sidecar_command"),
+        ("sidecar_daily_cost = 'much'", "sidecar_daily_cost"),
+        ("sidecar_seconds = inf", "sidecar_seconds"),
+        ("sidecar_price_in = -0.1", "sidecar_price_in"),
     ],
 )
 def test_a_bad_setting_is_refused_by_name(tmp_path, text, named):

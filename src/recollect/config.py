@@ -2,18 +2,23 @@
 
 import getpass
 import os
+import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import BadSetting
 
 _PREFIX = "RECOLLECT_"
-# Variables that are not settings: where the home is, and keys, which no file of ours may hold.
-_OTHER_VARIABLES = {"HOME", "KEY", "KEY_FILE", "EMBEDDER_KEY"}
+# Variables that are not settings: where the home is, keys, which no file of ours may hold, and what a hook, which reads
+# no file, must know.
+_OTHER_VARIABLES = {"HOME", "KEY", "KEY_FILE", "PASSPHRASE", "EMBEDDER_KEY", "SIDECAR_KEY", "HOOK_DEADLINE"}
+_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,19 @@ class Settings:
     embedder_dim: int = 0  # http: 0 = as the server answers
     embedder_path: str = ""  # minilm: another ONNX model
     embedder_providers: str = "auto"  # minilm: auto, cpu, openvino, cuda or coreml
+    sidecar: str = "local"  # local, http, command or none
+    sidecar_url: str = ""  # http: an OpenAI-compatible server, or Anthropic's
+    sidecar_model: str = ""  # http: the model's name there
+    sidecar_command: str = ""  # command: what to run, without a shell
+    sidecar_seconds: float = 15.0  # that an answer may take; four times as much when a session is over
+    sidecar_daily_tokens: int = 200_000
+    sidecar_daily_cost: float = 1.0  # money, as the prices are
+    sidecar_price_in: float = 0.0  # of a million tokens sent
+    sidecar_price_out: float = 0.0  # of a million tokens answered
     session_limit: int = 50  # memories an agent may write in one session
+    capacity: int = 3000  # memories that programs may have kept in a project; 0 = any number
     backup_hours: int = 24  # between automatic backups; 0 = none
+    daemon_idle: int = 1800  # seconds without a request, after which the daemon leaves; 0 = it stays
 
     @property
     def database(self) -> Path:
@@ -37,6 +53,7 @@ class Settings:
 
 _CHOICES = {
     "embedder": ("minilm", "http", "none"),
+    "sidecar": ("local", "http", "command", "none"),
     "embedder_providers": ("auto", "cpu", "openvino", "cuda", "coreml"),
 }
 _NAMES = [field.name for field in fields(Settings) if field.name != "home"]
@@ -63,7 +80,26 @@ def load_settings(
             settings = _with(settings, name, value, f"--{name.replace('_', '-')}")
     if settings.embedder == "http" and not (settings.embedder_url and settings.embedder_model):
         raise BadSetting("embedder = http needs embedder_url and embedder_model.", "Set both, or use minilm.")
+    _check_sidecar(settings)
     return settings
+
+
+def _check_sidecar(settings: Settings) -> None:
+    if settings.sidecar == "http":
+        if not (settings.sidecar_url and settings.sidecar_model):
+            raise BadSetting("sidecar = http needs sidecar_url and sidecar_model.", "Set both, or use local.")
+        if not _ADDRESS.fullmatch(settings.sidecar_url):
+            raise BadSetting(
+                "sidecar_url must be an http:// or https:// address without user, password or query.",
+                "A key goes into RECOLLECT_SIDECAR_KEY.",
+            )
+    if settings.sidecar == "command":
+        try:
+            words = shlex.split(settings.sidecar_command)
+        except ValueError as error:
+            raise BadSetting(f"sidecar_command cannot be read: {error}.", "Mend its quotes.") from error
+        if not words:
+            raise BadSetting("sidecar = command needs sidecar_command.", 'For example "claude -p".')
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -96,6 +132,14 @@ def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
         if number < 0 or isinstance(value, bool):
             raise BadSetting(f"{name} in {origin} must be a whole number, not {value!r}.", "0 or more.")
         return number
+    if kind is float:
+        try:
+            amount = -1.0 if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            amount = -1.0
+        if not 0 <= amount < inf:
+            raise BadSetting(f"{name} in {origin} must be a number, not {value!r}.", "0 or more.")
+        return amount
     if not isinstance(value, str):
         raise BadSetting(f"{name} in {origin} must be a text, not {value!r}.", "Put it in quotes.")
     choices = _CHOICES.get(name)

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import recollect.model as m
@@ -17,67 +17,47 @@ from recollect.config import Settings, load_settings
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.embed.protocol import Embedder
 from recollect.errors import (
-    AmbiguousId,
     EmbedderUnavailable,
-    MemoryNotFound,
-    OutOfScope,
     RecollectError,
     Refused,
+    StoreBusy,
     UnknownName,
 )
+from recollect.habits import Habits
 from recollect.kinds import kind_of
 from recollect.learn.enrich import normal_tag
-from recollect.store.keys import drop_key, find_key, make_key, read_note
+from recollect.moving import Moving
+from recollect.store.keys import find_key
 from recollect.store.sqlite import SqliteStore
 from recollect.tend import states
 from recollect.tend.doctor import Diagnosis, examine
-from recollect.tend.vectors import embed_missing
+from recollect.tend.purge import purge_if_due, vacuum_if_it_pays
+from recollect.tend.undo import one_change
+from recollect.workplace import ALL_STATES, named
 
 if TYPE_CHECKING:
-    from recollect.learn.messages import MessageReport
-    from recollect.learn.write import Learner, Sidecar
-    from recollect.recall.aliases import Alias
+    from recollect.learn.write import Learner
     from recollect.recall.briefing import Briefing
     from recollect.recall.search import Question, Searcher
     from recollect.recall.slo import LatencyWindow
+    from recollect.sessions.sessions import Sessions
+    from recollect.sessions.spool import Spool
+    from recollect.sessions.transcript import Learning
+    from recollect.sidecar.protocol import Judge, Sidecar
     from recollect.tend.care import Care
-    from recollect.tend.transfer import ImportReport, Parcel
+    from recollect.tend.review import Asked, Decision
+    from recollect.tend.wrong import Wrong
 
-Result = TypeVar("Result")
-ImportedIds = list[str | None]
-ALL_STATES = frozenset(m.State)
 _MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
 _FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
+_COMPACTED_AT_ONCE = (
+    500  # memories archived when a command ends: a store far over its capacity gets there by and by
+)
 _BACKFILLED_AT_ONCE = 32  # memories written while there was no embedder get their vectors a few at a time
 
 
-class Engine:
+class Engine(Habits, Moving):
     """Memory for one user, standing in one project. Usable from any thread; close it, or use it in a `with`."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        store: SqliteStore,
-        embedder: Embedder,
-        place: places.Place | None,
-        *,
-        actor: str = "user",
-        clock: m.Clock = m.utc_now,
-        sidecar: "Sidecar | None" = None,
-    ) -> None:
-        self.settings = settings
-        self.actor = actor
-        self.store = store
-        self.embedder = embedder
-        self.place = place
-        self._clock = clock
-        self._wrote = False
-        self._retrievals: list[tuple[str, m.View, list[str], str]] = []
-        self.project: m.Project | None = None  # None = outside any project: global memories only
-        self._project_keys: Sequence[str] = ()  # by which it should be known, until it has been registered
-        if place is not None:
-            self.project, self._project_keys = places.identify(place, store)
-        self._sidecar = sidecar
 
     @cached_property
     def _learner(self) -> "Learner":
@@ -91,7 +71,7 @@ class Engine:
             project=self.project,
             folder=self.place.folder if self.place else None,
             session_limit=self.settings.session_limit,
-            sidecar=self._sidecar,
+            sidecar=self._sidecar or (self.sidecar if self._asks_a_model else None),
         )
 
     @classmethod
@@ -104,7 +84,7 @@ class Engine:
         settings: Settings | None = None,
         embedder: Embedder | None = None,
         clock: m.Clock = m.utc_now,
-        sidecar: "Sidecar | None" = None,
+        sidecar: "Judge | None" = None,
     ) -> "Engine":
         """The engine for `project` (a folder; the current one if None), with its store in `home`.
 
@@ -136,7 +116,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Finish: trim the audit log and make the daily backup, if something was written. Closing twice is fine."""
+        """Finish: trim the audit log, make the daily backup and compact, if something was written. Closing twice is fine."""
+        self._purge_if_due()
         try:
             if self._wrote:
                 self._wrote = False
@@ -144,6 +125,7 @@ class Engine:
                 age, hours = self.store.backup_age(self._clock()), self.settings.backup_hours
                 if hours and (age is None or age >= hours):
                     self.store.backup()
+                self._compact_if_due()
         finally:
             if "_searcher" in self.__dict__:
                 with contextlib.suppress(RecollectError):  # a read-only home
@@ -152,17 +134,96 @@ class Engine:
                 self._searcher.close()
             self.store.close()
 
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What the user should be told once: a restored backup, say."""
-        return self.store.notices
-
     @cached_property
     def care(self) -> "Care":
         """Consolidation, compaction, review, undo…: what looks after many memories at once."""
         from recollect.tend.care import Care
 
         return Care(self.store, self.embedder, self.settings, self._clock, self.actor, self.project)
+
+    @cached_property
+    def sessions(self) -> "Sessions":
+        """Sessions as they go on and after: events, findings, promotion, recovery."""
+        from recollect.sessions.sessions import Sessions
+
+        return Sessions(
+            self.store,
+            self.embedder,
+            self._clock,
+            self.settings.user,
+            self.project,
+            self._promoted,
+            (lambda: self.sidecar) if self._asks_a_model else None,
+        )
+
+    @property
+    def _asks_a_model(self) -> bool:
+        return self.settings.sidecar in ("http", "command")
+
+    @cached_property
+    def sidecar(self) -> "Sidecar":
+        """Who judges what the rules leave open: rules of its own unless the settings name a model."""
+        from recollect.sidecar.open import open_sidecar
+
+        return open_sidecar(self.settings, self.store, self.embedder, self._clock)
+
+    @cached_property
+    def spool(self) -> "Spool":
+        from recollect.sessions.spool import Spool
+
+        return Spool(self.settings.home / "spool")
+
+    def note_use(self, ids: Iterable[str], session: str | None = None, rejected: Iterable[str] = ()) -> None:
+        """Memories that turned up in what an agent did after they were shown, and those that did not fit at all."""
+        from recollect.tend.maintain import after_retrieval
+
+        taken = list(ids)
+        after_retrieval(
+            self.store,
+            self._clock,
+            self.view(session=session),
+            retrieval=m.new_id(),
+            shown=taken,
+            used=taken,
+            rejected=rejected,
+            session=session,
+        )
+
+    def session_files(self, since: datetime | None = None) -> tuple[Path, ...]:
+        """Where the hosts have kept their sessions since then, oldest first."""
+        from recollect.transcripts.find import session_files
+
+        return tuple(found.path for found in session_files(Path.home(), since, os.environ))
+
+    def learn_from(
+        self,
+        files: Iterable[Path],
+        *,
+        own_only: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> "Learning":
+        """Learn from transcripts; `own_only` passes over sessions held in other projects. `progress` is told of bytes."""
+        from recollect.sessions.transcript import Learning, learn_from_file
+
+        self.register()
+        learning = Learning()
+        for path in files:
+            learn_from_file(self.sessions, path, learning, self._is_here if own_only else None)
+            if progress is not None:
+                progress(path.stat().st_size)
+        return self._done(learning)
+
+    def _is_here(self, folder: str) -> bool:
+        """Whether `folder` belongs to this project."""
+        try:
+            project, _ = places.identify(places.look(Path(folder)), self.store)
+        except RecollectError:
+            return False
+        return self.project is not None and project.id == self.project.id
+
+    def _promoted(self, draft: m.Draft) -> m.Receipt:
+        self.register()
+        return self._done(self._learner.remember(draft))
 
     # writing
 
@@ -188,12 +249,30 @@ class Engine:
 
     def forget(self, name: str) -> m.Memory:
         """Out of sight at once; `restore` works for 30 days. `name` is an id or a keyword that fits only one."""
-        return self._done(
-            states.forget(self.store, self._mine(name, find=True).id, self.actor, self._clock())
-        )
+        memory = self._mine(name, find=True)
+        with self._change("forget", f"Forgot {memory.id}.", memory):
+            return self._done(states.forget(self.store, memory.id, self.actor, self._clock()))
 
     def restore(self, name: str) -> m.Memory:
-        return self._done(states.restore(self.store, self._mine(name).id, self.actor, self._clock()))
+        """Back to active: what was forgotten, archived, deprecated or superseded. Raises `Refused`."""
+        memory = self._mine(name)
+        with self._change("restore", f"Restored {memory.id}.", memory):
+            return self._done(states.restore(self.store, memory.id, self.actor, self._clock()))
+
+    def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "Wrong":
+        """A person says that a memory is wrong, and perhaps what is right `instead`. One change. Raises `Refused`.
+
+        `restore` brings back what it had taken the place of.
+        """
+        from recollect.tend.wrong import flag
+
+        self._refuse_agents("call a memory wrong")
+        memory = self._mine(name)
+        self.register()
+        change = self._entry("wrong", memory)
+        found = flag(self.store, self._learner, change, memory, because, instead, restore)
+        self._catch_up(lacks_vector=bool(found.correction and found.correction.notes))
+        return self._done(found)
 
     def pin(self, name: str, on: bool | None = None) -> m.Memory:
         """Pinned memories stand in every briefing and never fade; None turns it over."""
@@ -218,27 +297,35 @@ class Engine:
         kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep)).id
         if kept is not None and kept not in (a.id, b.id):
             raise Refused(f"{keep} is not one of the two.", f"--keep {a.id}, {b.id} or both.")
-        states.resolve(self.store, a.id, b.id, kept, self.actor, self._clock())
+        with self._change("resolve", f"Settled {a.id} and {b.id}: kept {kept or 'both'}.", a):
+            states.resolve(self.store, a.id, b.id, kept, self.actor, self._clock())
         self._wrote = True
 
-    def _done(self, result: Result) -> Result:
-        """Something was written: backups and the audit log are looked after when we close."""
-        self._wrote = True
-        return result
+    def questions(self, kind: str | None = None) -> "tuple[Asked, ...]":
+        """What waits for a person's word, oldest first; of one kind, or all."""
+        from recollect.tend.review import questions
 
-    def _mine(self, name: str, *, find: bool = False) -> m.Memory:
-        """A memory that may be changed from here: an agent's reach is its project. Raises `OutOfScope`."""
-        memory = self.find(name) if find else self.get(name)
-        if m.is_agent(self.actor) and memory.project_id != self._project_id:
-            raise OutOfScope(
-                f"Memory {memory.id} is the user's own, and not of the project this agent runs in.",
-                "Ask the user to change it.",
-            )
-        return memory
+        tidy = not m.is_agent(self.actor)
+        user, now = self.settings.user, self._clock()
+        return tuple(questions(self.store, user, self._project_id, kind, now, tidy=tidy))
 
-    def _refuse_agents(self, what: str) -> None:
-        if m.is_agent(self.actor):
-            raise OutOfScope(f"An agent may not {what}.", "Ask the user to do it.")
+    def decide(self, name: str, answer: str, text: str = "") -> "Decision":
+        """Answer a question by "accept" or "reject", or "edit" with the new `text`. One change. Raises `Refused`."""
+        from recollect.tend.review import decide, find
+
+        self._refuse_agents("decide what was left to the user")
+        question = find(self.store, self.settings.user, name)
+        change = self.care.change("review", "")
+        decision = decide(self.store, self._learner, question, answer, change, self.embedder.model, text)
+        self._catch_up(lacks_vector=bool(decision.notes))
+        return self._done(decision)
+
+    def _entry(self, action: str, memory: m.Memory, summary: str = "") -> m.Change:
+        """The beginning of an act on one memory, which `changes` shows where the memory is."""
+        return replace(self.care.change(action, summary), project_id=memory.project_id)
+
+    def _change(self, action: str, summary: str, memory: m.Memory) -> contextlib.AbstractContextManager[None]:
+        return one_change(self.store, self._entry(action, memory, summary))
 
     # reading
 
@@ -279,7 +366,7 @@ class Engine:
             self._retrievals.append((m.new_id(), question.view, shown, question.text))
 
     def maintain(self, *, clusters: bool = True) -> bool:
-        """Do what searches have left to be done; whether clusters were made anew. The daemon calls it when idle."""
+        """Do what searches have left to be done, and compact if due; whether clusters were made anew. For the daemon, when idle."""
         from recollect.tend.clusters import clusters_due, refresh_clusters
         from recollect.tend.maintain import after_retrieval
 
@@ -288,10 +375,26 @@ class Engine:
             after_retrieval(
                 self.store, self._clock, view, retrieval=name, shown=shown, context=context, actor=self.actor
             )
+        self._compact_if_due()
+        self._purge_if_due()
+        if clusters:
+            with contextlib.suppress(StoreBusy):  # another time
+                vacuum_if_it_pays(self.store, self._clock())
         if not clusters or not clusters_due(self.store, self._project_id):
             return False
         refresh_clusters(self.store, self.embedder.model, self.view(), self._project_id, self._clock())
         return True
+
+    def _compact_if_due(self) -> None:
+        from recollect.tend.compact import is_due
+
+        if is_due(self.store, self._project_id, self._clock()):
+            self.care.compact(_COMPACTED_AT_ONCE)
+
+    def _purge_if_due(self) -> None:
+        """What was forgotten goes for good when its grace is over, whoever comes by first."""
+        with contextlib.suppress(RecollectError):  # a read-only home, a busy or a closed store
+            purge_if_due(self.store, self._clock())
 
     def explain(self, query: str, name: str, **options: Any) -> m.Hit:
         """Why a memory is where it is for `query`. Raises `Refused` if it is not among the first 100."""
@@ -354,18 +457,6 @@ class Engine:
         briefing = compose(material, allocate(remaining, ceiling), host)
         return replace(briefing, notes=notes)
 
-    def budget(self) -> int:
-        """The most a briefing may take in this project."""
-        from recollect.recall.budget import CEILING
-
-        return int(self.store.setting(self._project_id, "budget") or CEILING)
-
-    def set_budget(self, tokens: int | None) -> None:
-        """The most a briefing may take in this project; None goes back to the default."""
-        if tokens is not None and tokens < 1:
-            raise Refused(f"A budget of {tokens} tokens leaves no room for anything.", "Give 1 or more.")
-        self.store.set_setting(self._project_id, "budget", tokens)
-
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
         """What is like a memory, best first."""
         from recollect.recall.cascade import similar
@@ -392,51 +483,9 @@ class Engine:
         _refuse_nonsense(limit)
         return tuple(self.store.gaps(self._project_id, limit))
 
-    def aliases(self) -> "tuple[Alias, ...]":
-        from recollect.recall.aliases import list_aliases
-
-        return tuple(list_aliases(self.store, self._project_id))
-
-    def add_alias(self, name: str, words: Iterable[str]) -> "Alias":
-        """From now on a search for `name` also looks for `words`, and the other way round."""
-        from recollect.recall.aliases import add_alias
-
-        self.register()
-        return add_alias(self.store, self._project_id, name, words, self.actor, self._clock())
-
-    def remove_alias(self, name: str, words: Iterable[str] = ()) -> tuple[str, ...]:
-        """Without `words`: all of them. What it no longer finds."""
-        from recollect.recall.aliases import remove_alias
-
-        return remove_alias(self.store, self._project_id, name, tuple(words), self.actor, self._clock())
-
-    def seasons(self) -> tuple[str, ...]:
-        """Those that are on: memories of the season weigh more."""
-        return tuple(self.store.setting(self._project_id, "seasons") or ())
-
-    def start_season(self, name: str) -> None:
-        self._set_seasons(name, {*self.seasons(), name.strip()})
-
-    def end_season(self, name: str) -> None:
-        if name.strip() not in self.seasons():
-            raise Refused(f"The season {name!r} is not on.", "`recollect season list` shows those that are.")
-        self._set_seasons(name, {*self.seasons()} - {name.strip()})
-
-    def _set_seasons(self, name: str, seasons: set[str]) -> None:
-        if not name.strip() or len(name) > 64 or len(seasons) > 20:
-            raise Refused(
-                "A season needs a short name, and there can be 20 at once.", "For example: release-week."
-            )
-        self.store.log("update", self.actor, self._clock(), None, {"seasons": sorted(seasons)})
-        self.store.set_setting(self._project_id, "seasons", sorted(seasons))
-
     def memory_graph(self) -> tuple[tuple[m.Memory, ...], tuple[m.Link, ...]]:
         """All memories in view and the links between them, to be drawn."""
         return self.list(), tuple(self.store.all_links(self.view()))
-
-    @property
-    def _project_id(self) -> str | None:
-        return self.project.id if self.project else None
 
     def _question(self, text: str, files: Iterable[str], **filters: Any) -> "Question":
         from recollect.recall.aliases import load_aliases
@@ -447,7 +496,7 @@ class Engine:
             self.view(**filters),
             files=tuple(files),
             seasons=frozenset(self.seasons()),
-            aliases=load_aliases(self.store, self._project_id),
+            aliases=lambda: load_aliases(self.store, self._project_id),
         )
 
     @cached_property
@@ -461,22 +510,6 @@ class Engine:
         from recollect.recall.slo import LatencyWindow
 
         return LatencyWindow.from_json(self.store.setting(None, "latencies"))
-
-    def get(self, name: str) -> m.Memory:
-        """By id, or the beginning of one. Raises `MemoryNotFound`, `AmbiguousId`."""
-        return self.store.get(self.store.resolve(self._own(), name))
-
-    def find(self, name: str) -> m.Memory:
-        """By id, its beginning, or a keyword that only one active memory here has."""
-        try:
-            return self.get(name)
-        except MemoryNotFound:
-            matches = [found for found, _ in self.store.match(self.view(), name, 5)]
-            if len(matches) == 1:
-                return self.store.get(matches[0])
-            if matches:
-                raise AmbiguousId(name, matches) from None
-            raise
 
     def list(
         self, *, tag: str | None = None, file: str | None = None, limit: int | None = None, **filters: Any
@@ -494,7 +527,14 @@ class Engine:
         return self.store.count(self.view(**filters))
 
     def links(self, name: str) -> tuple[m.Link, ...]:
-        return tuple(self.store.links(self.get(name).id))
+        """Those of a memory, as far as one may see the other end."""
+        memory, view = self.get(name), self._own()
+        found = self.store.links(memory.id)
+        ends = self.store.get_many(
+            [link.target if link.source == memory.id else link.source for link in found]
+        )
+        seen = {memory.id, *(each.id for each in ends.values() if states.is_shown(view, each))}
+        return tuple(link for link in found if {link.source, link.target} <= seen)
 
     def conflicts(self) -> tuple[tuple[m.Link, m.Memory, m.Memory], ...]:
         """Contradictions that wait for someone to settle them, with both sides."""
@@ -514,135 +554,7 @@ class Engine:
             lines = [line for line in lines if line.memory_id in here]
         return tuple(lines)
 
-    def view(
-        self,
-        *,
-        kind: str | None = None,
-        scope: str | None = None,
-        state: str | None = None,
-        branch: str | None = None,
-        session: str | None = None,
-        all_projects: bool = False,
-    ) -> m.View:
-        """What may be seen from here, narrowed by what was asked for."""
-        return m.View(
-            user_id=self.settings.user,
-            project_id=self.project.id if self.project else None,
-            session=session,
-            branches=self._branches(branch),
-            all_projects=all_projects and not m.is_agent(self.actor),
-            states=_states(state),
-            kinds=frozenset({kind_of(kind).name}) if kind else None,
-            scopes=frozenset({_named(m.Scope, "scope", scope)}) if scope else None,
-        )
-
-    def _branches(self, branch: str | None) -> frozenset[str]:
-        """The branch asked for, this one, and those that are part of it."""
-        here = self.place.branch if self.place else None
-        return frozenset({*(each for each in (branch, here) if each), *self._merged})
-
-    @cached_property
-    def _merged(self) -> frozenset[str]:
-        """Branches whose work is in this one. Git is asked only where some memory is of another branch."""
-        if self.place is None or self.place.branch is None:
-            return frozenset()
-        here = m.View(self.settings.user, self._project_id, states=ALL_STATES)
-        others = set(self.store.counts(here, "branch")) - {None, self.place.branch}
-        return places.merged_branches(self.place) & others if others else frozenset()
-
-    def _own(self) -> m.View:
-        """All that is the user's; for an agent, all that is this project's."""
-        return m.View(
-            user_id=self.settings.user,
-            project_id=self.project.id if self.project else None,
-            all_projects=not m.is_agent(self.actor),
-            all_sessions=True,
-            states=ALL_STATES,
-        )
-
     # care
-
-    def export(self, out: IO[str], *, this_project: bool = False) -> int:
-        """Everything as one JSON document that `import` takes; how many memories."""
-        view = replace(self._own(), all_projects=not this_project and not m.is_agent(self.actor))
-        from recollect.tend.transfer import export
-
-        return export(self.store, view, out, self._clock())
-
-    def import_memories(self, records: Iterable[Mapping[str, Any]]) -> ImportedIds:
-        """Keep `records` as given (redacted, not merged); their ids in order, None for one that was refused."""
-        return self.bring_in(records).ids
-
-    def bring_in(
-        self,
-        records: Iterable[Mapping[str, Any]],
-        parcel: "Parcel | None" = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> "ImportReport":
-        """The same with a full report; `parcel` has the links and projects of an export."""
-        self.register()
-        self._wrote = True
-        from recollect.tend.transfer import Importer
-
-        importer = Importer(
-            self.store,
-            self.embedder,
-            user_id=self.settings.user,
-            project=self.project,
-            actor=self.actor,
-            clock=self._clock,
-        )
-        links, projects = (parcel.links, parcel.projects) if parcel else ((), ())
-        report = importer.bring_in(records, links, projects, progress)
-        if report.lacks_vectors:
-            self.store.set_setting(None, "vectors_pending", True)
-        return report
-
-    def import_messages(
-        self, records: Iterable[Mapping[str, Any]], progress: Callable[[int], None] | None = None
-    ) -> "MessageReport":
-        """Keep what was said: dicts with `session`, `order`, `author` (user or assistant), `text`, `created_at`."""
-        from recollect.learn.messages import bring_messages
-
-        self.register()
-        self._wrote = True
-        return bring_messages(
-            records,
-            self.store,
-            self.embedder,
-            user_id=self.settings.user,
-            project_id=self.project.id if self.project else None,
-            now=self._clock(),
-            progress=progress,
-        )
-
-    def embed_missing(self, progress: Callable[[int], None] | None = None, limit: int | None = None) -> int:
-        """Make the vectors that are missing for today's model; how many. Stops and goes on where it was."""
-        return embed_missing(self.store, self.embedder, progress, limit)
-
-    def count_missing(self) -> int:
-        return self.store.count_without_vector(self.embedder.model)
-
-    def backup(self) -> str:
-        return self.store.backup()
-
-    def encrypt(self, key_file: Path | None = None) -> str:
-        """Encrypt the store and its backups; where the key is now."""
-        self._refuse_agents("change the encryption")
-        if self.store.info().encrypted:
-            raise Refused("The store is encrypted already.", "`recollect encrypt --off` undoes it.")
-        note = self.store.encrypt(lambda: make_key(self.settings.database, os.environ, key_file))
-        self.store.log("update", self.actor, self._clock(), None, {"encrypted": True})
-        return note.where
-
-    def decrypt(self) -> None:
-        self._refuse_agents("change the encryption")
-        note = read_note(self.settings.database)
-        if not self.store.info().encrypted or note is None:
-            raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
-        self.store.decrypt()
-        self.store.log("update", self.actor, self._clock(), None, {"encrypted": False})
-        drop_key(self.settings.database, note)
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes, for people and programs."""
@@ -661,6 +573,7 @@ class Engine:
             "tags": len(self.tags()),
             "store": m.as_json(info),
             "embedder": self.settings.embedder,
+            "compaction": self.store.setting(self._project_id, "compacted"),
             "recall": {"p95_ms": round(window.p95, 1), "samples": len(window), "degraded": window.degraded},
         }
 
@@ -675,34 +588,6 @@ class Engine:
             view=self.view(),
             now=self._clock(),
         )
-
-    def declare_subproject(self) -> m.Project:
-        """From now on this folder is a project of its own."""
-        if self.place is None:
-            raise Refused("There is no folder to declare.", "Go into it first.")
-        project, keys = places.declare_subproject(self.place)
-        self.store.put_project(project, keys)
-        return project
-
-    def agree(self, server: str) -> None:
-        """Record that the user agrees to texts being sent to `server`."""
-        self._refuse_agents("agree to sending texts away")
-        if urlsplit(server).username or urlsplit(server).query:
-            raise Refused(
-                "A server's address holds no user, password or token.",
-                "Use RECOLLECT_EMBEDDER_KEY for its key.",
-            )
-        agreed = self.store.setting(None, "agreed") or []
-        self.store.log("update", self.actor, self._clock(), None, {"agreed": server})
-        self.store.set_setting(None, "agreed", sorted({*agreed, server}))
-
-    def register(self) -> None:
-        """Make this project known, with all the ways it can be recognised."""
-        if self.project and self._project_keys:
-            known = set(self.store.project_keys(self.project.id))
-            if not known.issuperset(self._project_keys):
-                self.store.put_project(self.project, self._project_keys)
-            self._project_keys = ()
 
     def _catch_up(self, lacks_vector: bool) -> None:
         """Vectors that could not be made when their memories were written, a few with every write that can."""
@@ -747,19 +632,6 @@ def _local(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def _states(state: str | None) -> frozenset[m.State]:
-    if state == "all":
-        return ALL_STATES
-    return frozenset({_named(m.State, "state", state) if state else m.State.ACTIVE})
-
-
-def _named(names: Any, what: str, value: str) -> Any:
-    try:
-        return names(value)
-    except ValueError:
-        raise UnknownName(what, value, [str(name) for name in names]) from None
-
-
 _EDITABLE: dict[str, Callable[[Any], Any]] = {
     "content": str,
     "kind": lambda name: kind_of(name).name,
@@ -769,7 +641,7 @@ _EDITABLE: dict[str, Callable[[Any], Any]] = {
     "season": lambda text: text or None,
     "branch": lambda text: text or None,
     "importance": float,
-    "visibility": lambda name: _named(m.Visibility, "visibility", name),
+    "visibility": lambda name: named(m.Visibility, "visibility", name),
 }
 
 

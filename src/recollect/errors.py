@@ -68,9 +68,18 @@ class ChangeNotFound(RecollectError):
         super().__init__(f"No single change {name[:60]!r}.", "`recollect changes` lists them with their ids.")
 
 
+class SessionNotFound(RecollectError):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"No session {name[:60]!r} here.", "`recollect session list` shows those of this project."
+        )
+
+
 class ReviewNotFound(RecollectError):
     def __init__(self, name: str) -> None:
-        super().__init__(f"No single question {name[:60]!r} is open.", "`recollect review --json` lists them.")
+        super().__init__(
+            f"No single question {name[:60]!r} is open.", "`recollect review --json` lists them."
+        )
 
 
 class UnknownName(RecollectError):

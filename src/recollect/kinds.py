@@ -4,6 +4,7 @@ Code asks this table and never tests for a kind by name. To add a kind, add a ro
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from recollect.errors import UnknownName
 
@@ -64,6 +65,15 @@ ALIASES = {
 }
 
 DEFAULT = "fact"
+
+# What holds for all kinds (docs/lifecycle.md).
+INFERRED_HALF_LIFE = 7.0  # days, at most, for what was only inferred
+FADED = 0.1  # confidence below which a memory that a program kept is archived
+USED_ENOUGH = 3  # uses after which its kind's time no longer counts
+LATELY = timedelta(hours=24)  # what was used within is never archived
+QUARANTINE = timedelta(hours=24)  # in which what a program kept must prove its worth
+DOUBTED = 0.8  # what is left of its importance if it has not
+ROOM = 0.9  # of the capacity, to which a project above it is brought down
 
 
 def kind_of(name: str) -> Kind:

@@ -199,6 +199,7 @@ class Draft:
     messages: tuple[int, int] | None = None
     snippet: str = ""
     project_id: str | None = None  # None = the project the engine is open in
+    standing: str | None = None  # None = confirmed; what was promoted automatically is a candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +246,9 @@ class Session:
     parent: str | None = None  # the session it was forked from
     ended_at: datetime | None = None  # None = still open
     summary: str = ""
+    transcript: str = ""  # the host's own file; empty where it has none
+    active_at: datetime | None = None  # when something last happened in it; None = nothing yet
+    extracted_at: datetime | None = None  # when all of it was last learnt from; None = not yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +295,9 @@ class Finding:
     file_paths: tuple[str, ...] = ()
     messages: tuple[int, int] | None = None  # first and last message that show it
     promoted_to: str | None = None  # the memory it became
+    source: Source = Source.EXTRACTED
+    signals: tuple[str, ...] = ()  # what speaks for it: names of `learn/promote.py`
+    steps: tuple[str, ...] = ()  # of a procedure
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def test_completion_prints_a_script_and_how_to_install_it(run, shell):
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        ("recollect re", {"remember", "recall", "restore", "resolve"}),
+        ("recollect re", {"remember", "recall", "restore", "resolve", "review"}),
         ("recollect list --kind go", {"gotcha"}),
         ("recollect list --state d", {"deprecated", "deleted"}),
         ("recollect recall --host c", {"claude-code", "codex", "cursor"}),

@@ -111,3 +111,130 @@ def test_a_malformed_file_of_messages_changes_nothing(run, bad, told):
     assert told in refused.err
     assert len(refused.err.splitlines()) == 2
     assert run("session", "search", "login", "--json").json["results"] == []
+
+
+@pytest.fixture
+def transcript(tmp_path):
+    said = [
+        ("user", "Please add a lint step to the build."),
+        ("assistant", "I added it with npm."),
+        ("user", "No, use pnpm instead of npm in this project."),
+        ("assistant", "Done, it uses pnpm now."),
+    ]
+    records = [
+        {
+            "type": who,
+            "sessionId": "wed",
+            "uuid": str(number),
+            "timestamp": f"2026-05-01T09:0{number}:00Z",
+            "message": {"role": who, "content": text},
+        }
+        for number, (who, text) in enumerate(said)
+    ]
+    path = tmp_path / "wed.jsonl"
+    path.write_text(lines(*records))
+    return path
+
+
+def test_extract_learns_from_a_transcript_and_says_what(run, transcript):
+    told = run("extract", str(transcript))
+    listed = run("list", "--json").json
+
+    assert told.out.startswith("1 file, 1 session, 1 finding; 1 memory made of them.")
+    assert "pnpm" in listed["memories"][0]["content"]
+
+
+def test_extract_answers_in_json(run, transcript):
+    told = run("extract", str(transcript), "--json").json
+
+    assert told.keys() == {
+        "files",
+        "sessions",
+        "findings",
+        "promoted",
+        "elsewhere",
+        "refused",
+        "events",
+        "skipped",
+        "problems",
+    }
+    assert (told["sessions"], told["events"]) == (["wed"], 4)
+
+
+def test_a_memory_leads_back_to_what_was_said(run, transcript):
+    memory = run("extract", str(transcript), "--json").json["promoted"][0]
+
+    told = run("session", "source", memory)
+
+    assert "No, use pnpm instead of npm in this project." in told.out
+
+
+def test_sessions_are_listed_and_shown(run, transcript):
+    run("extract", str(transcript))
+
+    listed, shown = run("session", "list"), run("session", "show", "wed")
+
+    assert listed.out.split()[0] == "wed"
+    assert "Asked: Please add a lint step to the build." in listed.out
+    assert "[correction]" in shown.out and "→" in shown.out
+
+
+def test_a_session_is_forked_and_ended(run, transcript):
+    run("extract", str(transcript))
+
+    child = run("session", "fork", "wed", "--json").json
+    ended = run("session", "end", child["id"], "--json").json
+
+    assert child["parent"] == "wed"
+    assert ended.keys() == {"session", "findings", "promoted", "left"}
+    assert run("session", "recover").out == "No session waits to be recovered.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("session", "show", "nope"), "No session 'nope' here."),
+        (("session", "end", ""), "No session '' here."),
+        (("extract", "nowhere.jsonl"), "There is no file 'nowhere.jsonl'."),
+        (("extract", "--since", "yesterday"), "'yesterday' is no time."),
+        (("preset", "eager"), "Unknown preset 'eager'."),
+    ],
+)
+def test_nonsense_is_refused_by_name(run, arguments, said):
+    told = run(*arguments)
+
+    assert (told.code, told.err.splitlines()[0]) == (1, said)
+
+
+def test_extract_wants_files_or_a_time(run, transcript):
+    assert run("extract").code == 2
+    assert run("extract", str(transcript), "--since", "1d").code == 2
+
+
+def test_since_finds_nothing_where_no_host_was(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+
+    assert run("extract", "--since", "30d").out == "No host has left session files since then.\n"
+
+
+def test_an_unreadable_file_is_named_and_the_rest_is_read(run, transcript, tmp_path):
+    (tmp_path / "notes.txt").write_text("no transcript\n")
+
+    told = run("extract", str(tmp_path / "notes.txt"), str(transcript))
+
+    assert "Not read: notes.txt" in told.err
+    assert "1 session" in told.out
+
+
+def test_memory_and_learning_are_turned_off_and_on(run, transcript):
+    assert run("auto", "off").out == "Learning from sessions is off in shop.\n"
+    assert run("extract", str(transcript), "--json").json["findings"] == 0
+    assert run("auto", "on").code == 0
+    assert run("off", "--everywhere").out == "Memory is off everywhere.\n"
+    assert run("on", "--everywhere", "--json").json == {"memory": True, "everywhere": True}
+
+
+def test_the_preset_is_shown_and_set(run):
+    assert run("preset").out == "Preset: balanced.\n"
+    assert run("preset", "conservative").out == "Preset: conservative.\n"
+    assert run("preset", "--json").json == {"preset": "conservative"}

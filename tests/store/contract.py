@@ -15,6 +15,20 @@ from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound
 from recollect.kinds import KINDS
 
 
+class Place:
+    """A session, a finding, a question, a message and a gap of someone's in a project."""
+
+    def __init__(self, store, project, user="ada"):
+        self.ids = [m.new_id() for _ in range(3)]
+        self.gap = m.new_id()
+        session, finding, review = self.ids
+        store.put_session(m.Session(session, user, project, NOW))
+        store.put_finding(m.Finding(finding, session, "mark", "fact", "Something.", NOW))
+        store.reviews.ask(m.Review(review, user, project, "merge", (review,), "alike", NOW))
+        store.messages.put([m.Message(session, 0, "user", "hi", NOW, user, project)], None, None)
+        store.put_gap(m.Gap(self.gap, project, "something", NOW))
+
+
 class Undo(Exception):
     """Rolls an example back, so that each begins with an empty store."""
 
@@ -284,6 +298,31 @@ class StoreContract:
         assert store.written_in("s1", "agent:coder", NOW) == 2
         assert store.written_in("s1", "agent:coder", NOW - timedelta(days=10)) == 3
         assert store.written_in(None, "agent:coder", NOW) == 1
+
+    def test_ageing_gives_what_programs_kept_and_something_is_due_for(self, store):
+        store.put_session(m.Session("over", "ada", "shop", NOW, ended_at=NOW))
+        long_ago = {"created_at": NOW - timedelta(days=100), "promoted_at": NOW - timedelta(days=100)}
+        due = [
+            memory("Its kind lives for 21 days.", kind="discovery", access_count=2, **long_ago),
+            memory("Half of it is gone every 30 days.", confidence=0.7, trust=0.7, **long_ago),
+            memory("Nobody believes it.", kind="convention", confidence=0.1, trust=0.7, promoted_at=NOW),
+            memory("Of a session.", scope=m.Scope.SESSION, session="over", promoted_at=NOW),
+            memory("On trial.", standing=m.Standing.CANDIDATE, promoted_at=NOW - timedelta(days=1)),
+        ]
+        others = [
+            memory("A person said it.", **{**long_ago, "promoted_at": None}),
+            memory("Used three times.", kind="decision", access_count=3, **long_ago),
+            memory("Used today.", last_accessed_at=NOW - timedelta(hours=1), **long_ago),
+            memory("Pinned.", standing=m.Standing.PINNED, **long_ago),
+            memory("Still on trial.", standing=m.Standing.CANDIDATE, promoted_at=NOW),
+        ]
+        elsewhere = memory("Of another project.", kind="discovery", project_id="blog", **long_ago)
+        keep(store, *due, *others, elsewhere)
+        view = replace(MINE, all_sessions=True)
+
+        assert store.ageing(view, NOW, 0) == due
+        assert store.ageing(view, NOW, 9) == due
+        assert store.ageing(view, NOW, 8) == [*due, *others[1:]]  # nine were kept by programs
 
     def test_delete_takes_out_everything(self, store):
         gone = keep(store, memory("Zebrafish live here.", tags=("fish",), file_paths=("aquarium.py",)))
@@ -576,6 +615,31 @@ class StoreContract:
         assert store.clusters("shop") == [replace(second, members=(b.id,))]
         assert store.clusters(None) == [elsewhere]
 
+    def test_one_cluster_can_be_kept_or_dropped_beside_the_others(self, store):
+        a = keep(store, memory("One."))
+        first, second = (m.Cluster(name, "shop", name, "fake", unit(1, 0), (a.id,), NOW) for name in "cd")
+        store.put_clusters("shop", [first])
+
+        store.put_cluster(second)
+        store.put_cluster(replace(second, label="again"))
+
+        assert store.clusters("shop") == [first, replace(second, label="again")]
+        assert store.drop_cluster("c")
+        assert not store.drop_cluster("c")
+        assert [cluster.id for cluster in store.clusters("shop")] == ["d"]
+
+    def test_only_a_tag_that_nobody_has_or_described_can_be_dropped(self, store):
+        keep(store, memory("One.", tags=("used",)))
+        store.describe_tag("described", "By someone")
+        store.describe_tag("orphan", "")
+
+        assert store.orphan_tags() == ["orphan"]
+        assert not store.drop_tag("used")
+        assert not store.drop_tag("described")
+        assert store.drop_tag("orphan")
+        assert store.orphan_tags() == []
+        assert store.check() == []
+
     # work
 
     def test_sessions_come_back_newest_first(self, store):
@@ -617,6 +681,58 @@ class StoreContract:
         store.put_gap(replace(second, closed_at=NOW))
 
         assert store.gaps("shop", 10) == [first]
+
+    def test_an_export_sees_all_that_is_the_users_in_its_projects(self, store):
+        here, there = (Place(store, project) for project in ("shop", "bank"))
+        nowhere, theirs = Place(store, None), Place(store, "shop", user="bob")
+
+        everything, mine = (
+            [
+                [each.id for each in found]
+                for found in (store.each_session(view), store.each_finding(view), store.reviews.each(view))
+            ]
+            for view in (EVERYTHING, MINE)
+        )
+
+        every, own = (here, there, nowhere), (here, nowhere)
+        assert everything == [sorted(each.ids[at] for each in every) for at in range(3)]
+        assert mine == [sorted(each.ids[at] for each in own) for at in range(3)]
+        assert {each.session for each in store.messages.each(MINE)} == {here.ids[0], nowhere.ids[0]}
+        assert {each.id for each in store.each_gap(MINE)} == {here.gap, nowhere.gap, theirs.gap}
+
+    def test_an_export_goes_through_more_than_a_page(self, store):
+        for number in range(1001):
+            store.put_session(m.Session(f"s{number:04}", "ada", None, NOW))
+        said = [m.Message("s", number, "user", "hi", NOW, "ada", None) for number in range(1001)]
+        store.messages.put(said, None, None)
+
+        assert [each.id for each in store.each_session(MINE)] == [f"s{number:04}" for number in range(1001)]
+        assert list(store.messages.each(MINE)) == said
+
+    def test_links_come_a_page_at_a_time_by_their_ends(self, store):
+        kept = [memory(f"Number {number}.") for number in range(36)]
+        hidden = memory("Hidden.", project_id="bank")
+        keep(store, *kept, hidden)
+        for one in kept:
+            for other in kept:
+                if one.id != other.id:
+                    store.put_link(m.Link(one.id, other.id, m.Relation.RELATES_TO, NOW))
+        store.put_link(m.Link(kept[0].id, hidden.id, m.Relation.RELATES_TO, NOW))
+
+        found = list(store.each_link(MINE))
+
+        assert len(found) == 36 * 35
+        assert found == sorted(store.all_links(MINE), key=lambda link: (link.source, link.target))
+
+    def test_a_gap_that_was_closed_is_not_opened_again_by_an_older_copy(self, store):
+        gap = m.Gap(m.new_id(), "shop", "how are prices rounded", NOW)
+        store.adopt_gap(gap)
+        assert store.gaps("shop", 5) == [gap]
+        store.put_gap(replace(gap, closed_at=NOW))
+
+        store.adopt_gap(gap)
+
+        assert store.gaps("shop", 5) == []
 
     def test_a_project_is_known_by_any_of_its_keys(self, store):
         shop = m.Project("p1", "shop", "/src/shop", "")
@@ -776,6 +892,74 @@ class StoreContract:
         assert store.check() == []
 
     # care
+
+    # forgetting
+
+    def test_clearing_a_project_takes_all_of_it_and_nothing_else(self, store):
+        mine, others = memory("Mine."), memory("Eve's.", user_id="eve")
+        elsewhere, everywhere = memory("Of the bank.", project_id="bank"), memory("Global.", project_id=None)
+        keep(store, mine, others, elsewhere, everywhere)
+        for project in ("shop", "bank"):
+            store.put_session(m.Session(f"{project} monday", "ada", project, NOW))
+            store.put_gap(m.Gap(m.new_id(), project, "what is missing", NOW))
+            message = m.Message(f"{project} monday", 0, "user", "Said.", NOW, "ada", project)
+            store.messages.put([message], None, None)
+            store.set_setting(project, "seasons", ["autumn"])
+
+        cleared = store.clear("ada", "shop", NOW)
+
+        assert (cleared.memories, cleared.messages, cleared.sessions, cleared.gaps) == (1, 1, 1, 1)
+        assert store.get(mine.id).state is m.State.DELETED
+        assert {store.get(each.id).state for each in (others, elsewhere, everywhere)} == {m.State.ACTIVE}
+        assert [store.messages.count("ada", project) for project in ("shop", "bank")] == [0, 1]
+        assert [len(store.sessions("ada", project, 9)) for project in ("shop", "bank")] == [0, 1]
+        assert [len(store.gaps(project, 9)) for project in ("shop", "bank")] == [0, 1]
+        assert [store.setting(project, "seasons") for project in ("shop", "bank")] == [None, ["autumn"]]
+        assert store.check() == []
+
+    def test_clearing_everything_is_for_one_user_in_all_projects(self, store):
+        mine = [memory(f"Mine in {project}.", project_id=project) for project in ("shop", "bank", None)]
+        others = memory("Eve's.", user_id="eve", visibility=m.Visibility.TEAM)
+        keep(store, *mine, others)
+        store.set_setting(None, "agreed", ["https://example.org"])
+
+        cleared = store.clear("ada", None, NOW)
+
+        assert cleared.memories == 3
+        assert [each.id for each in store.newest(m.View("ada", all_projects=True))] == [others.id]
+        assert store.setting(None, "agreed") == ["https://example.org"]
+
+    def test_a_purge_takes_what_was_forgotten_before_then(self, store):
+        old = memory("Old.", state=m.State.DELETED, deleted_at=NOW - timedelta(days=31), tags=("gone",))
+        new = memory("New.", state=m.State.DELETED, deleted_at=NOW - timedelta(days=29))
+        here = memory("Here.")
+        keep(store, old, new, here)
+        store.put_vector(old.id, "fake", unit(1, 0))
+        store.put_link(m.Link(old.id, here.id, m.Relation.RELATES_TO, NOW))
+        before = NOW - timedelta(days=30)
+        assert store.purge_due(before)
+
+        purged = store.purge(before, "agent:memory", NOW)
+
+        assert purged.memories == (old.id,)
+        assert {each.id for each in store.each(EVERYTHING)} == {new.id, here.id}
+        assert store.links(here.id) == []
+        assert store.match(EVERYTHING, "old gone", 5) == []
+        assert store.near(EVERYTHING, "fake", unit(1, 0), 5) == []
+        assert not store.purge_due(before)
+        assert store.purge(before, "agent:memory", NOW).memories == ()
+        assert store.check() == []
+
+    def test_a_vacuum_gives_back_what_is_free(self, store):
+        store.set_setting(None, "ballast", "x" * 1_000_000)
+        store.set_setting(None, "ballast", "")
+        free = store.info().free
+
+        saved = store.vacuum()
+
+        assert free > 900_000
+        assert (saved > 900_000, store.info().free) == (True, 0)
+        assert store.check() == []
 
     def test_info_and_backup_tell_where_things_are(self, store):
         keep(store, memory())

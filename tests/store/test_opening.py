@@ -5,10 +5,10 @@ import tempfile
 from pathlib import Path
 
 import apsw
-import child
 import pytest
 from samples import EVERYTHING, MINE, keep, memory
 
+import child
 from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
 from recollect.store import opening, rows
 from recollect.store.sqlite import SqliteStore
@@ -195,7 +195,7 @@ def test_a_damaged_file_is_set_aside_and_the_newest_backup_restored(path, damage
 
 def test_damage_in_the_middle_is_found_by_whoever_reads_it(path):
     filled(path)
-    scribble(path, size=3 * 4096)
+    scribble(path, path.read_bytes().index(b"Number 100:") // 4096 * 4096, size=3 * 4096)
     store = SqliteStore(path)
 
     with pytest.raises(StoreDamaged, match="damaged"):

@@ -1,13 +1,15 @@
 """Forget, restore, pin, tag, link."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fakes import FakeEmbedder
 from recollect import Engine
 from recollect.embed.open import NoEmbedder
 from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound, OutOfScope, Refused, UnknownName
-from recollect.model import Outcome, Standing, State
+from recollect.model import Outcome, Standing, State, Visibility
 
 
 class Clock:
@@ -354,3 +356,94 @@ def test_two_who_change_the_same_memory_at_once_both_succeed(engine, tmp_path):
 
     memory = engine.get(receipt.id)
     assert (len(memory.tags), memory.strength) == (30, 16)
+
+
+@pytest.mark.parametrize(
+    ("act", "action"),
+    [
+        (lambda engine, a, b: engine.forget(a), "forget"),
+        (lambda engine, a, b: engine.wrong(a), "wrong"),
+        (lambda engine, a, b: engine.resolve(a, b, keep="A"), "resolve"),
+        (lambda engine, a, b: engine.remember("Use spaces"), "supersede"),
+    ],
+    ids=["forget", "wrong", "resolve", "supersede"],
+)
+def test_a_single_act_is_one_change_and_its_undoing_leaves_no_trace(engine, act, action):
+    a, b = (engine.remember(text).id for text in ("Use tabs", "Carts are kept a day"))
+    engine.link(a, b, "contradicts")
+    before = engine.list(state="all")
+    known = {change.id for change in engine.care.changes()}
+
+    act(engine, a, b)
+    (change,) = [each for each in engine.care.changes() if each.id not in known]
+    engine.care.undo(change.id)
+
+    assert (change.action, change.finished_at is not None) == (action, True)
+    assert engine.list(state="all") == before
+
+
+def test_a_restoring_is_a_change_too(engine):
+    receipt = engine.remember("Mail is sent by a worker")
+    engine.forget(receipt.id)
+    engine.restore(receipt.id)
+
+    engine.care.undo(engine.care.changes()[0].id)
+
+    assert engine.get(receipt.id).state is State.DELETED
+    assert [change.action for change in engine.care.changes()] == ["undo", "restore", "forget"]
+
+
+def test_what_only_adds_or_repeats_is_no_change(engine):
+    engine.remember("Mail is sent by a worker")
+    engine.remember("mail is sent by a  worker")
+    engine.remember("Carts are kept a day")
+
+    assert engine.care.changes() == ()
+
+
+def test_a_merge_by_remembering_is_a_change(tmp_path, clock):
+    (tmp_path / "bank").mkdir()
+    with Engine.open(tmp_path / "bank", tmp_path / "home", embedder=FakeEmbedder(), clock=clock) as engine:
+        first = engine.remember("Accounts are locked after three failed tries").id
+        engine.remember("Accounts are locked after three failed tries each")
+
+        (change,) = engine.care.changes()
+        engine.care.undo(change.id)
+
+        assert change.action == "merge"
+        assert (engine.get(first).strength, engine.get(first).content) == (
+            1,
+            "Accounts are locked after three failed tries",
+        )
+
+
+def test_links_lead_only_where_one_may_see(tmp_path):
+    for name in ("shop", "bank"):
+        (tmp_path / name).mkdir()
+    home = tmp_path / "home"
+    with Engine.open(tmp_path / "shop", home, embedder=NoEmbedder()) as shop:
+        here = shop.remember("Totals are rounded half up", visibility="project")
+        private = shop.remember("The margin is thin", scope="global")
+        shop.link(private.id, here.id)
+        shop.link(here.id, private.id, "contradicts")
+        strangers = replace(shop.get(private.id), user_id="eve")
+        shop.store.put(strangers)
+
+        assert shop.links(here.id) == ()
+        assert shop.conflicts() == ()
+        shop.store.put(replace(strangers, visibility=Visibility.TEAM))
+        assert len(shop.links(here.id)) == 2
+
+
+def test_an_agent_sees_no_link_into_another_project(tmp_path):
+    for name in ("shop", "bank"):
+        (tmp_path / name).mkdir()
+    home = tmp_path / "home"
+    with Engine.open(tmp_path / "shop", home, embedder=NoEmbedder()) as shop:
+        there = shop.remember("The margin is thin")
+        everywhere = shop.remember("Totals are rounded half up", scope="global")
+        shop.link(there.id, everywhere.id, "depends_on")
+        assert len(shop.links(everywhere.id)) == 1
+
+    with Engine.open(tmp_path / "bank", home, embedder=NoEmbedder(), actor="agent:coder") as agent:
+        assert agent.links(everywhere.id) == ()

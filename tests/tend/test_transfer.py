@@ -1,22 +1,41 @@
 """Out to a file and back in."""
 
+import contextlib
 import io
 import json
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fakes import FakeClock, FakeEmbedder
 from recollect import Engine
 from recollect.embed.open import NoEmbedder
-from recollect.errors import BadImport
-from recollect.model import Project, Relation, Scope, Source, Standing, State, Visibility
-from recollect.tend.transfer import read_parcel
+from recollect.errors import BadImport, RecollectError
+from recollect.model import (
+    Finding,
+    Gap,
+    Project,
+    Relation,
+    Review,
+    Scope,
+    Session,
+    Source,
+    Standing,
+    State,
+    View,
+    Visibility,
+    fingerprint,
+)
+from recollect.tend.parcel import lines_of, read_parcel
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
 DAY = "2026-01-01T00:00:00.000000Z"
+DAY_ONE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -30,7 +49,7 @@ def open_engine(tmp_path):
             (folder / ".git").mkdir(exist_ok=True)
             (folder / ".git" / "HEAD").write_text("ref: refs/heads/main")
             (folder / ".git" / "config").write_text(f'[remote "origin"]\nurl = https://{remote}\n')
-        opened.append(Engine.open(folder, tmp_path / home, embedder=NoEmbedder(), **options))
+        opened.append(Engine.open(folder, tmp_path / home, **{"embedder": NoEmbedder(), **options}))
         return opened[-1]
 
     yield open_one
@@ -38,14 +57,14 @@ def open_engine(tmp_path):
         engine.close()
 
 
-def export(engine):
+def export(engine, **options):
     out = io.StringIO()
-    engine.export(out)
+    engine.export(out, **options)
     return out.getvalue()
 
 
 def bring(engine, text):
-    parcel = read_parcel(text, "file")
+    parcel = read_parcel(lines_of(text.encode()), "file")
     return engine.bring_in(parcel.records, parcel)
 
 
@@ -198,7 +217,7 @@ def test_secrets_are_taken_out_of_every_imported_field(open_engine, tmp_path):
 )
 def test_a_malformed_file_is_refused_with_its_line(text, line):
     with pytest.raises(BadImport, match=line):
-        read_parcel(text, "file")
+        read_parcel(lines_of(text.encode()), "file")
 
 
 def test_sql_in_a_record_is_only_text(open_engine):
@@ -517,14 +536,61 @@ records = st.fixed_dictionaries(
 pairs = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(Relation)), max_size=4)
 
 
+when = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))
+titles = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20)
+works = st.fixed_dictionaries(
+    {
+        "sessions": st.lists(st.tuples(titles, st.none() | when, when), max_size=3),
+        "findings": st.lists(titles, max_size=3, unique_by=fingerprint),
+        "gaps": st.lists(titles, max_size=3),
+        "reviews": st.lists(st.tuples(titles, st.none() | titles), max_size=3),
+        "tags": st.dictionaries(titles, titles, max_size=2),
+        "messages": st.lists(st.tuples(st.sampled_from(["user", "assistant"]), titles), max_size=4),
+    }
+)
+
+
+def keep_work(engine, work):
+    """What sessions leave behind, past the doors: ids of ours, texts of whatever kind."""
+    store, user, here, now = engine.store, engine.settings.user, engine.project.id, DAY_ONE
+    for number, (summary, ended, active) in enumerate(work["sessions"]):
+        place = here if number % 2 else None
+        store.put_session(
+            Session(
+                f"s{number}", user, place, now, "agent:a", ended_at=ended, summary=summary, active_at=active
+            )
+        )
+        for at, content in enumerate(work["findings"]):
+            if content.strip():
+                finding = Finding(f"f{number}{at}", f"s{number}", fingerprint(content), "fact", content, now)
+                store.put_finding(finding)
+    for number, context in enumerate(work["gaps"]):
+        store.put_gap(Gap(f"g{number}", here if number % 2 else None, context, now))
+    for number, (reason, decision) in enumerate(work["reviews"]):
+        review = Review(
+            f"r{number}", user, here if number % 2 else None, "merge", (f"m{number}",), reason, now
+        )
+        store.reviews.ask(review)
+        if decision is not None:
+            store.reviews.decide(review.id, decision, now)
+    engine.import_messages(
+        {"session": "s0", "order": order, "author": author, "text": text, "created_at": DAY}
+        for order, (author, text) in enumerate(work["messages"])
+    )
+    everything = View(user, all_projects=True, all_sessions=True, states=frozenset(State))
+    for tag in engine.store.tags(everything):
+        if tag.name in work["tags"] or len(work["tags"]) == 1:
+            store.describe_tag(tag.name, next(iter(work["tags"].values())))
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(records, min_size=1, max_size=6), pairs)
-def test_whatever_was_kept_goes_out_and_in_unchanged(lines, ends):
+@given(st.lists(records, min_size=1, max_size=6), pairs, works)
+def test_whatever_was_kept_goes_out_and_in_unchanged(lines, ends, work):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (
-            Engine.open(folder, folder / "one", embedder=NoEmbedder()) as here,
-            Engine.open(folder, folder / "two", embedder=NoEmbedder()) as there,
+            Engine.open(folder, folder / "one", embedder=FakeEmbedder(dim=8)) as here,
+            Engine.open(folder, folder / "two", embedder=FakeEmbedder(dim=8)) as there,
         ):
             ids = [each for each in here.import_memories(lines) if each]
             links = [
@@ -533,10 +599,435 @@ def test_whatever_was_kept_goes_out_and_in_unchanged(lines, ends):
                 if ids
             ]
             bring(here, document(links=links))
-            first = export(here)
+            keep_work(here, work)
+            first = export(here, messages=True, vectors=True)
 
             report = bring(there, first)
 
-            assert report.refused == []
-            assert without_time(export(there)) == without_time(first)
+            assert (report.refused, report.notes) == ([], ())
+            assert without_time(export(there, messages=True, vectors=True)) == without_time(first)
             assert there.store.check() == []
+            assert len(there.embedder.texts) == len(json.loads(first)["messages"]), (
+                "memories came with theirs"
+            )
+
+
+def fill(engine, clock):
+    """Something of everything an export holds."""
+    receipt = engine.remember("Use tabs", tags=("style",), session="s1")
+    other = engine.remember("Mail goes out by a worker", scope="global")
+    engine.link(receipt.id, other.id)
+    engine.store.describe_tag("style", "How code looks")
+    engine.add_alias("till", ["cash register"])
+    engine.remove_alias("db", ["database"])
+    engine.start_season("release-week")
+    engine.set_budget(900)
+    here, now, store = engine.project.id, clock(), engine.store
+    user = engine.settings.user
+    store.put_session(
+        Session("s1", user, here, now, "agent:a", "codex", "main", None, now, "Tabs", "/tmp/talk.jsonl", now)
+    )
+    store.put_session(Session("s2", user, None, now))
+    content = "Prettier overrides the editor"
+    store.put_finding(
+        Finding("f1", "s1", fingerprint(content), "fact", content, now, tags=("style",), promoted_to=other.id)
+    )
+    store.put_gap(Gap("g1", here, "how are prices rounded", now, "s1"))
+    store.put_gap(Gap("g2", here, "answered long ago", now, None, now))
+    store.reviews.ask(Review("r1", user, here, "merge", (receipt.id, other.id), "alike", now))
+    store.reviews.ask(Review("r2", user, None, "stale", (other.id,), "old", now))
+    store.reviews.decide("r2", "rejected", now)
+    said = {"session": "s1", "author": "assistant", "created_at": DAY}
+    engine.import_messages([{**said, "order": n, "text": f"Message {n}"} for n in range(3)])
+    return receipt.id
+
+
+@pytest.mark.parametrize("options", [{}, {"messages": True}, {"vectors": True, "messages": True}])
+def test_everything_that_cannot_be_made_anew_moves_to_another_machine(open_engine, options):
+    clock, embedder = FakeClock(), FakeEmbedder()
+    here = open_engine("one", embedder=embedder, clock=clock)
+    fill(here, clock)
+    embedder.texts.clear()
+    clock.advance(days=1)
+    there = open_engine("two", embedder=embedder, clock=clock)
+    first = export(here, **options)
+
+    report = bring(there, first)
+
+    assert (report.refused, report.notes) == ([], ())
+    assert without_time(export(there, **options)) == without_time(first)
+    assert there.store.check() == []
+    document = json.loads(first)
+    counts = {name: len(records) for name, records in document.items() if isinstance(records, list)}
+    assert counts == {
+        "projects": 1,
+        "settings": 3,
+        "tags": 1,
+        "sessions": 2,
+        "memories": 2,
+        "links": 1,
+        "findings": 1,
+        "gaps": 1,
+        "reviews": 2,
+        **({"messages": 3} if "messages" in options else {}),
+    }
+    assert "/tmp/talk.jsonl" not in first, "a file of this machine says nothing on another"
+    memories = {each["content"] for each in document["memories"]}
+    assert not memories & set(embedder.texts) or "vectors" not in options
+    assert here.store.count_without_vector("fake") == there.store.count_without_vector("fake") == 0
+
+
+def test_what_was_not_exported_by_us_is_read_in_any_layout(open_engine):
+    here, there = open_engine("one"), open_engine("two")
+    here.remember("Use tabs")
+    text = export(here)
+
+    bring(there, json.dumps(json.loads(text), indent=4))
+
+    assert without_time(export(there)) == without_time(text)
+
+
+@pytest.mark.parametrize("form", ["export", "lines"])
+def test_a_file_is_read_a_record_at_a_time(open_engine, form):
+    engine = open_engine()
+    engine.import_memories({"content": f"Chapter {number}"} for number in range(300))
+    text = export(engine)
+    if form == "lines":
+        text = "".join(json.dumps(each) + "\n" for each in json.loads(text)["memories"])
+    taken = 0
+
+    def lines():
+        nonlocal taken
+        for line in text.encode().splitlines(keepends=True):
+            taken += 1
+            yield line
+
+    parcel = read_parcel(lines, "file")
+    checked, taken = taken, 0
+    first = next(parcel.records)
+
+    assert checked >= 300, "all of it is checked before the first record is given out"
+    assert parcel.counts["memories"] == 300
+    assert first["content"] == "Chapter 0"
+    assert taken < 30
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        {"model": "fake", "values": "AAAA"},
+        {"model": "fake", "values": "no base64!"},
+        {"model": "fake", "values": "AADAfwAAwH8="},
+        {"model": "fake"},
+        {"model": 7, "values": "AACAPw=="},
+        "AACAPw==",
+    ],
+)
+def test_a_vector_that_is_none_is_refused_with_its_record(open_engine, vector):
+    engine = open_engine(embedder=FakeEmbedder())
+
+    report = engine.bring_in([{"content": "Use tabs", "vector": vector}, {"content": "Use spaces"}])
+
+    assert [number for number, _ in report.refused] == [0]
+    assert "vector" in report.refused[0][1]
+
+
+def test_a_vector_of_another_model_or_of_a_text_with_a_secret_is_made_anew(open_engine):
+    embedder = FakeEmbedder(dim=1)
+    engine = open_engine(embedder=embedder)
+    vector = {"model": "other", "values": "AACAPw=="}
+    longer = {"model": "fake", "values": "AACAPwAAAAA="}
+
+    engine.bring_in(
+        [
+            {"content": "Use tabs", "vector": vector},
+            {"content": "Use both", "vector": longer},
+            {"content": f"Use {SECRET}", "vector": {**vector, "model": "fake"}},
+            {"content": "Use spaces", "vector": {**vector, "model": "fake"}},
+        ]
+    )
+
+    assert len(embedder.texts) == 3
+    assert engine.store.check() == []
+    assert "Use spaces" not in embedder.texts
+
+
+def test_who_is_called_otherwise_on_the_other_machine_is_still_the_same(open_engine, monkeypatch):
+    here = open_engine("one")
+    here.remember("Use tabs")
+    monkeypatch.setenv("RECOLLECT_USER", "somebody")
+    there = open_engine("two")
+
+    bring(there, export(here))
+
+    assert [memory.user_id for memory in there.list()] == ["somebody"]
+
+
+@pytest.mark.parametrize(
+    "section, record, told",
+    [
+        ("settings", {"name": "agreed", "value": ["https://evil.com"]}, "setting.name"),
+        ("settings", {"name": "budget", "value": 0}, "setting.value"),
+        ("settings", {"name": "aliases", "value": {"added": [1]}}, "setting.value.added"),
+        ("settings", {"name": "aliases", "value": {"removed": [["a"]]}}, "setting.value.removed"),
+        ("sessions", {"id": "s1"}, "session.started_at"),
+        ("sessions", 7, "not an object"),
+        ("findings", {"id": "f1", "session": "s9"}, "finding.kind"),
+        (
+            "findings",
+            {"id": "f1", "session": "s9", "kind": "fact", "content": "x", "created_at": DAY},
+            "session",
+        ),
+        ("gaps", {"id": "g1", "context": 7, "created_at": DAY}, "gap.context"),
+        ("reviews", {"id": "r1", "kind": "merge", "memories": "a", "created_at": DAY}, "review.memories"),
+        ("tags", {"name": "x"}, "tag.description"),
+        ("messages", {"session": "s1", "text": "hi"}, "order"),
+    ],
+)
+def test_what_else_cannot_be_kept_is_left_out_and_told(open_engine, section, record, told):
+    engine = open_engine()
+    whole = {"format": "recollect-export", "version": 2, "memories": [{"content": "Use tabs"}]}
+
+    report = bring(engine, json.dumps({**whole, section: [record]}))
+
+    assert report.kept == 1
+    assert told in report.notes[0]
+    assert "1 " in report.notes[0]
+
+
+def test_secrets_are_taken_out_of_what_is_no_memory_too(open_engine, tmp_path):
+    engine = open_engine()
+    whole = {
+        "format": "recollect-export",
+        "version": 2,
+        "settings": [{"name": "seasons", "value": [f"x {SECRET}"]}],
+        "tags": [{"name": "ci", "description": SECRET}],
+        "sessions": [{"id": "s1", "started_at": DAY, "summary": f"used {SECRET}", "branch": SECRET}],
+        "findings": [
+            {"id": "f1", "session": "s1", "kind": "fact", "content": f"is {SECRET}", "created_at": DAY}
+        ],
+        "gaps": [{"id": "g1", "context": f"what is {SECRET}", "created_at": DAY}],
+        "reviews": [{"id": "r1", "kind": "merge", "memories": ["a"], "created_at": DAY, "reason": SECRET}],
+        "messages": [{"session": "s1", "order": 0, "text": f"it is {SECRET}"}],
+    }
+
+    report = bring(engine, json.dumps(whole))
+    engine.backup()
+    engine.close()
+
+    assert report.redacted == 8
+    nowhere_on_disk(SECRET, tmp_path / "home")
+
+
+def test_an_import_is_one_change_and_its_undoing_leaves_no_trace(open_engine, tmp_path):
+    clock = FakeClock()
+    here = open_engine("one", clock=clock)
+    there = open_engine("two", clock=clock)
+    for number in range(150):  # more than a transaction
+        here.remember(f"Chapter {number} is about theme {number * 7}")
+    first = here.list()[-1]
+    bring(there, export(here))
+    clock.advance(hours=1)
+    here.edit(first.id, content="The first chapter is lost")
+    here.remember("Mail goes out by a worker")
+    here.link(first.id, here.list()[0].id)
+    clock.advance(hours=1)
+    before = rows_of(tmp_path / "two")
+
+    report = bring(there, export(here))
+    (change, *_), _ = there.care.changes(), clock.advance(hours=1)
+    undone = there.care.undo(report.change)
+
+    assert (change.id, change.action, change.project_id) == (report.change, "import", None)
+    assert change.summary == f"Imported 151 memories and {report.links} links."
+    assert len(undone.restored) == 2
+    assert rows_of(tmp_path / "two") == before
+    assert there.store.check() == []
+
+
+def test_an_import_that_brings_nothing_new_is_no_change(open_engine):
+    engine = open_engine()
+    engine.remember("Use tabs")
+    before = len(engine.audit(100))
+
+    report = bring(engine, export(engine))
+
+    assert report.change is None
+    assert engine.care.changes() == ()
+    assert len(engine.audit(100)) == before
+
+
+def rows_of(home):
+    db = apsw.Connection(str(home / "recollect.db"))
+    tables = "tags memory_tags vectors links reviews findings".split()
+    try:
+        kept = {table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in tables}
+        memories = db.execute("SELECT * FROM memories ORDER BY id").fetchall()
+    finally:
+        db.close()
+    return kept | {"memories": [(num, name, *rest) for num, name, _seq, *rest in memories]}
+
+
+# two machines
+
+
+def merge_both_ways(one, two, rounds):
+    """Each takes what the other exported, in turn (A from B, then B from A), or both from what was there before."""
+    for at_once in rounds:
+        first = export(one)
+        if at_once:
+            bring(one, export(two))
+            bring(two, first)
+        else:
+            bring(two, first)
+            bring(one, export(two))
+
+
+def test_edits_of_one_text_on_two_machines_are_both_kept(open_engine):
+    clock = FakeClock()
+    here, there = open_engine("one", clock=clock), open_engine("two", clock=clock)
+    name = here.remember("The port is 8080", tags=("net",)).id
+    bring(there, export(here))
+    clock.advance(hours=1)
+    here.edit(name, content="Ports are given by the platform")
+    clock.advance(hours=1)
+    there.edit(name, content="The port is in PORT")
+    clock.advance(hours=1)
+
+    report = bring(here, export(there))
+    bring(there, export(here))
+
+    assert report.beside == 1
+    assert without_time(export(here)) == without_time(export(there))
+    assert here.get(name).content == "The port is in PORT"
+    (lost,) = here.list(state="superseded")
+    assert (lost.content, lost.superseded_by) == ("Ports are given by the platform", name)
+    assert [(each.source, each.target, each.relation) for each in here.links(name)] == [
+        (name, lost.id, Relation.SUPERSEDES)
+    ]
+    assert here.store.check() == there.store.check() == []
+
+
+def test_an_edit_of_one_machine_leaves_nothing_beside(open_engine):
+    clock = FakeClock()
+    here, there = open_engine("one", clock=clock), open_engine("two", clock=clock)
+    name = here.remember("The port is 8080").id
+    bring(there, export(here))
+    clock.advance(hours=1)
+    here.edit(name, content="Ports are given by the platform")
+
+    bring(there, export(here))
+
+    assert [memory.content for memory in there.list(state="all")] == ["Ports are given by the platform"]
+
+
+def test_what_is_forgotten_here_is_forgotten_there_unless_it_was_edited_later(open_engine):
+    clock = FakeClock()
+    here, there = open_engine("one", clock=clock), open_engine("two", clock=clock)
+    gone = here.remember("The port is 8080").id
+    edited = here.remember("Mail goes out by a worker").id
+    bring(there, export(here))
+    clock.advance(hours=1)
+    here.forget(gone)
+    here.forget(edited)
+    clock.advance(hours=1)
+    there.edit(edited, content="Mail goes out by a queue")
+
+    merge_both_ways(here, there, [False])
+
+    assert {each.get(gone).state for each in (here, there)} == {State.DELETED}
+    assert {each.get(edited).content for each in (here, there)} == {"Mail goes out by a queue"}
+    assert here.get(edited).state is State.ACTIVE
+
+
+def test_vectors_of_texts_kept_beside_come_too(open_engine):
+    clock, embedder = FakeClock(), FakeEmbedder()
+    here = open_engine("one", clock=clock, embedder=embedder)
+    there = open_engine("two", clock=clock, embedder=embedder)
+    name = here.remember("The port is 8080").id
+    bring(there, export(here, vectors=True))
+    clock.advance(hours=1)
+    here.edit(name, content="Ports are given by the platform")
+    clock.advance(hours=1)
+    there.edit(name, content="The port is in PORT")
+
+    merge_both_ways(here, there, [True])
+
+    assert without_time(export(here, vectors=True)) == without_time(export(there, vectors=True))
+    assert here.store.count_without_vector("fake") == 0
+
+
+texts = st.sampled_from(
+    [
+        "The port is 8080",
+        "Use tabs",
+        "Mail goes out by a worker",
+        "Prices are in cents",
+        "Deploys are on Monday",
+    ]
+)
+acts = st.lists(
+    st.tuples(
+        st.sampled_from(["remember", "edit", "forget", "restore", "pin", "tag", "link", "helpful", "settle"]),
+        st.integers(0, 5),
+        st.integers(0, 5),
+        texts,
+    ),
+    max_size=8,
+)
+
+
+def do(engine, act, first, second, text):
+    ids = [memory.id for memory in engine.list(state="all")]
+    if act == "remember" or not ids:
+        engine.remember(text)
+        return
+    one, other = ids[first % len(ids)], ids[second % len(ids)]
+    {
+        "edit": lambda: engine.edit(one, content=f"{text}, {first}"),
+        "forget": lambda: engine.forget(one),
+        "restore": lambda: engine.restore(one),
+        "pin": lambda: engine.pin(one),
+        "tag": lambda: engine.tag(one, [f"tag{second}"]),
+        "link": lambda: engine.link(one, other),
+        "helpful": lambda: engine.feedback(one, helpful=first % 2 == 0),
+        "settle": lambda: engine.resolve(one, other, "both"),
+    }[act]()
+
+
+def do_all(engine, acts, clock, tick):
+    for act in acts:
+        clock.advance(minutes=int(tick))
+        with contextlib.suppress(RecollectError):  # what cannot be done is left undone
+            do(engine, *act)
+
+
+def texts_of(engine):
+    return {memory.content for memory in engine.list(state="all")}
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(acts, acts, acts, st.lists(st.booleans(), min_size=1, max_size=2), st.booleans())
+def test_two_machines_with_different_edits_hold_the_same_after_merging(before, mine, theirs, rounds, tick):
+    with tempfile.TemporaryDirectory() as name:
+        folder, clock = Path(name), FakeClock()
+        options = {"embedder": NoEmbedder(), "clock": clock}
+        with (
+            Engine.open(folder, folder / "one", **options) as here,
+            Engine.open(folder, folder / "two", **options) as there,
+        ):
+            do_all(here, before, clock, tick)
+            bring(there, export(here))
+            known = texts_of(here)
+            do_all(here, mine, clock, tick)
+            do_all(there, theirs, clock, tick)
+            said = (texts_of(here) | texts_of(there)) - known
+
+            merge_both_ways(here, there, rounds)
+
+            assert without_time(export(here)) == without_time(export(there))
+            assert here.store.check() == there.store.check() == []
+            assert texts_of(here) >= said, "what either side has written is kept"
+            once = export(here)
+            bring(here, export(there))
+            assert export(here) == once

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import recollect.model as m
 from recollect.cli import show as look
 from recollect.cli.door import MEMORY, Door, at_most, excluding, open_engine, shared
+from recollect.daemon import client
 from recollect.errors import EmbedderUnavailable
+from recollect.hosts.doctor import examine_chain, mend_hosts, waiting_files
+from recollect.hosts.table import this_machine
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -84,6 +88,29 @@ def backup(door: Door) -> None:
 
 
 @click.command()
+@click.option("--force", is_flag=True, help="Also if it hardly pays.")
+@shared
+@click.pass_obj
+def vacuum(door: Door, force: bool) -> None:
+    """Give back the space that forgotten memories took, when it pays.
+
+    It also happens by itself: once a quarter, and when a fifth of a file over 100 MB is empty.
+    """
+    with open_engine(door) as engine:
+        saved = engine.care.vacuum(force=force)
+        free, size = engine.store.info().free, engine.store.info().size
+    if door.json:
+        look.say_json({"done": saved is not None, "saved": saved or 0, "size": size, "free": free})
+        return
+    if saved is None:
+        click.echo(
+            f"It does not pay yet: {free / 1e6:.1f} of {size / 1e6:.1f} MB are empty. --force does it anyway."
+        )
+    else:
+        click.echo(f"The file has {size / 1e6:.1f} MB now, {saved / 1e6:.1f} MB less.")
+
+
+@click.command()
 @click.option("--key-file", type=click.Path(path_type=Path), help="Keep the key in this file [the keychain].")
 @click.option("--off", is_flag=True, help="Decrypt the store and its backups.")
 @shared
@@ -114,19 +141,53 @@ def _about_key(where: str) -> str:
     return f"Its key is in {look.printable(where)}: Recollect reads it there."
 
 
-@click.command()
+@click.group(invoke_without_command=True, subcommand_metavar="[verify]")
 @at_most(20)
 @click.option("--memory", metavar="ID", type=MEMORY, help="Only what happened to this memory.")
 @shared
-@click.pass_obj
-def audit(door: Door, limit: int, memory: str | None) -> None:
+@click.pass_context
+def audit(ctx: click.Context, limit: int, memory: str | None) -> None:
     """Show who changed what, newest first. The log holds no text of memories."""
+    if ctx.invoked_subcommand is not None:
+        return
+    door: Door = ctx.obj
     with open_engine(door) as engine:
         lines = engine.audit(limit, memory)
     if door.json:
         look.say_json({"lines": lines})
         return
     look.say_audit(lines)
+
+
+@audit.command()
+@shared
+@click.pass_obj
+def verify(door: Door) -> None:
+    """Check that no line of the log was altered, archived ones included.
+
+    Each line carries the hash of the one before. Exit code 1 if one does not follow.
+    """
+    with open_engine(door) as engine:
+        checked = engine.care.verify_audit()
+    problem = checked.problem
+    if door.json:
+        look.say_json(
+            {
+                "ok": problem is None,
+                "lines": checked.lines,
+                "archived": checked.archived,
+                "problem": problem.what if problem else None,
+            }
+        )
+    else:
+        held = f"{look.count(checked.lines, 'line')} checked, {checked.archived:,} of them archived"
+        click.echo(
+            f"{held}: {'each follows from the one before.' if problem is None else 'up to there all is well.'}"
+        )
+        if problem is not None:
+            click.echo(f"{problem.what} {problem.hint}", err=True)
+    if problem is not None:
+        click.get_current_context().exit(1)
 
 
 @click.command()
@@ -167,19 +228,25 @@ def _counts(numbers: Mapping[str, Any]) -> str:
 
 
 @click.command()
+@click.option("--fix", is_flag=True, help="Mend what can be mended, then check again.")
 @shared
 @click.pass_obj
-def doctor(door: Door) -> None:
-    """Check everything; say what is wrong and what to do.
+def doctor(door: Door, fix: bool) -> None:
+    """Check the whole chain, from the agents to the store; say what is wrong.
 
-    It also says which project this is, and why. Exit code 1 if something is not well.
+    Which project this is and why, whether agents are connected, the hook, the spool, the daemon, the store, the
+    model: a line each, and what to do. Exit code 1 if something is not well.
     """
     with open_engine(door) as engine:
-        checks = engine.doctor()
+        done = _mend(engine) if fix else []
+        project, *rest = engine.doctor()
+        chain = examine_chain(engine.settings.home, this_machine(), m.utc_now())
+        checks = (project, *chain, *rest)
     well = all(check.ok for check in checks)
     if door.json:
-        look.say_json({"ok": well, "checks": checks})
+        look.say_json({"ok": well, "checks": checks} | ({"done": done} if fix else {}))
     else:
+        look.say_notes(done)
         tick, cross = look.glyph("✓", "ok"), look.glyph("✗", "!!")
         for check in checks:
             mark = click.style(tick, fg="green") if check.ok else click.style(cross, fg="red")
@@ -188,3 +255,19 @@ def doctor(door: Door) -> None:
                 click.echo(f"  {'':<10} {look.one_line(check.hint)}")
     if not well:
         click.get_current_context().exit(1)
+
+
+def _mend(engine: "Engine") -> list[str]:
+    """What was done."""
+    from recollect.tend.doctor import close_to_others
+
+    home = engine.settings.home
+    done = [*close_to_others(home), *mend_hosts(home, this_machine())]
+    if taken := engine.sessions.take_in(engine.spool):
+        done.append(f"{look.count(taken, 'event')} taken in from the spool.")
+    if waiting_files(home) and client.ensure(home):
+        done.append("The daemon runs now, and takes in what waits.")
+    made, _ = _make_vectors(engine)
+    if made:
+        done.append(f"{look.count(made, 'vector')} made.")
+    return done

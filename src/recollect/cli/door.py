@@ -29,10 +29,29 @@ class Door:
     home: str | None = None  # None = RECOLLECT_HOME, or ~/.recollect
     project: str | None = None  # None = the current folder
     json: bool = False
+    whole_project: bool = False  # `--project` without a folder, where that means all of it
 
 
 def shared(command: _F) -> _F:
     """The options that every command has, before or after its name."""
+    return _with_options(command, metavar="FOLDER", help="The project's folder [this one].")
+
+
+def shared_or_whole_project(command: _F) -> _F:
+    """The same, where `--project` without a folder means all that is remembered of this one."""
+    return _with_options(
+        command,
+        metavar="[FOLDER]",
+        is_flag=False,
+        flag_value=_WHOLE,
+        help="Without FOLDER: all of this project. With it: the project's folder [this one].",
+    )
+
+
+_WHOLE = "\0"  # no folder's name
+
+
+def _with_options(command: _F, **project: Any) -> _F:
     for option in (
         click.option(
             "--no-color",
@@ -44,13 +63,7 @@ def shared(command: _F) -> _F:
         click.option(
             "--json", is_flag=True, expose_value=False, callback=_keep, is_eager=True, help="Answer in JSON."
         ),
-        click.option(
-            "--project",
-            metavar="FOLDER",
-            expose_value=False,
-            callback=_keep,
-            help="The project's folder [this one].",
-        ),
+        click.option("--project", expose_value=False, callback=_keep, **project),
         click.option(
             "--home",
             metavar="FOLDER",
@@ -78,7 +91,9 @@ def at_most(default: int) -> Callable[[_F], _F]:
 def _keep(ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:
     if value == "":  # an unset variable, most likely: never fall back to the default folder
         raise click.BadParameter("it is empty.", ctx, param)
-    if value:
+    if value == _WHOLE:
+        ctx.ensure_object(Door).whole_project = True
+    elif value:
         setattr(ctx.ensure_object(Door), str(param.name), value)
 
 

@@ -1,4 +1,4 @@
-"""Files that commands read whole and write whole."""
+"""Files that commands write whole."""
 
 import os
 import sys
@@ -8,22 +8,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
-from recollect.errors import BadImport, RecollectError
-
-
-def read_text(file: str, hint: str) -> str:
-    """All of `file`, or of standard input for `-`. Raises `BadImport`, with the line that is not UTF-8."""
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise BadImport(f"Cannot read {file}: {error.strerror}.", hint) from error
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadImport(
-            f"{file}, line {line}: not valid UTF-8.", "Save it as UTF-8; nothing was imported."
-        ) from error
+from recollect.errors import RecollectError
 
 
 def standard_output() -> IO[str]:

@@ -1,4 +1,4 @@
-"""Memories one by one: remember, list, show, edit, forget, restore, pin."""
+"""Memories one by one: remember, list, show, edit, forget, restore, wrong, pin."""
 
 import sys
 from typing import Any
@@ -19,6 +19,7 @@ from recollect.cli.door import (
     links_of,
     open_engine,
     shared,
+    shared_or_whole_project,
     text_of,
 )
 from recollect.errors import Refused
@@ -197,7 +198,7 @@ def edit(door: Door, /, memory_id: str, text: tuple[str, ...], **changes: Any) -
     with open_engine(door) as engine:
         memory = engine.get(memory_id)
         if not given and not door.json and sys.stdin.isatty() and sys.stdout.isatty():
-            given["content"] = _from_editor(memory, encrypted=engine.store.info().encrypted)
+            given["content"] = from_editor(memory, encrypted=engine.store.info().encrypted)
         if not given:
             raise Refused("Nothing to change was given.", f"Give a text, or {_options()}.")
         if given.get("content") == memory.content and len(given) == 1:
@@ -213,7 +214,8 @@ def _options() -> str:
     return f"{', '.join(names)} or {last}"
 
 
-def _from_editor(memory: m.Memory, *, encrypted: bool) -> str:
+def from_editor(memory: m.Memory, *, encrypted: bool) -> str:
+    """Its text as the user leaves it there."""
     if encrypted:
         raise Refused(
             "An editor would put this memory's text into a file in the clear.",
@@ -223,29 +225,129 @@ def _from_editor(memory: m.Memory, *, encrypted: bool) -> str:
 
 
 @click.command()
-@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
-@shared
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY, required=False)
+@click.option("--everything", is_flag=True, help="All you have, in every project; asks first.")
+@click.option("--yes-i-am-sure", "sure", is_flag=True, help="Do not ask: for programs, with --everything.")
+@shared_or_whole_project
 @click.pass_obj
-def forget(door: Door, name: str) -> None:
+def forget(door: Door, name: str | None, everything: bool, sure: bool) -> None:
     """Put a memory out of sight. It can be restored for 30 days.
 
-    A KEYWORD does where only one memory has it.
+    A KEYWORD does where only one memory has it. With --project alone, all that is remembered of this project goes:
+    memories, messages, sessions, findings, aliases.
+
+    \b
+    recollect forget 1m7gk3
+    recollect forget --project
     """
+    _one_of(name, door, everything)
     with open_engine(door) as engine:
-        memory = engine.forget(name)
-        _say_memory(door, "Forgotten", memory)
-        if not door.json:
-            click.echo(f"`recollect restore {memory.id}` brings it back, for 30 days.")
+        if name is not None:
+            memory = engine.forget(name)
+            _say_memory(door, "Forgotten", memory)
+            if not door.json:
+                click.echo(f"`recollect restore {memory.id}` brings it back, for 30 days.")
+            return
+        if everything and not sure:
+            _confirm_everything(door, engine.count(all_projects=True))
+        change, cleared = engine.care.forget_everything() if everything else engine.care.forget_project()
+    if door.json:
+        look.say_json({"change": change.id, **m.as_json(cleared)})
+        return
+    click.echo(
+        f"Forgotten: {look.count(cleared.memories, 'memory', 'memories')}, {look.count(cleared.messages, 'message')}"
+        f" and {look.count(cleared.sessions, 'session')}."
+    )
+    click.echo(f"`recollect undo {change.id}` brings everything back, for 30 days.")
+
+
+def _one_of(name: str | None, door: Door, everything: bool = False) -> None:
+    """Refuse all but one of an id, this project and everything."""
+    excluding(project=door.whole_project, everything=everything)
+    if (name is not None) == (door.whole_project or everything):
+        wanted = "an ID, or --project alone for all of this project"
+        raise click.UsageError(f"Give {wanted}.", click.get_current_context())
+
+
+def _confirm_everything(door: Door, number: int) -> None:
+    words = "forget everything"
+    if door.json:
+        raise Refused(
+            "Nothing was forgotten: nobody could be asked.", "--yes-i-am-sure says that you mean it."
+        )
+    click.echo(
+        f"This forgets {look.count(number, 'memory', 'memories')}: all you have, in every project.", err=True
+    )
+    typed = click.prompt(f"Type {words!r} to do it", default="", show_default=False, err=True)
+    if typed.strip() != words:
+        raise Refused("Nothing was forgotten.", f"To do it, type {words!r} when you are asked.")
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=MEMORY, required=False)
+@shared_or_whole_project
+@click.pass_obj
+def restore(door: Door, memory_id: str | None) -> None:
+    """Bring back a memory that was forgotten, archived, deprecated or superseded.
+
+    With --project alone, this project as it was when all of it was forgotten.
+    """
+    _one_of(memory_id, door)
+    with open_engine(door) as engine:
+        if memory_id is not None:
+            _say_memory(door, "Restored", engine.restore(memory_id))
+            return
+        undone = engine.care.restore_project()
+    if door.json:
+        look.say_json(undone)
+        return
+    click.echo(
+        f"Restored {look.count(len(undone.restored), 'memory', 'memories')}, and what belongs to them."
+    )
+    if undone.left_alone:
+        click.echo(f"Changed since, and left alone: {', '.join(look.short_ids(undone.left_alone))}.")
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.option("--because", default="", help="Why; kept with the memory.")
+@click.option("--instead", help="What is right: kept as your correction, in its place.")
+@click.option("--restore-previous", is_flag=True, help="Bring back what it had taken the place of.")
 @shared
 @click.pass_obj
-def restore(door: Door, memory_id: str) -> None:
-    """Bring back a memory that was forgotten, archived, deprecated or superseded."""
+def wrong(door: Door, memory_id: str, because: str, instead: str | None, restore_previous: bool) -> None:
+    """Say that a memory is wrong, and what is right instead.
+
+    It is no longer shown to anyone. What was made of it waits on the review list.
+
+    \b
+    recollect wrong 1m7gk3 --instead "Mail is sent by cron"
+    """
+    excluding(instead=instead, restore_previous=restore_previous)
+    if instead is not None and not instead.strip():
+        raise Refused(
+            "The correction is empty: nothing was changed.", "Say it in a sentence, or leave --instead out."
+        )
     with open_engine(door) as engine:
-        _say_memory(door, "Restored", engine.restore(memory_id))
+        found = engine.wrong(memory_id, because, instead or "", restore_previous)
+    if door.json:
+        previous = list(map(look.memory_json, found.previous))
+        look.say_json({**m.as_json(found), "memory": look.memory_json(found.memory), "previous": previous})
+        return
+    _say_memory(door, "Wrong", found.memory)
+    if found.correction:
+        _say_receipt(door, found.correction)
+    if found.previous:
+        click.echo("Restored:" if found.restored else "It had taken the place of:")
+        for line in look.memory_table(found.previous):
+            click.echo(line)
+        if not found.restored:
+            click.echo("`recollect restore ID` brings one back.")
+    if found.review:
+        click.echo(
+            f"{look.count(len(found.review), 'memory was', 'memories were')} made of it: `recollect review`."
+        )
+    click.echo(f"`recollect undo {found.change}` takes it back.")
 
 
 @click.command()

@@ -66,6 +66,7 @@ def prepare(
         importance=_importance(draft.importance),
         confidence=trust,
         trust=trust,
+        standing=one_of(m.Standing, "standing", draft.standing) or m.Standing.CONFIRMED,
         promoted_at=now if by_agent else None,
     )
     return memory, (*redactions, *more)

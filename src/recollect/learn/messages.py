@@ -104,14 +104,14 @@ def _message(
         session=place,
         order=order,
         author=author,
-        text=_bounded(cleaned),
+        text=bounded(cleaned),
         created_at=m.from_text(when) if when else now,
         user_id=user_id,
         project_id=project_id,
     )
 
 
-def _bounded(text: str) -> str:
+def bounded(text: str) -> str:
     """At most MAX_TEXT bytes, never half a character."""
     data = text.encode()
     return text if len(data) <= MAX_TEXT else data[: MAX_TEXT - 3].decode("utf-8", "ignore") + "…"

@@ -3,19 +3,21 @@
 Every door writes through `Learner`, in this order, whoever holds the pen.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
 
 import recollect.model as m
 from recollect.embed.protocol import Embedder
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.learn import contradict, enrich
 from recollect.learn.draft import clean_details, clean_text, prepare
+from recollect.learn.reinforce import BREADCRUMBS, in_richer_words, said_again
 from recollect.learn.supersede import supersede
+from recollect.sidecar.protocol import Judge
 from recollect.store.protocol import Store
 
 NEIGHBOURS = 12  # by meaning, that are compared closely
@@ -24,18 +26,11 @@ NEAR = 0.5  # cosine from which a statement may be about the same matter
 LINKED = 0.6  # cosine from which a neighbour is worth a link
 MOST_LINKS = 3
 MATCHED_WORDS = 3  # all words of a sentence took five times as long at 10,000 memories, and found no more
-BREADCRUMBS = 50  # the newest are kept; `strength` counts them all
+MOST_ASKED = 2  # unsure neighbours that a sidecar is asked about: someone is waiting
 STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
 
 
 NO_NOTES: tuple[str, ...] = ()
-
-
-class Sidecar(Protocol):
-    """A language model that is asked where the rules are not certain."""
-
-    def relate(self, new: str, old: str) -> contradict.Relation | None:
-        """None where it does not know, or cannot be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +41,18 @@ class _Plan:
     same: m.Memory | None = None  # says it in other words
     contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...] = ()
     related: tuple[tuple[m.Memory, float, str], ...] = ()  # with weight and reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A statement that has passed all checks and only needs to be written."""
+
+    memory: m.Memory
+    vector: bytes | None  # None where there is none yet, or none is needed
+    plan: _Plan
+    seq: int  # of the store when the plan was made
+    redactions: tuple[m.Redaction, ...]
+    notes: tuple[str, ...]
 
 
 class Learner:
@@ -59,7 +66,7 @@ class Learner:
         project: m.Project | None,
         folder: Path | None = None,
         session_limit: int,
-        sidecar: Sidecar | None = None,
+        sidecar: Judge | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -72,6 +79,10 @@ class Learner:
 
     def remember(self, draft: m.Draft) -> m.Receipt:
         """Raises `Refused` and changes nothing, or has it kept when it returns."""
+        return self.keep(self.ready(draft))
+
+    def ready(self, draft: m.Draft) -> Ready:
+        """All that can be done before the transaction, which no embedding should hold up. Raises `Refused`."""
         memory, redactions = prepare(
             draft, user_id=self._user_id, project=self._project, now=self._clock(), folder=self._folder
         )
@@ -81,25 +92,38 @@ class Learner:
         if twin is None:  # the same words again need no vector
             vector, notes = self.embed(memory)
         plan = _Plan(twin) if twin else self._plan(memory, vector, self._sidecar)
+        return Ready(memory, vector, plan, seq, redactions, notes)
+
+    def keep(self, ready: Ready) -> m.Receipt:
+        """What was made ready, in one transaction or as part of the caller's. Raises `LimitReached`."""
+        memory, vector, plan = ready.memory, ready.vector, ready.plan
         with self._store.transaction():
             self._check_share(memory)
-            if self._store.seq() != seq:  # someone wrote meanwhile: look again, now that nobody can
+            if self._store.seq() != ready.seq:  # someone wrote meanwhile: look again, now that nobody can
                 plan = self._plan(memory, vector, None)
-            self._log_redactions(memory.created_by, (plan.twin or plan.same or memory).id, redactions)
-            receipt = self._apply(plan, memory, vector)
-        return replace(receipt, redactions=redactions, notes=notes)
+            self._log_redactions(memory.created_by, (plan.twin or plan.same or memory).id, ready.redactions)
+            with self._recorded(plan, memory):
+                receipt = self._apply(plan, memory, vector)
+        return replace(receipt, redactions=ready.redactions, notes=ready.notes)
 
     def rewrite(
-        self, memory_id: str, change: Callable[[m.Memory], m.Memory], actor: str
+        self,
+        memory_id: str,
+        change: Callable[[m.Memory], m.Memory],
+        actor: str,
+        act: m.Change | None = None,
     ) -> tuple[m.Memory, m.Receipt]:
-        """The memory changed by `change`, its new text and details checked as if they were new. Raises `Refused`."""
+        """The memory changed by `change`, its new text and details checked as if they were new. Raises `Refused`.
+
+        `act` is the change it is recorded as a part of, if any.
+        """
         before = self._store.get(memory_id)
         wanted = change(before).content
         text, redactions = clean_text(wanted) if wanted != before.content else (before.content, ())
         vector, notes = (None, NO_NOTES)
         if text != before.content:
             vector, notes = self.embed(replace(change(before), content=text))
-        with self._store.transaction():
+        with self._store.changes.recorded(act) if act else self._store.transaction():
             memory = self._store.get(memory_id)  # as it is now: others may have written since
             changed, more = clean_details(change(memory), self._project, self._folder)
             kept = replace(changed, updated_at=self._clock())
@@ -166,16 +190,18 @@ class Learner:
             note = f"Stored without a vector for now: {error.message} {error.hint}".strip()
             return None, () if error.by_choice else (note,)
 
-    def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Sidecar | None) -> _Plan:
+    def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Judge | None) -> _Plan:
         view = m.scope_of(memory)
         if twin := self._twin(memory):
             return _Plan(twin=twin)
         same: list[tuple[float, m.Memory]] = []
         contradicted: list[tuple[m.Memory, contradict.Verdict]] = []
         related: list[tuple[m.Memory, float, str]] = []
+        asked = 0
         for old, cosine in self._neighbours(view, memory, vector):
             verdict = contradict.compare(memory.content, old.content, cosine)
-            if not verdict.certain and sidecar is not None:
+            if not verdict.certain and sidecar is not None and asked < MOST_ASKED:
+                asked += 1
                 said = sidecar.relate(memory.content, old.content)
                 verdict = replace(verdict, relation=said or verdict.relation)
             if verdict.relation is contradict.Relation.CONTRADICTION:
@@ -245,8 +271,26 @@ class Learner:
         message = outcome.message or "Remembered."
         return _receipt(memory.id, outcome.outcome, message, outcome.superseded, outcome.kept)
 
+    def _recorded(self, plan: _Plan, memory: m.Memory) -> contextlib.AbstractContextManager[None]:
+        """What is done to other memories on the way can be seen in `changes` and undone; a new one alone needs no entry."""
+        kept = plan.twin or plan.same or memory
+        new, contradicted = memory, plan.contradicted
+        if plan.twin is not None and (contradicted := self._open_conflicts(plan.twin)):
+            new = said_again(plan.twin, memory, self._clock())
+        lost = [old.id for old, _ in contradicted if old.state is m.State.ACTIVE and _wins(new, old)]
+        if plan.same is not None:
+            action, summary = "merge", f"What was said again went into {kept.id}."
+        elif lost:
+            action, summary = "supersede", f"{kept.id} took the place of {', '.join(lost)}."
+        else:
+            return contextlib.nullcontext()
+        now = self._clock()
+        who = self._user_id, memory.project_id
+        change = m.Change(m.new_id(now), *who, now, memory.created_by, action, summary, finished_at=now)
+        return self._store.changes.recorded(change)
+
     def _reinforce(self, twin: m.Memory, memory: m.Memory) -> m.Receipt:
-        kept = _said_again(twin, memory, self._clock())
+        kept = said_again(twin, memory, self._clock())
         self._log("update", memory.created_by, kept.id, {"reinforced": kept.strength})
         self._store.put(kept)
         outcome = self._settle_all(kept, self._open_conflicts(kept))
@@ -265,17 +309,7 @@ class Learner:
         contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...],
     ) -> m.Receipt:
         """`memory` into `same`, keeping the richer text; the other is left as a breadcrumb."""
-        kept = _said_again(same, memory, self._clock())
-        richer = len(contradict.content_words(memory.content)) > len(contradict.content_words(same.content))
-        if richer and memory.trust >= same.trust:
-            crumb = replace(kept.reinforcements[-1], said=same.content)
-            kept = replace(
-                kept,
-                content=memory.content,
-                summary=memory.summary,
-                fingerprint=memory.fingerprint,
-                reinforcements=(*kept.reinforcements[:-1], crumb),
-            )
+        kept = in_richer_words(same, memory, said_again(same, memory, self._clock()))
         self._log(
             "merge",
             memory.created_by,
@@ -375,34 +409,6 @@ def _receipt(
 def _wins(new: m.Memory, old: m.Memory) -> bool:
     """A user's correction always, else whoever is trusted at least as much: newer and equal wins."""
     return new.provenance[-1].source is m.Source.USER_CORRECTED or new.trust >= old.trust
-
-
-def _said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
-    crumb = m.Reinforcement(
-        at=now,
-        by=memory.created_by,
-        session=memory.session,
-        said=memory.content if memory.fingerprint != known.fingerprint else "",
-    )
-    provenance = known.provenance
-    if memory.trust > known.trust:  # we know it better now than we did
-        provenance = (*provenance, *memory.provenance)
-    return replace(
-        known,
-        state=m.State.ACTIVE,
-        state_reason=None,
-        importance=min(1.0, known.importance + 0.1),
-        strength=known.strength + 1,
-        trust=max(known.trust, memory.trust),
-        confidence=max(known.confidence, memory.confidence),
-        provenance=provenance,
-        tags=tuple(dict.fromkeys((*known.tags, *memory.tags))),
-        file_paths=tuple(dict.fromkeys((*known.file_paths, *memory.file_paths))),
-        triggers=tuple(dict.fromkeys((*known.triggers, *memory.triggers))),
-        procedure=known.procedure or memory.procedure,
-        reinforcements=(*known.reinforcements, crumb)[-BREADCRUMBS:],
-        updated_at=now,
-    )
 
 
 def _telling_words(text: str) -> str:

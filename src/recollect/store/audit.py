@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.store.connection import Database, unwritable
 from recollect.store.keys import sync
-from recollect.store.protocol import Problem
+from recollect.store.protocol import AuditCheck, Problem
 
 if TYPE_CHECKING:
     import apsw
 
 _COLUMNS = "seq, at, actor, action, memory_id, detail, hash"
 _LONGEST = 1 << 20  # bytes of a line, and far more
+_HINT = "Compare with a backup; `recollect audit` shows the lines around it."
 _Row = tuple[int, str, str, str, str | None, str, str]
 
 
@@ -56,57 +58,115 @@ class AuditTrail:
                 f"SELECT {_COLUMNS} FROM audit ORDER BY seq LIMIT ?", (count - max(1, down_to),)
             ).fetchall()
             try:
-                self._append(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+                self._append(rows)
             except OSError as error:
                 raise unwritable(self._archive, error) from error
             db.execute("DELETE FROM audit WHERE seq <= ?", (rows[-1][0],))
         return len(rows)
 
-    def _append(self, lines: Iterable[str]) -> None:
+    def _append(self, rows: Iterable[Any]) -> None:
+        """Those that are not there yet: power may have gone after they were archived and before they were removed."""
         self._archive.touch(0o600)
+        lines = [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows]
         with self._archive.open("r+b") as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(0, end - _LONGEST))
             tail = file.read()
-            file.seek(end - len(tail) + tail.rfind(b"\n") + 1)  # where a line was cut off, if one was
+            whole = tail[: tail.rfind(b"\n") + 1]  # without a line that was cut off, if one was
+            last = whole[whole.rfind(b"\n", 0, -1) + 1 :]
+            if last in lines:
+                lines = lines[lines.index(last) + 1 :]
+            file.seek(end - len(tail) + len(whole))
             file.truncate()
-            file.writelines(line.encode() for line in lines)
+            file.writelines(lines)
         sync(self._archive)
 
+    def verify(self) -> AuditCheck:
+        """Whether every hash covers its line and the one before, from the first archived line to the newest."""
+        with self._db.reading() as db, db:  # one moment of the log: others may be trimming it
+            checked = self._follow(db, set())
+            gone = _gone(db)
+        return replace(checked, problem=gone[0]) if gone and checked.problem is None else checked
+
     def problems(self) -> list[Problem]:
-        """Whether every hash covers its line and the one before, and every memory has its first line."""
-        with self._db.reading() as db:
-            before, last, added = "", 0, set[str]()
-            for seq, *line, digest in self._all(db):
-                if seq <= last:
-                    continue  # archived and not yet removed when the power went
-                if _hash(before, *line) != digest:
-                    return [
-                        Problem(
-                            f"Audit line {seq} does not follow from the one before: the log was altered.",
-                            "Compare with a backup; `recollect audit` shows the lines around it.",
-                        )
-                    ]
-                before, last = digest, seq
-                if line[2] == "add" and line[3] is not None:
-                    added.add(line[3])
+        """Whether the chain holds, and every memory has its first line."""
+        added = set[str]()
+        with self._db.reading() as db, db:
+            checked = self._follow(db, added)
+            if checked.problem is not None:
+                return [checked.problem]
+            found = _gone(db)
             silent = [row[0] for row in db.execute("SELECT id FROM memories") if row[0] not in added]
         if silent:
-            return [
+            found.append(
                 Problem(
                     f"{len(silent)} memories have no audit line that adds them (first: {silent[0]}).",
                     "They were written past Recollect; look at them with `recollect show`.",
                 )
-            ]
-        return []
+            )
+        return found
 
-    def _all(self, db: "apsw.Connection") -> Iterator[_Row]:
+    def _follow(self, db: "apsw.Connection", added: set[str]) -> AuditCheck:
+        """`added` takes the ids of all memories that a line adds."""
+        first = int(db.execute("SELECT coalesce(min(seq), 0) FROM audit").get)
+        twice: dict[int, str] = {}  # archived, and not yet removed when the power went
+        before, last, archived, seam = "", 0, 0, ""
+        try:
+            for seq, *line, digest in self._archived():
+                if seq <= last or _hash(before, *line) != digest:
+                    return AuditCheck(archived, archived, _altered(f"archived line {seq}"))
+                before, last, archived = digest, seq, archived + 1
+                if seq < first:
+                    seam = digest
+                else:
+                    twice[seq] = digest
+                _note_added(line, added)
+        except (ValueError, TypeError):  # no JSON, or no row of ours
+            problem = _altered(f"line {archived + 1} of {self._archive.name}")
+            return AuditCheck(archived, archived, problem)
+        before, lines = seam, archived
+        for seq, *line, digest in db.execute(f"SELECT {_COLUMNS} FROM audit ORDER BY seq"):
+            if _hash(before, *line) != digest or twice.get(seq, digest) != digest:
+                return AuditCheck(lines, archived, _altered(f"line {seq}"))
+            before, lines = digest, lines + (seq not in twice)
+            _note_added(line, added)
+        return AuditCheck(lines, archived, None)
+
+    def _archived(self) -> Iterator[_Row]:
         if self._archive.exists():
             with self._archive.open(encoding="utf-8") as file:
                 for text in file:
                     if text.endswith("\n"):  # the last line may have been cut
-                        yield tuple(json.loads(text))
-        yield from db.execute(f"SELECT {_COLUMNS} FROM audit ORDER BY seq")
+                        yield _row(json.loads(text))
+
+
+def _gone(db: "apsw.Connection") -> list[Problem]:
+    """Lines cut off at the end, where no later one would tell."""
+    last = int(db.execute("SELECT coalesce(max(seq), 0) FROM audit").get)
+    newest = int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get or 0)
+    if newest <= last:
+        return []
+    return [Problem(f"Audit lines {last + 1} to {newest} are gone: the log was altered.", _HINT)]
+
+
+def _row(value: Any) -> _Row:
+    """Raises TypeError for what is no row."""
+    kinds = (int, str, str, str, str | None, str, str)
+    if not isinstance(value, list) or len(value) != len(kinds) or not all(map(isinstance, value, kinds)):
+        raise TypeError
+    return tuple(value)
+
+
+def _note_added(line: list[Any], added: set[str]) -> None:
+    if line[2] == "add" and line[3] is not None:
+        added.add(line[3])
+
+
+def _altered(where: str) -> Problem:
+    return Problem(
+        f"Audit {where} does not follow from the one before: the log was altered.",
+        _HINT,
+    )
 
 
 def _hash(before: str, *line: str | None) -> str:

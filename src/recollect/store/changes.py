@@ -1,12 +1,9 @@
 """What was done to memories by one act, row by row, so that it can be seen and undone."""
 
-import base64
 import contextlib
-import hashlib
 import json
-import zlib
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,75 +12,59 @@ import apsw
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
 from recollect.store.connection import Database
+from recollect.store.images import EVERY, OF_MEMORIES, Row, Tables, joined, packed, rows_in, unpacked
 
-# What an act on memories may touch, parents first, each with the column that says which memory a row belongs to.
-_TABLES = {
-    "memories": "num",
-    "tags": None,
-    "memory_tags": "num",
-    "vectors": "num",
-    "links": None,
-    "clusters": None,
-    "cluster_members": None,
-    "reviews": None,
-    "findings": None,
-}
 _COLUMNS = "id, user_id, project_id, at, actor, action, summary, finished_at, undone_at"
-_KEPT = frozenset({"seq", "updated_at"})  # differ after every write: no sign that someone else was here
-_WORN = _KEPT | {"access_count", "last_accessed_at", "confidence"}  # and by mere use
-
-Values = dict[str, Any]
 Key = tuple[str, tuple[Any, ...]]  # a table and the key of a row in it
 Reindex = Callable[[apsw.Connection, Collection[int]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One row as it was and as it became: the columns that differ. All of them for one that went."""
-
-    table: str
-    key: tuple[Any, ...]
-    before: Values | None  # None = there was none
-    after: Values | None  # None = there is none now
-
-    @property
-    def owner(self) -> int | None:
-        """The number of the memory it belongs to, where it belongs to just one."""
-        return self.key[0] if _TABLES[self.table] else None
-
-
 class ChangeLog:
-    """`reindex` brings the words of memories, by number, up to date with their rows."""
+    """`reindex` brings the words of memories, by number, up to date with their rows; `transaction` is the store's."""
 
-    def __init__(self, database: Database, reindex: Reindex) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reindex: Reindex,
+        transaction: Callable[[], contextlib.AbstractContextManager[None]],
+    ) -> None:
         self._db = database
+        self._transaction = transaction
         self._reindex = reindex
+        self._thread = threading.local()  # `recording` is set while a change is being recorded
 
     # keeping
 
     @contextlib.contextmanager
-    def recorded(self, change: m.Change) -> Iterator[None]:
+    def recorded(self, change: m.Change, *, projects: bool = False) -> Iterator[None]:
         """A transaction whose writes to memories and all that hangs on them are kept as the next part of `change`.
 
-        The same change may be given again: a long act is many transactions, and `finish` ends it.
+        The same change may be given again: a long act is many transactions, and `finish` ends it. Within a change that
+        is being recorded it is part of that one. `projects`: also what else hangs on projects, sessions and such.
         """
-        with self._db.writing() as db:
+        if getattr(self._thread, "recording", False):
+            yield
+            return
+        tables = EVERY if projects else OF_MEMORIES
+        with self._transaction(), self._db.writing() as db:
             session = apsw.Session(db, "main")
+            self._thread.recording = True
             try:
-                for table in _TABLES:
+                for table in tables:
                     session.attach(table)
                 yield
-                rows = _rows_in(db, session.changeset())
+                rows = rows_in(db, session.changeset(), tables)
             finally:
+                self._thread.recording = False
                 session.close()
             if rows:
                 self._keep(db, change, rows)
 
-    def _keep(self, db: apsw.Connection, change: m.Change, rows: Sequence[_Row]) -> None:
+    def _keep(self, db: apsw.Connection, change: m.Change, rows: Sequence[Row]) -> None:
         places = ", ".join("?" * len(_COLUMNS.split(", ")))
         db.execute(f"INSERT OR IGNORE INTO changes ({_COLUMNS}) VALUES ({places})", _row_of(change))
         part = int(db.execute("SELECT count(*) FROM change_parts WHERE change = ?", (change.id,)).get)
-        db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, _packed(rows)))
+        db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, packed(rows)))
 
     def finish(self, change: m.Change) -> None:
         """It has come to its end, with the summary and time `change` has now. One that touched nothing left no trace."""
@@ -145,9 +126,13 @@ class ChangeLog:
                     "Changes can be undone for 30 days; a backup may reach further back.",
                 )
             _refuse_dependence(db, rows)
-            changed = [row for row in rows if not _still(db, row)]
+            tables = Tables(db)
+            same: list[Row] = []
+            changed: list[Row] = []
+            for row in rows:
+                (same if tables.still(row) else changed).append(row)
             left = _owners(changed)
-            chosen = [row for row in rows if row not in changed and row.owner not in left]
+            chosen = [row for row in same if row.owner not in left]
             if not chosen:
                 raise Refused(
                     "Everything this change touched has changed since.",
@@ -160,11 +145,14 @@ class ChangeLog:
             back = sorted({*back, *_names(db, _owners(chosen))})
         return m.Undone(change_id, tuple(back), tuple(names))
 
-    def _restore(self, db: apsw.Connection, rows: Sequence[_Row]) -> None:
-        order = list(_TABLES)
+    def _restore(self, db: apsw.Connection, rows: Sequence[Row]) -> None:
+        order, tables = list(EVERY), Tables(db)
         db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in whatever order
         for row in sorted(rows, key=lambda row: order.index(row.table)):
-            _put_back(db, row)
+            tables.put_back(row)
+        _drop_loose_ends(db)
+        if any(row.table == "messages" for row in rows):
+            db.execute("UPDATE message_change SET purge = purge + 1")
         nums = _owners(rows)
         gone = any(row.before is None or row.table == "vectors" for row in rows if row.owner is not None)
         seq = int(
@@ -174,94 +162,25 @@ class ChangeLog:
             db.execute("UPDATE memories SET seq = ? WHERE num = ?", (seq, num))
         self._reindex(db, nums)
 
-    def _all(self, db: apsw.Connection, change_id: str) -> list[_Row]:
+    def _all(self, db: apsw.Connection, change_id: str) -> list[Row]:
         """Every row once, from before the first part to after the last."""
         query = "SELECT rows FROM change_parts WHERE change = ? ORDER BY part"
-        rows: dict[Key, _Row] = {}
-        for (packed,) in db.execute(query, (change_id,)):
-            for row in _unpacked(packed):
+        rows: dict[Key, Row] = {}
+        for (part,) in db.execute(query, (change_id,)):
+            for row in unpacked(part):
                 earlier = rows.get((row.table, row.key))
-                rows[row.table, row.key] = row if earlier is None else _joined(earlier, row)
+                rows[row.table, row.key] = row if earlier is None else joined(earlier, row)
         return [row for row in rows.values() if not (row.before is None and row.after is None)]
 
 
-def _rows_in(db: apsw.Connection, changeset: bytes) -> list[_Row]:
-    """A changeset of SQLite as rows, without the columns nobody asks for."""
-    names = {table: _column_names(db, table) for table in _TABLES}
-    found = [_row_from(change, names[change.name]) for change in apsw.Changeset.iter(changeset)]
-    new = {row.key[0] for row in found if row.table == "memories" and row.before is None}
-    return [
-        row
-        for row in found  # what hangs on a new memory goes with it; and what only bookkeeping touched has not changed
-        if (row.table == "memories" or row.owner not in new)
-        and (row.before is None or row.before != row.after)
-    ]
+def _drop_loose_ends(db: apsw.Connection) -> None:
+    """What was put back and hangs on a memory that has been purged since."""
+    there = "(SELECT id FROM memories)"
+    db.execute(f"DELETE FROM links WHERE source NOT IN {there} OR target NOT IN {there}")
+    db.execute(f"DELETE FROM cluster_members WHERE memory NOT IN {there}")
 
 
-def _row_from(change: apsw.TableChange, names: Sequence[str]) -> _Row:
-    old, new = change.old or (), change.new or ()
-    values = [(name, old[at] if old else None, new[at] if new else None) for at, name in enumerate(names)]
-    source = old or new
-    key = tuple(source[at] for at in sorted(change.pk_columns))
-    if change.op == "INSERT":
-        return _Row(change.name, key, None, {"": _digest({name: value for name, _, value in values})})
-    if change.op == "DELETE":
-        return _Row(change.name, key, {name: value for name, value, _ in values}, None)
-    differing = [
-        (name, before, after)
-        for at, (name, before, after) in enumerate(values)
-        if after is not apsw.no_change and at not in change.pk_columns and name != "seq"
-    ]
-    return _Row(
-        change.name,
-        key,
-        {name: before for name, before, _ in differing},
-        {name: after for name, _, after in differing},
-    )
-
-
-def _joined(first: _Row, second: _Row) -> _Row:
-    """What two parts did to one row, as one."""
-    before = first.before if first.before is None or second.before is None else second.before | first.before
-    if second.after is None:
-        after = None
-    elif first.before is None:
-        after = {}  # made and written again: nobody knows any more what it was at the end
-    elif first.after is None or second.before is None:
-        after = second.after  # went and came back
-    else:
-        after = first.after | second.after
-    return _Row(first.table, first.key, before, after)
-
-
-def _still(db: apsw.Connection, row: _Row) -> bool:
-    """Whether the row is as the change left it, use and bookkeeping aside."""
-    current = _current(db, row)
-    if row.after is None:
-        return current is None
-    if current is None:
-        return row.before is None  # made by it and gone since: that much is undone already
-    if row.before is None:
-        return row.after.get("") in (None, _digest(current))
-    return all(current[name] == value for name, value in row.after.items() if name not in _KEPT and name)
-
-
-def _put_back(db: apsw.Connection, row: _Row) -> None:
-    where = " AND ".join(f"{name} = ?" for name in _key_names(db, row.table))
-    if row.before is None:
-        if row.table == "memories":
-            db.execute("DELETE FROM memory_words WHERE rowid = ?", row.key)
-        db.execute(f"DELETE FROM {row.table} WHERE {where}", row.key)
-    elif row.after is None or _current(db, row) is None:
-        names = ", ".join(row.before)
-        places = ", ".join("?" * len(row.before))
-        db.execute(f"INSERT INTO {row.table} ({names}) VALUES ({places})", tuple(row.before.values()))
-    elif row.before:
-        sets = ", ".join(f"{name} = ?" for name in row.before)
-        db.execute(f"UPDATE {row.table} SET {sets} WHERE {where}", (*row.before.values(), *row.key))
-
-
-def _refuse_dependence(db: apsw.Connection, rows: Iterable[_Row]) -> None:
+def _refuse_dependence(db: apsw.Connection, rows: Iterable[Row]) -> None:
     """What the change brought can be taken away only while nothing that came later leans on it."""
     made = {row.key[0] for row in rows if row.table == "memories" and row.before is None}
     links = {row.key for row in rows if row.table == "links"}
@@ -280,55 +199,13 @@ def _refuse_dependence(db: apsw.Connection, rows: Iterable[_Row]) -> None:
                 )
 
 
-def _current(db: apsw.Connection, row: _Row) -> Values | None:
-    where = " AND ".join(f"{name} = ?" for name in _key_names(db, row.table))
-    found = db.execute(f"SELECT * FROM {row.table} WHERE {where}", row.key).fetchone()
-    return dict(zip(_column_names(db, row.table), found, strict=True)) if found else None
-
-
-def _column_names(db: apsw.Connection, table: str) -> list[str]:
-    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
-
-
-def _key_names(db: apsw.Connection, table: str) -> list[str]:
-    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
-
-
-def _owners(rows: Iterable[_Row]) -> set[int]:
+def _owners(rows: Iterable[Row]) -> set[int]:
     return {row.owner for row in rows if row.owner is not None}
 
 
 def _names(db: apsw.Connection, nums: Iterable[int | None]) -> list[str]:
     query = "SELECT id FROM memories WHERE num IN (SELECT value FROM json_each(?)) ORDER BY id"
     return [str(row[0]) for row in db.execute(query, (json.dumps(list(nums)),))]
-
-
-def _digest(values: Values) -> str:
-    kept = [(name, value) for name, value in values.items() if name not in _WORN]
-    return hashlib.blake2b(repr(kept).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-
-
-def _packed(rows: Iterable[_Row]) -> bytes:
-    listed = [(row.table, row.key, row.before, row.after) for row in rows]
-    return zlib.compress(json.dumps(listed, default=_as_text, separators=(",", ":")).encode(), 6)
-
-
-def _unpacked(packed: bytes) -> Iterator[_Row]:
-    for table, key, before, after in json.loads(zlib.decompress(packed)):
-        yield _Row(table, tuple(key), _with_bytes(before), _with_bytes(after))
-
-
-def _as_text(value: bytes) -> Values:
-    return {"bytes": base64.b64encode(value).decode()}
-
-
-def _with_bytes(values: Values | None) -> Values | None:
-    if values is None:
-        return None
-    return {
-        name: base64.b64decode(value["bytes"]) if isinstance(value, dict) else value
-        for name, value in values.items()
-    }
 
 
 def _row_of(change: m.Change) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
 """Messages on the shelf: kept in the order of their sessions, and handed out to be searched."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ import recollect.model as m
 from recollect.store.connection import Database
 
 _COLUMNS = "user_id, project_id, session, position, author, text, created_at"
+_THERE = "forgotten_at IS NULL"
 
 
 class MessageRow(NamedTuple):
@@ -52,19 +53,54 @@ class MessageShelf:
         columns = ", ".join(f"s.{name}" for name in _COLUMNS.split(", "))
         query = (
             f"SELECT s.num, {columns}, v.vector FROM messages s"
-            " LEFT JOIN message_vectors v ON v.num = s.num AND v.model = ? WHERE s.num > ? ORDER BY s.num"
+            " LEFT JOIN message_vectors v ON v.num = s.num AND v.model = ?"
+            " WHERE s.num > ? AND s.forgotten_at IS NULL ORDER BY s.num"
         )
         with self._db.reading() as db:
             return [MessageRow(row[0], _message(row[1:8]), row[8]) for row in db.execute(query, (model, num))]
 
+    def orders(self, user_id: str, session: str) -> set[int]:
+        """Which messages of a session are kept."""
+        query = f"SELECT position FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
+        with self._db.reading() as db:
+            return {int(row[0]) for row in db.execute(query, (user_id, session))}
+
+    def span(self, user_id: str, session: str, first: int, last: int) -> list[m.Message]:
+        """What was said from one position to another, both included."""
+        query = (
+            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
+            " AND position BETWEEN ? AND ? ORDER BY position"
+        )
+        with self._db.reading() as db:
+            return [_message(row) for row in db.execute(query, (user_id, session, first, last))]
+
+    def each(self, view: m.View) -> Iterator[m.Message]:
+        """The user's in the projects that `view` shows and in none, session by session, a page at a time."""
+        query = (
+            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ?1 AND (?2 OR project_id IS NULL OR project_id IS ?3)"
+            " AND (session, position) > (?4, ?5) ORDER BY session, position LIMIT 500"
+        )
+        last: tuple[str, int] = ("", -1)
+        while True:
+            with self._db.reading() as db:
+                given = (view.user_id, view.all_projects, view.project_id, *last)
+                page = [_message(row) for row in db.execute(query, given)]
+            yield from page
+            if len(page) < 500:
+                return
+            last = (page[-1].session, page[-1].order)
+
     def count(self, user_id: str, project_id: str | None) -> int:
         with self._db.reading() as db:
-            query = "SELECT count(*) FROM messages WHERE user_id = ? AND project_id IS ?"
+            query = f"SELECT count(*) FROM messages WHERE user_id = ? AND project_id IS ? AND {_THERE}"
             return int(db.execute(query, (user_id, project_id)).get)
 
     def session(self, user_id: str, session: str) -> list[m.Message]:
         """A session from its beginning."""
-        query = f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? ORDER BY position"
+        query = (
+            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
+            " ORDER BY position"
+        )
         with self._db.reading() as db:
             return [_message(row) for row in db.execute(query, (user_id, session))]
 

@@ -11,7 +11,10 @@ from recollect.store.classes import Key
 
 if TYPE_CHECKING:
     from recollect.store.changes import ChangeLog
+    from recollect.store.events import EventShelf
+    from recollect.store.ledger import LedgerShelf
     from recollect.store.messages import MessageShelf
+    from recollect.store.purge import Cleared, Purged
     from recollect.store.reviews import ReviewShelf
     from recollect.store.vectors import Scan
 
@@ -25,11 +28,21 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditCheck:
+    """How far the audit log was found to hold together."""
+
+    lines: int  # that follow from one another, archived ones included
+    archived: int
+    problem: Problem | None  # None = it holds to the end
+
+
+@dataclass(frozen=True, slots=True)
 class StoreInfo:
     location: str
     version: int
     size: int  # bytes
     encrypted: bool
+    free: int = 0  # bytes of it that hold nothing
 
 
 class TextRow(NamedTuple):
@@ -116,6 +129,13 @@ class Store(Protocol):
     def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
         """How many memories `created_by` wrote in `session` since then."""
 
+    def ageing(self, view: m.View, now: datetime, capacity: int) -> list[m.Memory]:
+        """Memories that a program kept and `tend` may have to decide on: all of those it will, and few others.
+
+        Their quarantine, their kind's time or their session may be over, or nobody believes them any more; and all of
+        a project that holds more than `capacity`, if that is not 0.
+        """
+
     def delete(self, memory_id: str) -> None:
         """Take it out for good: row, words, vectors, links, tags."""
 
@@ -138,6 +158,14 @@ class Store(Protocol):
     @property
     def messages(self) -> "MessageShelf":
         """What was said in sessions."""
+
+    @property
+    def ledger(self) -> "LedgerShelf":
+        """What calls of a sidecar have cost."""
+
+    @property
+    def events(self) -> "EventShelf":
+        """What happened in sessions that have not been learnt from yet."""
 
     @property
     def changes(self) -> "ChangeLog":
@@ -181,6 +209,9 @@ class Store(Protocol):
     def all_links(self, view: m.View) -> list[m.Link]:
         """Those with both ends in `view`."""
 
+    def each_link(self, view: m.View) -> Iterator[m.Link]:
+        """The same by their ends, a page at a time: for exports."""
+
     def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
         """All hops from `memory_ids` to others in `view`, at most the `fan_out` strongest links of each.
 
@@ -196,8 +227,19 @@ class Store(Protocol):
 
     def describe_tag(self, name: str, description: str) -> None: ...
 
+    def orphan_tags(self) -> list[str]:
+        """Names of tags that no memory has and nobody has described."""
+
+    def drop_tag(self, name: str) -> bool:
+        """Take it out if it is an orphan; whether it was."""
+
     def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
         """Replace all clusters of the project."""
+
+    def put_cluster(self, cluster: m.Cluster) -> None:
+        """Keep `cluster` beside the others of its project, replacing one with its id."""
+
+    def drop_cluster(self, cluster_id: str) -> bool: ...
 
     def clusters(self, project_id: str | None) -> list[m.Cluster]: ...
 
@@ -210,12 +252,23 @@ class Store(Protocol):
     def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
         """Newest first."""
 
+    def each_session(self, view: m.View) -> Iterator[m.Session]:
+        """The user's in the projects that `view` shows and in none, by id, a page at a time; so are the next two."""
+
+    def each_finding(self, view: m.View) -> Iterator[m.Finding]: ...
+
+    def each_gap(self, view: m.View) -> Iterator[m.Gap]:
+        """Open ones, whosever they are."""
+
     def put_finding(self, finding: m.Finding) -> bool:
         """Keep it, unless its session has one with the same fingerprint; whether it was kept."""
 
     def findings(self, session: str) -> list[m.Finding]: ...
 
     def put_gap(self, gap: m.Gap) -> None: ...
+
+    def adopt_gap(self, gap: m.Gap) -> None:
+        """Keep it as open, unless it is known: one that has been closed here stays closed."""
 
     def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
         """Open ones, newest first."""
@@ -249,6 +302,23 @@ class Store(Protocol):
 
     def audit(self, limit: int, memory_id: str | None = None) -> list[m.AuditLine]:
         """Newest first."""
+
+    def verify_audit(self) -> AuditCheck:
+        """Whether every line, archived or not, follows from the one before. Reads everything."""
+
+    # forgetting
+
+    def clear(self, user_id: str, project_id: str | None, at: datetime) -> "Cleared":
+        """Forget all the user has in the project, None for everywhere: memories and messages softly, all else is taken out."""
+
+    def purge_due(self, before: datetime) -> bool:
+        """Whether `purge` would find something. Quick."""
+
+    def purge(self, before: datetime, actor: str, at: datetime) -> "Purged":
+        """Take out for good what was forgotten before then, and what changes older than that kept of their rows."""
+
+    def vacuum(self, patience: float = 30.0) -> int:
+        """Rewrite the file without its free pages; how many bytes smaller it is. Raises `StoreBusy`."""
 
     # care
 

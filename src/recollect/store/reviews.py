@@ -1,7 +1,7 @@
 """What waits for a person's word: each question once, whatever the answer was."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -41,6 +41,16 @@ class ReviewShelf:
         )
         with self._db.reading() as db:
             return [_review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
+
+    def each(self, view: m.View) -> Iterator[m.Review]:
+        """All, decided or not, of the projects that `view` shows and of global memories, by id."""
+        query = (
+            f"SELECT {_COLUMNS} FROM reviews WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
+            " ORDER BY id"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (view.user_id, view.all_projects, view.project_id)).fetchall()
+        return map(_review_from, found)
 
     def get(self, user_id: str, name: str) -> m.Review:
         """An open one by its id, its beginning or its end. Raises `ReviewNotFound`."""

@@ -167,7 +167,10 @@ def link_from(row: Sequence[Any]) -> m.Link:
     )
 
 
-SESSION_COLUMNS = "id, user_id, project_id, agent, host, branch, parent, started_at, ended_at, summary"
+SESSION_COLUMNS = (
+    "id, user_id, project_id, agent, host, branch, parent, started_at, ended_at, summary, transcript,"
+    " active_at, extracted_at"
+)
 
 
 def session_row(session: m.Session) -> tuple[Any, ...]:
@@ -182,11 +185,14 @@ def session_row(session: m.Session) -> tuple[Any, ...]:
         m.to_text(session.started_at),
         _time(session.ended_at),
         session.summary,
+        session.transcript,
+        _time(session.active_at),
+        _time(session.extracted_at),
     )
 
 
 def session_from(row: Sequence[Any]) -> m.Session:
-    session_id, user_id, project_id, agent, host, branch, parent, started_at, ended_at, summary = row
+    (session_id, user_id, project_id, agent, host, branch, parent, started_at, ended_at, summary) = row[:10]
     return m.Session(
         id=session_id,
         user_id=user_id,
@@ -198,12 +204,15 @@ def session_from(row: Sequence[Any]) -> m.Session:
         parent=parent,
         ended_at=_when(ended_at),
         summary=summary,
+        transcript=row[10],
+        active_at=_when(row[11]),
+        extracted_at=_when(row[12]),
     )
 
 
 FINDING_COLUMNS = (
     "id, session, fingerprint, kind, content, importance, confidence, tags, file_paths, messages,"
-    " promoted_to, created_at"
+    " promoted_to, created_at, source, signals, steps"
 )
 
 
@@ -221,6 +230,9 @@ def finding_row(finding: m.Finding) -> tuple[Any, ...]:
         m.dumps(finding.messages) if finding.messages else None,
         finding.promoted_to,
         m.to_text(finding.created_at),
+        finding.source,
+        m.dumps(finding.signals),
+        m.dumps(finding.steps),
     )
 
 
@@ -242,6 +254,9 @@ def finding_from(row: Sequence[Any]) -> m.Finding:
         file_paths=_strings(paths),
         messages=(span[0], span[1]) if span else None,
         promoted_to=row[10],
+        source=m.Source(row[12]),
+        signals=_strings(row[13]),
+        steps=_strings(row[14]),
     )
 
 

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,20 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound
-from recollect.store import graph, rows
+from recollect.kinds import FADED, INFERRED_HALF_LIFE, KINDS, LATELY, QUARANTINE, USED_ENOUGH
+from recollect.store import graph, purge, rows
 from recollect.store.audit import AuditTrail
 from recollect.store.backup import Backups
 from recollect.store.changes import ChangeLog
 from recollect.store.check import UNREADABLE, find_damage, find_problems
 from recollect.store.classes import COLUMNS
+from recollect.store.connection import BUSY_SECONDS
+from recollect.store.events import EventShelf
 from recollect.store.keys import KeyNote
+from recollect.store.ledger import LedgerShelf
 from recollect.store.messages import MessageShelf
 from recollect.store.opening import open_or_restore, version_of
-from recollect.store.protocol import Edge, Problem, StoreInfo, TextRow
+from recollect.store.protocol import AuditCheck, Edge, Problem, StoreInfo, TextRow
 from recollect.store.reviews import ReviewShelf
 from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.words import searchable, terms
@@ -33,6 +38,8 @@ _PUT = (
     f" {', '.join(f'{name} = excluded.{name}' for name in rows.MEMORY_COLUMNS[1:])}"
     " RETURNING num"
 )
+# What tags and full text are made from, and whose they are.
+_WORDS_OF = f"SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, {rows.TAGS} FROM memories m WHERE m.id = ?"
 _BOOSTS = "2.0, 1.5, 1.2, 1.0"  # content, tags, paths, kind
 _PURGES = "SELECT purge FROM change"
 _PAGE = 500
@@ -49,8 +56,10 @@ class SqliteStore:
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
         self.messages = MessageShelf(self._db)
-        self.changes = ChangeLog(self._db, _index_again)
+        self.changes = ChangeLog(self._db, _index_again, self.transaction)
         self.reviews = ReviewShelf(self._db)
+        self.events = EventShelf(self._db)
+        self.ledger = LedgerShelf(self._db)
         self._vectors: dict[str, VectorIndex] = {}
 
     def close(self) -> None:
@@ -84,11 +93,13 @@ class SqliteStore:
 
     def put(self, memory: m.Memory) -> None:
         with self._db.writing() as db:
-            said = db.execute("SELECT fingerprint FROM memories WHERE id = ?", (memory.id,)).get
+            before = db.execute(_WORDS_OF, (memory.id,)).fetchone()
             num = db.execute(_PUT, (_bump(db), *rows.memory_row(memory))).get
-            if said is not None and said != memory.fingerprint:
-                db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
-            if db.execute("SELECT EXISTS (SELECT 1 FROM memory_tags WHERE num = ?)", (num,)).get:
+            if before == _words_of(memory):
+                return  # what was used, confirmed or archived says what it said
+            if before is not None:
+                if before[0] != memory.fingerprint:
+                    db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
                 db.execute("INSERT OR IGNORE INTO tags (name) VALUES (?)", (tag,))
@@ -207,6 +218,25 @@ class SqliteStore:
         )
         with self._db.reading() as db:
             return int(db.execute(query, (session, created_by, m.to_text(since))).get)
+
+    def ageing(self, view: m.View, now: datetime, capacity: int) -> list[m.Memory]:
+        where, params = _where(view)
+        kept = f"{where} AND m.promoted_at IS NOT NULL"
+        crowded: list[str] = []
+        if capacity:
+            query = f"SELECT coalesce(m.project_id, '') FROM memories m WHERE {kept} GROUP BY 1 HAVING count(*) > ?"
+            with self._db.reading() as db:
+                crowded = [row[0] for row in db.execute(query, (*params, capacity))]
+        return self._memories(
+            f"WHERE {kept} AND ({_QUARANTINED} OR {_OUTLIVED}"
+            " OR coalesce(m.project_id, '') IN (SELECT value FROM json_each(?))) ORDER BY m.id",
+            *params,
+            m.to_text(now - QUARANTINE),
+            m.to_text(now - LATELY),
+            m.to_text(now),
+            m.to_text(now),
+            json.dumps(crowded),
+        )
 
     def delete(self, memory_id: str) -> None:
         with self.transaction(), self._db.writing() as db:
@@ -342,6 +372,22 @@ class SqliteStore:
     def all_links(self, view: m.View) -> list[m.Link]:
         return self._links_in(view, "1")
 
+    def each_link(self, view: m.View) -> Iterator[m.Link]:
+        ends, params = _where(view)
+        inside = f"(SELECT m.id FROM memories m WHERE {ends})"
+        query = (
+            f"SELECT {rows.LINK_COLUMNS} FROM links WHERE (source, target, relation) > (?, ?, ?)"
+            f" AND source IN {inside} AND target IN {inside} ORDER BY source, target, relation LIMIT {_PAGE}"
+        )
+        last = ("", "", "")
+        while True:
+            with self._db.reading() as db:
+                page = [rows.link_from(row) for row in db.execute(query, (*last, *params, *params))]
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = (page[-1].source, page[-1].target, page[-1].relation)
+
     def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
         with self._db.reading() as db:
             return graph.neighbours(db, view, _view_sql(view), memory_ids, fan_out)
@@ -383,18 +429,42 @@ class SqliteStore:
                 (name, description),
             )
 
+    def orphan_tags(self) -> list[str]:
+        query = "SELECT name FROM tags WHERE description = '' AND name NOT IN (SELECT tag FROM memory_tags) ORDER BY 1"
+        with self._db.reading() as db:
+            return [str(row[0]) for row in db.execute(query)]
+
+    def drop_tag(self, name: str) -> bool:
+        query = (
+            "DELETE FROM tags WHERE name = ?1 AND description = ''"
+            " AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = ?1)"
+        )
+        with self._db.writing() as db:
+            db.execute(query, (name,))
+            return db.changes() > 0
+
     def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
         with self._db.writing() as db:
             db.execute("DELETE FROM clusters WHERE project_id IS ?", (project_id,))
             for cluster in clusters:
-                row = (cluster.id, project_id, cluster.label, cluster.model, cluster.centroid)
-                db.execute(
-                    "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?)", (*row, m.to_text(cluster.updated_at))
-                )
-                db.executemany(  # one may have been purged since the clusters were made
-                    "INSERT INTO cluster_members SELECT ?, id FROM memories WHERE id = ?",
-                    ((cluster.id, member) for member in cluster.members),
-                )
+                self.put_cluster(replace(cluster, project_id=project_id))
+
+    def put_cluster(self, cluster: m.Cluster) -> None:
+        row = (cluster.id, cluster.project_id, cluster.label, cluster.model, cluster.centroid)
+        with self._db.writing() as db:
+            db.execute("DELETE FROM clusters WHERE id = ?", (cluster.id,))
+            db.execute(
+                "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?)", (*row, m.to_text(cluster.updated_at))
+            )
+            db.executemany(  # one may have been purged since the clusters were made
+                "INSERT INTO cluster_members SELECT ?, id FROM memories WHERE id = ?",
+                ((cluster.id, member) for member in cluster.members),
+            )
+
+    def drop_cluster(self, cluster_id: str) -> bool:
+        with self._db.writing() as db:
+            db.execute("DELETE FROM clusters WHERE id = ?", (cluster_id,))
+            return db.changes() > 0
 
     def clusters(self, project_id: str | None) -> list[m.Cluster]:
         query = (
@@ -415,10 +485,11 @@ class SqliteStore:
     def put_session(self, session: m.Session) -> None:
         with self._db.writing() as db:
             db.execute(
-                f"INSERT INTO sessions ({rows.SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                f"INSERT INTO sessions ({rows.SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, host = excluded.host,"
                 " branch = excluded.branch, parent = excluded.parent, ended_at = excluded.ended_at,"
-                " summary = excluded.summary",
+                " summary = excluded.summary, transcript = excluded.transcript,"
+                " active_at = excluded.active_at, extracted_at = excluded.extracted_at",
                 rows.session_row(session),
             )
 
@@ -436,13 +507,34 @@ class SqliteStore:
         with self._db.reading() as db:
             return [rows.session_from(row) for row in db.execute(query, (user_id, project_id, limit))]
 
+    def each_session(self, view: m.View) -> Iterator[m.Session]:
+        where, params = _place(view, "s")
+        query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions s WHERE s.user_id = ? AND {where}"
+        return map(rows.session_from, self._pages(query, "s.id", (view.user_id, *params)))
+
+    def each_finding(self, view: m.View) -> Iterator[m.Finding]:
+        where, params = _place(view, "s")
+        columns = ", ".join(f"f.{name}" for name in rows.FINDING_COLUMNS.split(", "))
+        query = (
+            f"SELECT {columns} FROM findings f JOIN sessions s ON s.id = f.session"
+            f" WHERE s.user_id = ? AND {where}"
+        )
+        return map(rows.finding_from, self._pages(query, "f.id", (view.user_id, *params)))
+
+    def _pages(self, query: str, key: str, params: Sequence[Any]) -> Iterator[Any]:
+        """Rows by `key`, which is their first column, a page at a time."""
+        last = ""
+        while True:
+            with self._db.reading() as db:
+                whole = f"{query} AND {key} > ? ORDER BY {key} LIMIT {_PAGE}"
+                page: list[Any] = db.execute(whole, (*params, last)).fetchall()
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = page[-1][0]
+
     def put_finding(self, finding: m.Finding) -> bool:
-        with self._db.writing() as db:
-            db.execute(
-                f"INSERT OR IGNORE INTO findings ({rows.FINDING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                rows.finding_row(finding),
-            )
-            return db.changes() > 0
+        return self.events.put_findings(finding.session, [finding], whole=False) > 0
 
     def findings(self, session: str) -> list[m.Finding]:
         query = f"SELECT {rows.FINDING_COLUMNS} FROM findings WHERE session = ? ORDER BY created_at, id"
@@ -457,6 +549,13 @@ class SqliteStore:
                 (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at), closed),
             )
 
+    def adopt_gap(self, gap: m.Gap) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO gaps VALUES (?, ?, ?, ?, ?, NULL)",
+                (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at)),
+            )
+
     def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
         query = (
             "SELECT id, project_id, context, created_at, session FROM gaps"
@@ -467,6 +566,15 @@ class SqliteStore:
                 m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
                 for row in db.execute(query, (project_id, limit))
             ]
+
+    def each_gap(self, view: m.View) -> Iterator[m.Gap]:
+        where, params = _place(view, "g")
+        query = (
+            "SELECT g.id, g.project_id, g.context, g.created_at, g.session FROM gaps g"
+            f" WHERE g.closed_at IS NULL AND {where}"
+        )
+        for row in self._pages(query, "g.id", params):
+            yield m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
 
     # projects and settings
 
@@ -533,6 +641,43 @@ class SqliteStore:
     def audit(self, limit: int, memory_id: str | None = None) -> list[m.AuditLine]:
         return self._audit.lines(limit, memory_id)
 
+    def verify_audit(self) -> AuditCheck:
+        return self._audit.verify()
+
+    # forgetting
+
+    def clear(self, user_id: str, project_id: str | None, at: datetime) -> purge.Cleared:
+        with self._db.writing() as db:
+            return purge.clear(db, _bump(db), user_id, project_id, at)
+
+    def purge_due(self, before: datetime) -> bool:
+        with self._db.reading() as db:
+            return purge.is_due(db, before)
+
+    def purge(self, before: datetime, actor: str, at: datetime) -> purge.Purged:
+        with self.transaction(), self._db.writing() as db:
+            memories = purge.overdue(db, before)
+            for _, name, _ in memories:
+                self.log("remove", actor, at, name, {"purged": True})
+            messages = purge.purge(db, memories, before)
+            changes = self.changes.expire(before)
+        self._empty_log()
+        return purge.Purged(tuple(name for _, name, _ in memories), messages, changes)
+
+    def vacuum(self, patience: float = BUSY_SECONDS) -> int:
+        before = self.info().size
+        with self._db.fresh() as db:
+            db.set_busy_timeout(int(patience * 1000))
+            db.execute("VACUUM")
+        self._empty_log()
+        return max(0, before - self.info().size)
+
+    def _empty_log(self) -> None:
+        """Move what the write-ahead log holds into the file, and its old pages out of the world, if nobody reads them."""
+        with self._db.fresh() as db:
+            db.set_busy_timeout(0)
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     # care
 
     def trim_audit(self, keep: int = 5000, down_to: int = 4000) -> int:
@@ -555,10 +700,11 @@ class SqliteStore:
     def info(self) -> StoreInfo:
         with self._db.reading() as db:
             version = version_of(db)
+            free = int(db.pragma("freelist_count")) * int(db.pragma("page_size"))
         size = sum(
             Path(f"{self._path}{end}").stat().st_size for end in ("", "-wal") if _exists(self._path, end)
         )
-        return StoreInfo(str(self._path), version, size, self._db.encrypted)
+        return StoreInfo(str(self._path), version, size, self._db.encrypted, free)
 
     def encrypt(self, make_key: Callable[[], tuple[str, KeyNote]]) -> KeyNote:
         """Rewrite the file and its backups with the key that is made then; where it is kept."""
@@ -573,6 +719,38 @@ class SqliteStore:
 _UNEMBEDDED = (
     "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
 )
+
+
+_QUARANTINED = (
+    "(m.standing = 'candidate' AND m.promoted_at <= ? AND (m.settled_at IS NULL OR m.access_count > 0))"
+)
+
+
+def _by_kind(column: str) -> str:
+    days = {kind.name: getattr(kind, column) for kind in KINDS.values() if getattr(kind, column)}
+    return " ".join(("CASE m.kind", *(f"WHEN '{name}' THEN {each}" for name, each in days.items()), "END"))
+
+
+def _days_since(when: str) -> str:
+    """A little more than it is, as SQLite rounds times, so that none is missed."""
+    return f"max(julianday(?) - julianday({when}) + 0.001, 0)"
+
+
+# The rules of `tend.compact` without the exceptions that take reading: who said it, who said it again.
+_OUTLIVED = f"""(m.standing <> 'pinned' AND (m.last_accessed_at IS NULL OR m.last_accessed_at <= ?) AND (
+    (m.access_count < {USED_ENOUGH} AND {_days_since("m.created_at")} > {_by_kind("ttl")})
+    OR m.confidence * m.trust
+        * pow(0.5, {_days_since("max(m.created_at, coalesce(m.last_accessed_at, ''))")}
+            / min(coalesce({_by_kind("half_life")}, 1e9),
+                  iif(m.provenance ->> '$[0].source' = 'inferred', {INFERRED_HALF_LIFE}, 1e9))) < {FADED}
+    OR (m.scope = 'session'
+        AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session AND s.ended_at IS NOT NULL))))"""
+
+
+def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
+    """In the order of `_WORDS_OF`."""
+    paths, tags = m.dumps(memory.file_paths), m.dumps(memory.tags)
+    return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, tags
 
 
 def _index_words(db: "apsw.Connection", num: int, memory: m.Memory) -> None:
@@ -633,6 +811,12 @@ def _view_sql(view: m.View) -> tuple[str, tuple[Any, ...]]:
 def _where(view: m.View) -> tuple[str, list[Any]]:
     sql, params = _view_sql(view)
     return sql, [*params]
+
+
+def _place(view: m.View, table: str) -> tuple[str, tuple[Any, ...]]:
+    """Of the projects that `view` shows, and of none."""
+    within = f"(? OR {table}.project_id IS NULL OR {table}.project_id IS ?)"
+    return within, (view.all_projects, view.project_id)
 
 
 def _exists(path: Path, end: str) -> bool:

@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
 from itertools import islice
@@ -35,6 +36,8 @@ _OUTLYING = 10  # percent of a cluster's members that lie too far out to judge o
 # with 64 dimensions, 44 % of the pairs within a cluster then share a tag; of all pairs 4 % do.
 _LOOSEST = 0.6
 _FARTHEST = 0.4  # cosine of a member to its centre
+_NEAR = 0.9  # cosine of two centres from which they are of one cluster
+_NEAR_IF_SMALL = 0.8  # and of one with few members to another
 _PAGE = 2_000
 RETRIEVALS = 50  # after which clusters are due again
 
@@ -55,7 +58,7 @@ def refresh_clusters(
     store: Store, model: str, view: m.View, project_id: str | None, now: datetime, actor: str = "agent:memory"
 ) -> list[m.Cluster]:
     """Find the clusters of what `view` shows and put them in the place of the project's old ones."""
-    made = _find(store, model, view, project_id, now)
+    made = find_clusters(store, model, view, project_id, now)
     with store.transaction():
         store.log("update", actor, now, None, {"clusters": len(made), "project": project_id})
         store.put_clusters(project_id, made)
@@ -78,7 +81,10 @@ def telling_words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in words if word not in _COMMON))
 
 
-def _find(store: Store, model: str, view: m.View, project_id: str | None, now: datetime) -> list[m.Cluster]:
+def find_clusters(
+    store: Store, model: str, view: m.View, project_id: str | None, now: datetime
+) -> list[m.Cluster]:
+    """Those of what `view` shows, the largest first; nothing is written."""
     import numpy as np
 
     sample = nsmallest(SAMPLE, store.vectors(view, model), key=lambda pair: _lot(pair[0]))
@@ -112,6 +118,36 @@ def _find(store: Store, model: str, view: m.View, project_id: str | None, now: d
         for label, centre, names in zip(labels, centres, members, strict=True)
     ]
     return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.id))
+
+
+def join_near(clusters: Sequence[m.Cluster]) -> list[m.Cluster]:
+    """Those that lie close together made one, called as the larger was; a small one need not lie so close."""
+    import numpy as np
+
+    kept: list[m.Cluster] = []
+    for cluster in sorted(clusters, key=lambda each: (-len(each.members), each.id)):
+        centre = np.frombuffer(cluster.centroid, "<f4")
+        floor = _NEAR if len(cluster.members) >= 2 * SMALLEST else _NEAR_IF_SMALL
+        cosines = [float(np.frombuffer(each.centroid, "<f4") @ centre) for each in kept]
+        if not cosines or max(cosines) < floor:
+            kept.append(cluster)
+        else:
+            at = cosines.index(max(cosines))
+            kept[at] = _joined(kept[at], cluster)
+    return kept
+
+
+def _joined(larger: m.Cluster, smaller: m.Cluster) -> m.Cluster:
+    import numpy as np
+
+    members = tuple(sorted({*larger.members, *smaller.members}))
+    centres = [np.frombuffer(each.centroid, "<f4") * len(each.members) for each in (larger, smaller)]
+    return replace(
+        larger,
+        id=_name(larger.project_id, larger.model, members),
+        centroid=_bytes(_centre(np.stack(centres))),
+        members=members,
+    )
 
 
 def _lot(memory_id: str) -> bytes:

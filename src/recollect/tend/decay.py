@@ -4,11 +4,10 @@ import math
 from datetime import datetime, timedelta
 
 import recollect.model as m
-from recollect.kinds import kind_of
+from recollect.kinds import INFERRED_HALF_LIFE, kind_of
 
 DAY = timedelta(days=1)
-INFERRED_HALF_LIFE = 7.0  # days, at most, for what was only inferred
-RECENT = timedelta(hours=24)
+WEEK = timedelta(days=7)
 
 
 def half_life(memory: m.Memory) -> float | None:
@@ -34,12 +33,30 @@ def familiarity(accesses: int) -> float:
 def confidence_now(memory: m.Memory, now: datetime) -> float:
     if memory.pinned:
         return min(1.0, memory.confidence * memory.trust)
-    said = memory.reinforcements[-1].at if memory.reinforcements else memory.created_at
-    fresh = freshness(now - said, half_life(memory))
+    fresh = freshness(now - last_borne_out(memory), half_life(memory))
     return min(1.0, memory.confidence * fresh * familiarity(memory.access_count) * memory.trust)
+
+
+def last_said(memory: m.Memory) -> datetime:
+    return memory.reinforcements[-1].at if memory.reinforcements else memory.created_at
+
+
+def last_borne_out(memory: m.Memory) -> datetime:
+    """When it was last said or used: what a fact used every week says is as true as on the first day."""
+    return max(last_said(memory), memory.last_accessed_at or memory.created_at)
 
 
 def recency_boost(memory: m.Memory, now: datetime) -> float:
     """1.5 just after it was used, 1.0 in the long run."""
     hours = max((now - (memory.last_accessed_at or memory.created_at)) / timedelta(hours=1), 0.0)
     return 1.0 + 0.5 * math.exp(-hours / 24)
+
+
+def importance_now(memory: m.Memory, now: datetime) -> float:
+    """What decides who goes first where there are too many. All of it for a pinned one."""
+    if memory.pinned:
+        return memory.importance
+    idle = max((now - (memory.last_accessed_at or memory.created_at)) / WEEK, 0.0)
+    tried = 0.9 if memory.standing is m.Standing.CANDIDATE else 1.0
+    used = min(1.0, 0.5 + 0.05 * memory.access_count)
+    return memory.importance * math.pow(0.95, idle) * tried * used

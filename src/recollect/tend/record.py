@@ -1,9 +1,11 @@
-"""One record of a foreign file as a memory, a link or a project.
+"""One record of a foreign file as a memory, a link, a project, a session…
 
 The tables at the end say of every field what it must be. What they do not name is not read, so nothing
 comes in unchecked; what they call a text is redacted.
 """
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,10 +17,11 @@ from recollect.errors import ContentRefused
 from recollect.kinds import DEFAULT, kind_of
 from recollect.learn import enrich, limits
 from recollect.learn.redact import redact
+from recollect.tend.join import NEWEST
 
 LONGEST = 4 * limits.MAX_FIELD  # characters of a text: what a door lets in, and what its redaction made of it
 MOST = 4 * limits.MAX_ITEMS  # tags, files… of one memory: memories that were merged have those of all
-NEWEST = 50  # crumbs kept of a longer trail, as when memories are written
+STORY = 16 * 1024  # characters of what a session was about
 _LARGEST = 2**53 - 1  # as far as JSON counts
 _REMEMBERED = 64  # characters: names come again and again, statements do not
 
@@ -39,11 +42,32 @@ class ForeignProject:
         return [key for key in self.keys if key.startswith("remote:")]
 
 
-class Reader:
-    """Reads records, all in the eyes of one user. Raises `ContentRefused` or `UnknownName` with the field."""
+@dataclass(frozen=True, slots=True)
+class ForeignSetting:
+    """What a user has set, for a project or for all."""
 
-    def __init__(self, user_id: str, project: m.Project | None, clock: m.Clock) -> None:
+    name: str
+    value: Any  # as the table `_SETTINGS` has read it
+    project_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignVector:
+    model: str
+    values: bytes  # little-endian float32, unit length
+
+
+class Reader:
+    """Reads records, all in the eyes of one user, who is called `exporter` in the file if that is not None.
+
+    Raises `ContentRefused` or `UnknownName` with the field.
+    """
+
+    def __init__(
+        self, user_id: str, project: m.Project | None, clock: m.Clock, exporter: str | None = None
+    ) -> None:
         self.user_id = user_id
+        self._exporter = exporter
         self._project = project
         self._clock = clock
         self._seen: dict[str, tuple[str, int]] = {user_id: (user_id, 0)}
@@ -57,6 +81,7 @@ class Reader:
         folded = " ".join(text.split())
         self._seen[folded] = folded, 0  # a short memory is its own summary
         values = _read(_MEMORY, given, self, "")
+        self._take_home(values)
         born = values.setdefault("created_at", self._clock())
         session, author = values.pop("session", None), values.pop("author", "user")
         stated = author == "user"
@@ -100,6 +125,50 @@ class Reader:
         project: ForeignProject = _PROJECT("project", self._start(record), self)
         return project
 
+    def vector(self, record: Mapping[str, Any]) -> ForeignVector | None:
+        """That of a memory; None where it came without."""
+        return _read({"vector": _VECTOR}, record, self, "").get("vector")
+
+    def session(self, record: object, projects: Mapping[str, str]) -> m.Session:
+        values = self._owned(_SESSION, record, "session", projects, "id", "started_at")
+        return m.Session(**{"user_id": self.user_id, "project_id": None} | values)
+
+    def finding(self, record: object) -> m.Finding:
+        values = _whole(_FINDING, self._start(record), self, "finding", *_FINDING_NEEDS)
+        return m.Finding(fingerprint=m.fingerprint(values["content"]), **values)
+
+    def gap(self, record: object, projects: Mapping[str, str]) -> m.Gap:
+        values = self._owned(_GAP, record, "gap", projects, "id", "context", "created_at")
+        return m.Gap(**{"project_id": None} | values)
+
+    def review(self, record: object, projects: Mapping[str, str]) -> m.Review:
+        values = self._owned(_REVIEW, record, "review", projects, "id", "kind", "memories", "created_at")
+        return m.Review(**{"user_id": self.user_id, "project_id": None, "reason": ""} | values)
+
+    def tag(self, record: object) -> tuple[str, str]:
+        """Its name and description."""
+        values = _whole(_TAG, self._start(record), self, "tag", "name", "description")
+        return enrich.normal_tag(values["name"]), values["description"]
+
+    def setting(self, record: object, projects: Mapping[str, str]) -> ForeignSetting:
+        given = self._start(record)
+        table = {**_SETTING, "value": _SETTINGS.get(str(given.get("name")), _text)}
+        return ForeignSetting(**self._owned(table, record, "setting", projects, "name", "value"))
+
+    def _owned(
+        self, table: "Table", record: object, name: str, projects: Mapping[str, str], *needed: str
+    ) -> dict[str, Any]:
+        values = _whole(table, self._start(record), self, name, *needed)
+        self._take_home(values)
+        if "project_id" in values:
+            values["project_id"] = projects.get(values["project_id"], values["project_id"])
+        return values
+
+    def _take_home(self, values: dict[str, Any]) -> None:
+        """Who moves to another machine may be called otherwise there."""
+        if self._exporter is not None and values.get("user_id") == self._exporter:
+            values["user_id"] = self.user_id
+
     def clean(self, text: str) -> str:
         """`text` without secrets, which are counted."""
         seen = self._seen.get(text)
@@ -139,15 +208,19 @@ def _read(table: Table, given: Mapping[str, Any], reader: Reader, prefix: str) -
 
 def _object(make: Callable[..., Any], table: Table, *needed: str) -> Field:
     def field(name: str, value: Any, reader: Reader) -> Any:
-        if not isinstance(value, Mapping):
-            raise _refusal(f"{name} must be an object")
-        values = _read(table, value, reader, f"{name}.")
-        for each in needed:
-            if each not in values:
-                raise _refusal(f"{name}.{each} is missing")
-        return make(**values)
+        return make(**_whole(table, value, reader, name, *needed))
 
     return field
+
+
+def _whole(table: Table, value: Any, reader: Reader, name: str, *needed: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _refusal(f"{name} must be an object")
+    values = _read(table, value, reader, f"{name}.")
+    for each in needed:
+        if each not in values:
+            raise _refusal(f"{name}.{each} is missing")
+    return values
 
 
 def _list(item: Field, most: int = MOST) -> Field:
@@ -184,6 +257,11 @@ def _short(name: str, value: Any, most: int = LONGEST) -> str:
     if len(value) > most:
         raise _refusal(f"{name} has {len(value):,} characters, more than {most:,}")
     return limits.plain(value, name)
+
+
+def _story(name: str, value: Any, reader: Reader) -> str:
+    """A longer text; what is beyond its limit is left out, as where it was first kept."""
+    return reader.clean(_short(name, value, 4 * STORY))[:STORY]
 
 
 def _named(name: str, value: Any, reader: Reader) -> str:
@@ -369,3 +447,95 @@ _LINK_FIELDS: Table = {
 _LINK = _object(m.Link, _LINK_FIELDS, "source", "target", "relation", "created_at")
 _PROJECT_FIELDS: Table = {"id": _project_id, "name": _named, "keys": _list(_key)}
 _PROJECT = _object(ForeignProject, _PROJECT_FIELDS, "id", "name")
+
+
+def _floats(name: str, value: Any, reader: Reader) -> bytes:
+    import numpy as np
+
+    try:
+        data = base64.b64decode(_short(name, value, 64 * LONGEST), validate=True)
+        length = float(np.linalg.norm(np.frombuffer(data, "<f4")))
+    except (binascii.Error, ValueError):
+        length = 0.0
+    if not abs(length - 1) < 0.01:  # nor is NaN
+        raise _refusal(f"{name} must be a vector of length 1, as base64 of 32-bit floats")
+    return data
+
+
+_VECTOR = _object(ForeignVector, {"model": _handle, "values": _floats}, "model", "values")
+_SESSION: Table = {
+    "id": _handle,
+    "user_id": _handle,
+    "project_id": _project_id,
+    "started_at": _time,
+    "agent": _text,
+    "host": _text,
+    "branch": _text,
+    "parent": _text,
+    "ended_at": _time,
+    "summary": _story,
+    "active_at": _time,
+    "extracted_at": _time,
+}  # `transcript` is a file on the machine it was on
+_FINDING: Table = {  # `fingerprint` is made anew
+    "id": _id,
+    "session": _handle,
+    "kind": _kind,
+    "content": _story,
+    "created_at": _time,
+    "importance": _share,
+    "confidence": _share,
+    "tags": _texts,
+    "file_paths": _texts,
+    "messages": _span,
+    "promoted_to": _id,
+    "source": _one_of(m.Source),
+    "signals": _texts,
+    "steps": _texts,
+}
+_FINDING_NEEDS = ("id", "session", "kind", "content", "created_at")
+_GAP: Table = {
+    "id": _id,
+    "project_id": _project_id,
+    "context": _story,
+    "created_at": _time,
+    "session": _text,
+}
+_REVIEW: Table = {
+    "id": _id,
+    "user_id": _handle,
+    "project_id": _project_id,
+    "kind": _named,
+    "memories": _list(_id),
+    "reason": _text,
+    "created_at": _time,
+    "decided_at": _time,
+    "decision": _text,
+}
+_TAG: Table = {"name": _named, "description": _text}
+
+
+def _budget(name: str, value: Any, reader: Reader) -> int:
+    tokens = _count(name, value, reader)
+    if not tokens:
+        raise _refusal(f"{name} must be above 0")
+    return tokens
+
+
+def _aliases(name: str, value: Any, reader: Reader) -> dict[str, Any]:
+    """As `recall.aliases` keeps them: what was added, and which of the defaults were taken out."""
+    kept = _whole({"added": _added, "removed": _list(_any_texts, 10 * MOST)}, value, reader, name)
+    if any(len(pair) != 2 for pair in kept.get("removed", ())):
+        raise _refusal(f"{name}.removed must be a list of pairs")
+    return {"added": kept.get("added", {}), "removed": [list(pair) for pair in kept.get("removed", ())]}
+
+
+def _added(name: str, value: Any, reader: Reader) -> dict[str, list[str]]:
+    if not isinstance(value, Mapping) or len(value) > MOST:
+        raise _refusal(f"{name} must be an object of at most {MOST} names")
+    return {_named(name, each, reader): list(_texts(name, words, reader)) for each, words in value.items()}
+
+
+_SETTINGS: Table = {"aliases": _aliases, "seasons": _texts, "budget": _budget}
+SETTINGS = tuple(_SETTINGS)  # what a user has set and would miss; the others are a machine's own
+_SETTING: Table = {"name": _one_of(SETTINGS), "project_id": _project_id}

@@ -1,4 +1,4 @@
-"""What people do to a memory they have: forget, restore, pin, tag, link, settle a conflict.
+"""What people do to memories they have: forget, restore, pin, tag, link, settle a conflict.
 
 Each is one transaction that reads the memory anew: what another process wrote meanwhile is not undone.
 """
@@ -12,6 +12,8 @@ from recollect.learn.enrich import normal_tag
 from recollect.learn.limits import check_items
 from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
+from recollect.store.purge import MARK, Cleared
+from recollect.tend.undo import one_change, undo
 
 GRACE = timedelta(days=30)
 
@@ -32,6 +34,39 @@ def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str 
         )
         _write(store, "remove", actor, now, gone, {"state": m.State.DELETED})
     return gone
+
+
+def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleared:
+    """All the user has in the project, or anywhere for None, out of sight as `change`; gone for good after the grace."""
+    mark = {"at": m.to_text(change.at), "change": change.id}
+    with one_change(store, change, projects=True):
+        detail: dict[str, object] = {"project": project_id} if project_id else {"everything": True}
+        store.log("remove", change.actor, change.at, None, {"forgotten": change.id, **detail})
+        cleared = store.clear(change.user_id, project_id, change.at)
+        for name in [project_id] if project_id else [each.id for each in store.projects()]:
+            store.set_setting(name, MARK, mark)
+    return cleared
+
+
+def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: datetime) -> m.Undone:
+    """The project as it was when it was last forgotten as a whole, but for what has changed since. Raises `Refused`."""
+    mark = store.setting(project_id, MARK)
+    if mark is None:
+        raise Refused(
+            "This project was not forgotten as a whole, or more than 30 days ago.",
+            "`recollect list --state deleted` shows what can be restored one by one.",
+        )
+    if now - m.from_text(mark["at"]) > GRACE:
+        raise Refused(
+            f"This project was forgotten more than {GRACE.days} days ago.", "What it held is gone for good."
+        )
+    change = store.changes.get(user_id, mark["change"])
+    if change.project_id is None:
+        raise Refused(
+            "This project was forgotten with everything else.",
+            f"`recollect undo {change.id}` brings everything back.",
+        )
+    return undo(store, change, actor, now)
 
 
 def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory:
@@ -57,6 +92,7 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
             deleted_at=None,
             valid_to=None,
             updated_at=now,
+            promoted_at=memory.promoted_at if m.is_agent(actor) else None,  # a person wants it
         )
         _write(store, "update", actor, now, back, {"state": m.State.ACTIVE, "was": memory.state})
         if memory.superseded_by is not None:
@@ -77,6 +113,19 @@ def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
     if rival.state is m.State.ACTIVE and rival.id != memory.id:
         link = m.Link(memory.id, rival.id, m.Relation.CONTRADICTS, now, 1.0, "restored", "contradictory")
         store.put_link(link)
+
+
+def deprecate(store: Store, memory: m.Memory, reason: str, actor: str, now: datetime) -> m.Memory:
+    """No longer held to be true. The caller has the transaction, and read the memory in it."""
+    after = replace(
+        memory,
+        state=m.State.DEPRECATED,
+        state_reason=reason,
+        valid_to=memory.valid_to or now,
+        updated_at=now,
+    )
+    _write(store, "update", actor, now, after, {"state": after.state, "reason": reason.partition(":")[0]})
+    return after
 
 
 def pin(store: Store, memory_id: str, actor: str, now: datetime, on: bool | None = None) -> m.Memory:
@@ -162,6 +211,19 @@ def resolve(store: Store, first: str, second: str, keep: str | None, actor: str,
         if keep is not None:
             lost = second if keep == first else first
             supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
+
+
+def is_shown(view: m.View, memory: m.Memory) -> bool:
+    return view.shows(
+        user_id=memory.user_id,
+        project_id=memory.project_id,
+        scope=memory.scope,
+        session=memory.session,
+        branch=memory.branch,
+        visibility=memory.visibility,
+        state=memory.state,
+        kind=memory.kind,
+    )
 
 
 def _write(

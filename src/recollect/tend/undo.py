@@ -17,9 +17,9 @@ def new_change(
 
 
 @contextlib.contextmanager
-def one_change(store: Store, change: m.Change) -> Iterator[None]:
-    """One transaction that is the whole of `change`."""
-    with store.changes.recorded(replace(change, finished_at=change.at)):
+def one_change(store: Store, change: m.Change, *, projects: bool = False) -> Iterator[None]:
+    """One transaction that is the whole of `change`; `projects` as for `ChangeLog.recorded`."""
+    with store.changes.recorded(replace(change, finished_at=change.at), projects=projects):
         yield
 
 
@@ -38,6 +38,6 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
         actor=actor,
         now=now,
     )
-    with one_change(store, back):
+    with one_change(store, back, projects=True):
         store.log("undo", actor, now, None, {"change": change.id, "action": change.action})
         return store.changes.undo(change.id, now)

@@ -1,0 +1,56 @@
+"""The MCP server, for agents that speak the protocol."""
+
+from pathlib import Path
+
+import click
+
+from recollect.cli import show as look
+from recollect.cli.door import Door, shared
+
+
+@click.command()
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on this port of this machine instead of standard input; 0 for any that is free.",
+)
+@click.option("--token", is_flag=True, help="Print the token that clients of --http need, and exit.")
+@shared
+@click.pass_obj
+def mcp(door: Door, port: int | None, token: bool) -> None:
+    """Serve memory to an agent by the Model Context Protocol.
+
+    Agents start it themselves; `recollect install` tells them how. The project is the one the client works in, else
+    the current folder, or --project.
+
+    \b
+    recollect mcp
+    recollect mcp --http 8765
+    """
+    from recollect.daemon.log import write_log
+    from recollect.daemon.wire import home_folder
+
+    home = Path(door.home).absolute() if door.home else Path(home_folder())
+    if token:
+        from recollect.mcp_server.http import read_token
+
+        kept = read_token(home)
+        if door.json:
+            look.say_json({"token": kept})
+        else:
+            click.echo(kept)
+        return
+    from recollect.mcp_server.desk import Desk
+
+    write_log(home)
+    desk = Desk(str(home), door.project)
+    if port is None:
+        from recollect.mcp_server.server import serve_stdio
+
+        serve_stdio(desk)
+    else:
+        from recollect.mcp_server.http import serve_http
+
+        serve_http(desk, home, port, lambda address: click.echo(f"Listening on {address}", err=True))

@@ -1,0 +1,75 @@
+"""From what a session noticed to what the project remembers: signals, filters, presets. Pure."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import recollect.model as m
+from recollect.errors import UnknownName
+
+# What speaks for a finding, and for how much.
+POINTS = {
+    "user-intent": 5,  # the person asked for it to be kept, or said it as a rule
+    "explicit-pin": 5,
+    "user-correction": 2,  # the agent was told that it did wrong, which may hold for this once only
+    "multi-session": 2,
+    "error-resolution": 2,
+    "multi-agent": 1,
+    "high-importance": 1,
+}
+BYPASS = frozenset({"user-intent", "explicit-pin"})  # what a person wants kept passes every filter
+IMPORTANT = 0.7
+SEVERAL = 2  # sessions or agents
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    points: int
+    importance: float
+    length: int  # characters
+
+
+PRESETS = {
+    "conservative": Preset(4, 0.4, 50),
+    "balanced": Preset(3, 0.25, 30),
+    "aggressive": Preset(2, 0.15, 20),
+}
+DEFAULT_PRESET = "balanced"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    promoted: bool
+    points: int
+    signals: tuple[str, ...]  # what spoke for it
+    reason: str  # why, or why not
+
+
+def preset_named(name: str) -> Preset:
+    """Raises `UnknownName`."""
+    if name not in PRESETS:
+        raise UnknownName("preset", name, list(PRESETS))
+    return PRESETS[name]
+
+
+def judge(finding: m.Finding, preset: Preset, sessions: int, agents: int) -> Verdict:
+    """Whether `finding`, seen in that many sessions by that many agents, becomes a memory of the project."""
+    signals = _signals(finding, sessions, agents)
+    points = sum(POINTS[name] for name in signals)
+    if not BYPASS & set(signals):
+        if len(finding.content) < preset.length:
+            return Verdict(False, points, signals, f"shorter than {preset.length} characters")
+        if finding.importance < preset.importance:
+            return Verdict(False, points, signals, f"importance below {preset.importance:g}")
+    if points < preset.points:
+        return Verdict(False, points, signals, f"{points} of {preset.points} points")
+    return Verdict(True, points, signals, f"{points} points: {', '.join(signals)}")
+
+
+def _signals(finding: m.Finding, sessions: int, agents: int) -> tuple[str, ...]:
+    found: Collection[str] = {
+        *finding.signals,
+        *(["multi-session"] if sessions >= SEVERAL else []),
+        *(["multi-agent"] if agents >= SEVERAL else []),
+        *(["high-importance"] if finding.importance >= IMPORTANT else []),
+    }
+    return tuple(name for name in POINTS if name in found)

@@ -1,0 +1,63 @@
+"""Learning from the transcripts that hosts leave behind."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from pathlib import Path
+
+from recollect.errors import Refused
+from recollect.sessions.sessions import Ended, Sessions
+from recollect.transcripts.event import Event
+from recollect.transcripts.formats import detect, read
+from recollect.transcripts.report import Report
+
+Belongs = Callable[[str], bool]  # whether a folder is this project's
+
+
+@dataclass(slots=True)
+class Learning:
+    """What came of a number of transcripts."""
+
+    files: int = 0
+    sessions: list[str] = field(default_factory=list)
+    findings: int = 0
+    promoted: list[str] = field(default_factory=list)
+    elsewhere: int = 0  # sessions of other projects, passed over
+    refused: list[str] = field(default_factory=list)  # files that could not be read, each with the reason
+    report: Report = field(default_factory=Report)
+
+
+def learn_from_file(
+    sessions: Sessions, path: Path, learning: Learning, belongs: Belongs | None = None
+) -> None:
+    """Read `path` once, session by session. `belongs` passes over sessions that were held elsewhere."""
+    try:
+        host = detect(path)
+        for name, events in groupby(read(path, host, learning.report), key=lambda event: event.session):
+            _learn(sessions, name or path.stem, events, host, path, learning, belongs)
+    except Refused as error:
+        learning.refused.append(f"{path.name}: {error.message}")
+        return
+    learning.files += 1
+
+
+def _learn(
+    sessions: Sessions,
+    name: str,
+    events: Iterator[Event],
+    host: str,
+    path: Path,
+    learning: Learning,
+    belongs: Belongs | None,
+) -> None:
+    first = next(events)
+    if belongs is not None and first.cwd and not belongs(first.cwd):
+        learning.elsewhere += 1
+        return
+    session = sessions.start(
+        name, host=host, agent=host, branch=first.branch or None, transcript=str(path), at=first.at
+    )
+    ended: Ended = sessions.learn_from(session, chain([first], events))
+    learning.sessions.append(ended.session.id)
+    learning.findings += ended.findings
+    learning.promoted += ended.promoted

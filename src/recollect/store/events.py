@@ -1,0 +1,109 @@
+"""What happened in sessions, kept until it has been learnt from; and where a finding has been seen before."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import recollect.model as m
+from recollect.store import rows
+from recollect.store.connection import Database
+
+
+class KeptEvent(NamedTuple):
+    id: str  # minted by whoever saw it first
+    at: datetime
+    event: str  # JSON, redacted and clipped
+
+
+class EventShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def append(self, session: str, events: Sequence[KeptEvent]) -> int:
+        """Keep those that are new, in this order after all others of the session; how many. The session must be known."""
+        with self._db.writing() as db:
+            after = "SELECT coalesce(max(position), -1) + 1 FROM session_events WHERE session = ?"
+            position = first = int(db.execute(after, (session,)).get)
+            for event in events:
+                db.execute(
+                    "INSERT OR IGNORE INTO session_events VALUES (?, ?, ?, ?, ?)",
+                    (event.id, session, position, m.to_text(event.at), event.event),
+                )
+                position += db.changes()
+            if position > first:
+                last = m.to_text(max(event.at for event in events))
+                db.execute("UPDATE sessions SET active_at = ? WHERE id = ?", (last, session))
+        return position - first
+
+    def of(self, session: str) -> list[tuple[int, str]]:
+        """Position and text, in order, of those that have not served yet."""
+        query = (
+            "SELECT position, event FROM session_events"
+            " WHERE session = ? AND event IS NOT NULL ORDER BY position"
+        )
+        with self._db.reading() as db:
+            return [(int(row[0]), str(row[1])) for row in db.execute(query, (session,))]
+
+    def served(self, session: str) -> None:
+        """Their text is no longer needed. Ids stay, so that none counts twice."""
+        with self._db.writing() as db:
+            db.execute("UPDATE session_events SET event = NULL WHERE session = ?", (session,))
+
+    def forget(self, before: datetime) -> int:
+        """Drop what has served and is older than that; how many."""
+        with self._db.writing() as db:
+            db.execute("DELETE FROM session_events WHERE event IS NULL AND at < ?", (m.to_text(before),))
+            return db.changes()
+
+    # sessions that want something done
+
+    def unlearnt(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
+        """Sessions of the project in which nothing has happened since, and that have not been learnt from; oldest first."""
+        query = (
+            f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND project_id IS ?"
+            " AND extracted_at IS NULL AND coalesce(active_at, started_at) < ? ORDER BY started_at, id"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (user_id, project_id, m.to_text(idle_since)))
+            return [rows.session_from(row) for row in found]
+
+    # findings
+
+    def put_findings(self, session: str, findings: Iterable[m.Finding], *, whole: bool) -> int:
+        """Keep those whose fingerprint is new in the session; how many. `whole` says that they are all there are."""
+        kept = list(findings)
+        with self._db.writing() as db:
+            if whole:
+                marks = m.dumps([each.fingerprint for each in kept])
+                db.execute(
+                    "DELETE FROM findings WHERE session = ? AND promoted_to IS NULL"
+                    " AND fingerprint NOT IN (SELECT value FROM json_each(?))",
+                    (session, marks),
+                )
+            places = ", ".join("?" * len(rows.FINDING_COLUMNS.split(", ")))
+            new = 0
+            for each in kept:
+                db.execute(
+                    f"INSERT OR IGNORE INTO findings ({rows.FINDING_COLUMNS}) VALUES ({places})",
+                    rows.finding_row(each),
+                )
+                new += db.changes()
+        return new
+
+    def promoted(self, finding: str, memory: str) -> None:
+        with self._db.writing() as db:
+            db.execute("UPDATE findings SET promoted_to = ? WHERE id = ?", (memory, finding))
+
+    def sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
+        """In how many sessions of the project it was noticed, and by how many different agents.
+
+        A fork has its parent's findings without having seen them: it counts with the parent.
+        """
+        query = (
+            "SELECT count(DISTINCT coalesce(s.parent, s.id)), count(DISTINCT s.agent) FROM findings f"
+            " JOIN sessions s ON s.id = f.session"
+            " WHERE f.fingerprint = ? AND s.user_id = ? AND s.project_id IS ?"
+        )
+        with self._db.reading() as db:
+            sessions, agents = next(db.execute(query, (fingerprint, user_id, project_id)))
+        return int(sessions), int(agents)

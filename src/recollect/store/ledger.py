@@ -1,0 +1,123 @@
+"""The ledger on the shelf: every call of a sidecar, entered before it is made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import recollect.model as m
+from recollect.store.connection import Database
+
+_COLUMNS = "id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome"
+_LOOKED_BACK = 16  # calls, for how many have failed in a row
+
+
+class Outcome(StrEnum):
+    ASKED = "asked"  # under way, or cut short with its process
+    ANSWERED = "answered"
+    MALFORMED = "malformed"  # answered with something that cannot be used
+    REFUSED = "refused"  # turned away, and so not charged for
+    SILENT = "silent"  # no answer, or not in time: it may have been charged for
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    id: str
+    user_id: str
+    at: datetime
+    place: str
+    purpose: str
+    tokens_in: int
+    tokens_out: int
+    micros: int
+    outcome: Outcome = Outcome.ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """What may be spent from `since` on."""
+
+    since: datetime
+    tokens: int
+    micros: int
+
+
+class LedgerShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def enter(self, call: Call, cap: Cap) -> bool:
+        """Before a call, with the most it may take; False, and nothing is entered, where that could pass the cap.
+
+        However many threads and processes enter at once, together they stay within it.
+        """
+        with self._db.writing() as db:
+            tokens, micros = next(
+                db.execute(
+                    "SELECT coalesce(sum(tokens_in + tokens_out), 0), coalesce(sum(micros), 0)"
+                    " FROM sidecar_calls WHERE user_id = ? AND at >= ?",
+                    (call.user_id, m.to_text(cap.since)),
+                )
+            )
+            if tokens + call.tokens_in + call.tokens_out > cap.tokens or micros + call.micros > cap.micros:
+                return False
+            db.execute(
+                f"INSERT INTO sidecar_calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(call)
+            )
+            return True
+
+    def finish(self, call: Call) -> None:
+        """What it came to, in the place of what was entered."""
+        with self._db.writing() as db:
+            db.execute(
+                "UPDATE sidecar_calls SET tokens_in = ?, tokens_out = ?, micros = ?, outcome = ?"
+                " WHERE user_id = ? AND at = ? AND id = ?",
+                (
+                    call.tokens_in,
+                    call.tokens_out,
+                    call.micros,
+                    str(call.outcome),
+                    call.user_id,
+                    m.to_text(call.at),
+                    call.id,
+                ),
+            )
+
+    def since(self, user_id: str, when: datetime) -> list[Call]:
+        """Oldest first."""
+        query = f"SELECT {_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
+        with self._db.reading() as db:
+            return [_call_from(row) for row in db.execute(query, (user_id, m.to_text(when)))]
+
+    def failures(self, user_id: str, place: str) -> tuple[int, datetime | None]:
+        """How many calls there have failed since one went well, and when the last did. Those under way do not count."""
+        query = (
+            "SELECT at, outcome FROM sidecar_calls WHERE user_id = ? AND place = ? AND outcome <> ?"
+            " ORDER BY at DESC, id DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            calls = db.execute(query, (user_id, place, str(Outcome.ASKED), _LOOKED_BACK)).fetchall()
+        good = next((index for index, row in enumerate(calls) if row[1] == Outcome.ANSWERED), len(calls))
+        return good, m.from_text(str(calls[0][0])) if good else None
+
+
+def _row(call: Call) -> tuple[object, ...]:
+    return (
+        call.id,
+        call.user_id,
+        m.to_text(call.at),
+        call.place,
+        call.purpose,
+        call.tokens_in,
+        call.tokens_out,
+        call.micros,
+        str(call.outcome),
+    )
+
+
+def _call_from(row: Sequence[Any]) -> Call:
+    call_id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome = row
+    return Call(
+        call_id, user_id, m.from_text(at), place, purpose, tokens_in, tokens_out, micros, Outcome(outcome)
+    )

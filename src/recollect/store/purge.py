@@ -1,0 +1,126 @@
+"""What goes out of sight with a whole project, and what goes for good once its grace is over."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import apsw
+
+import recollect.model as m
+
+MARK = "forgotten"  # the setting of a project that was: `at` which time, by which `change`
+_LEARNT = ("aliases", "seasons", "budget", "retrievals", "clustered_at", "compacted")  # settings
+_DECIDED = ("memory", "auto", "preset")  # who turned memory off for a project wants it off
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """How many there were."""
+
+    memories: int
+    messages: int
+    sessions: int
+    findings: int
+    gaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What is gone for good."""
+
+    memories: tuple[str, ...] = ()
+    messages: int = 0
+    changes: int = 0  # that can no longer be undone
+
+
+def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, at: datetime) -> Cleared:
+    """Memories and messages out of sight, all else out of the store; `project_id` None is all the user has."""
+
+    def change(sql: str, *params: object) -> int:
+        db.execute(sql, (user_id, project_id, *params))
+        return db.changes()
+
+    mine = "user_id = ?1 AND (?2 IS NULL OR project_id = ?2)"
+    here = "(?1 <> '' AND (?2 IS NULL OR project_id = ?2))"  # of no user, so all of them are this one's
+    now = m.to_text(at)
+    memories = change(
+        "UPDATE memories SET seq = ?3, state = 'deleted', state_reason = 'forgotten (was ' || state || ')',"
+        f" deleted_at = ?4, updated_at = ?4, valid_to = coalesce(valid_to, ?4) WHERE {mine} AND state <> 'deleted'",
+        seq,
+        now,
+    )
+    messages = change(f"UPDATE messages SET forgotten_at = ?3 WHERE {mine} AND forgotten_at IS NULL", now)
+    db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
+    findings = change(f"DELETE FROM findings WHERE session IN (SELECT id FROM sessions WHERE {mine})")
+    sessions = change(f"DELETE FROM sessions WHERE {mine}")
+    gaps = change(f"DELETE FROM gaps WHERE {here}")
+    change(f"DELETE FROM clusters WHERE {here}")
+    change(f"DELETE FROM settings WHERE {here} AND name IN {_LEARNT}")
+    return Cleared(memories, messages, sessions, findings, gaps)
+
+
+def is_due(db: apsw.Connection, before: datetime) -> bool:
+    """Whether something's grace was over by then. Quick: it looks at what was forgotten only."""
+    query = (
+        "SELECT EXISTS (SELECT 1 FROM memories WHERE deleted_at < ?1)"
+        " OR EXISTS (SELECT 1 FROM settings WHERE name = ?2 AND value ->> 'at' < ?1)"
+        " OR (SELECT at FROM changes WHERE id = (SELECT min(change) FROM change_parts)) < ?1"  # ids sort by time
+    )
+    return bool(db.execute(query, (m.to_text(before), MARK)).get)
+
+
+def overdue(db: apsw.Connection, before: datetime) -> list[tuple[int, str, str]]:
+    """Number, id and fingerprint of the memories that were forgotten before then."""
+    query = "SELECT num, id, fingerprint FROM memories WHERE deleted_at < ? ORDER BY id"
+    return [(int(num), str(name), str(mark)) for num, name, mark in db.execute(query, (m.to_text(before),))]
+
+
+def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before: datetime) -> int:
+    """Take them out for good, and the messages and projects forgotten before then; how many messages."""
+    if memories:
+        nums, ids, marks = (json.dumps(column) for column in zip(*memories, strict=True))
+        _purge_memories(db, nums, ids, marks)
+    db.execute("DELETE FROM messages WHERE forgotten_at < ?", (m.to_text(before),))  # with their vectors
+    messages = db.changes()
+    db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
+    _purge_projects(db, m.to_text(before))
+    return messages
+
+
+def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> None:
+    among = "(SELECT value FROM json_each(?))"
+    tags = [
+        row[0] for row in db.execute(f"SELECT DISTINCT tag FROM memory_tags WHERE num IN {among}", (nums,))
+    ]
+    # A cluster's name is made of words of its members; findings say what the memories made of them say.
+    db.execute(
+        f"DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_members WHERE memory IN {among})",
+        (ids,),
+    )
+    db.execute(f"DELETE FROM findings WHERE promoted_to IN {among} OR fingerprint IN {among}", (ids, marks))
+    db.execute(
+        f"DELETE FROM reviews WHERE EXISTS (SELECT 1 FROM json_each(memories) e WHERE e.value IN {among})",
+        (ids,),
+    )
+    db.execute(f"DELETE FROM memory_words WHERE rowid IN {among}", (nums,))
+    db.execute(f"DELETE FROM memories WHERE num IN {among}", (nums,))  # with vectors, links and tags
+    db.executemany(
+        "DELETE FROM tags WHERE name = ? AND description = '' AND name NOT IN (SELECT tag FROM memory_tags)",
+        ((tag,) for tag in tags),
+    )
+    db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
+
+
+def _purge_projects(db: apsw.Connection, then: str) -> None:
+    """Not even its name stays of a project that was forgotten and not worked in since."""
+    marked = "(SELECT project_id FROM settings WHERE name = ? AND value ->> 'at' < ?)"
+    used = " UNION ".join(
+        f"SELECT project_id FROM {table} WHERE project_id IS NOT NULL"
+        for table in ("memories", "messages", "sessions", "gaps")
+    )
+    left = f"id IN {marked} AND id NOT IN ({used} UNION SELECT project_id FROM settings WHERE name IN {_DECIDED})"
+    gone = [row[0] for row in db.execute(f"SELECT id FROM projects WHERE {left}", (MARK, then))]
+    db.executemany("DELETE FROM projects WHERE id = ?", ((name,) for name in gone))  # with its keys
+    db.executemany("DELETE FROM settings WHERE project_id = ?", ((name,) for name in gone))
+    db.execute("DELETE FROM settings WHERE name = ? AND value ->> 'at' < ?", (MARK, then))

@@ -1,0 +1,217 @@
+"""A file of memories or messages, read a line at a time: checked to its end before the first record is taken."""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import BadImport
+
+FORMAT = "recollect-export"
+VERSION = 2  # 1 had memories, links and projects only
+SECTIONS = (
+    "projects",
+    "settings",
+    "tags",
+    "sessions",
+    "memories",
+    "links",
+    "findings",
+    "gaps",
+    "reviews",
+    "messages",
+)
+_UNREADABLE = (ValueError, RecursionError)
+_OPENING = re.compile(r'"(\w+)": \[')
+
+Lines = Callable[[], Iterable[bytes]]  # the same lines from the first on, as often as it is called
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A file that has been checked, and not yet imported."""
+
+    counts: Mapping[str, int]  # records in each section
+    read: Callable[[str], Iterator[Any]]  # those of a section: foreign JSON, which `record` reads
+    places: Sequence[int] | None = None  # the line of each record; None = an export: its records are counted
+    user: str | None = None  # who exported it; None = nobody says
+
+    @property
+    def records(self) -> Iterator[Any]:
+        return self.read("memories")
+
+    @property
+    def unit(self) -> str:
+        """What `place` counts."""
+        return "record" if self.places is None else "line"
+
+    def place(self, number: int) -> int:
+        return number + 1 if self.places is None else self.places[number]
+
+
+def lines_of(data: bytes | Path) -> Lines:
+    """A pipe gives its lines only once: of one, give what was in it."""
+
+    def lines() -> Iterator[bytes]:
+        with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as file:
+            yield from file
+
+    return lines
+
+
+def read_parcel(lines: Lines, name: str) -> Parcel:
+    """What `export` wrote, or plain JSON lines with at least `content`. Raises `BadImport` with the line."""
+    if _is_export(lines, name):
+        try:
+            return _read_by_line(lines, name)
+        except _OtherLayout:
+            return _read_whole(lines, name)
+    return read_json_lines(lines, name, "memories", ("content",))
+
+
+def read_json_lines(lines: Lines, name: str, section: str, needed: Sequence[str]) -> Parcel:
+    """One object a line, each with the `needed` fields, all of one section. Raises `BadImport` with the line."""
+    places = [number for number, _ in _objects(lines, name, needed)]
+
+    def read(wanted: str) -> Iterator[Any]:
+        return (record for _, record in _objects(lines, name, needed)) if wanted == section else iter(())
+
+    return Parcel({section: len(places)}, read, places)
+
+
+def _objects(lines: Lines, name: str, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(_texts(lines, name), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except _UNREADABLE as error:
+            raise BadImport(
+                f"{name}, line {number}: not JSON ({error}).", "Mend it; nothing was imported."
+            ) from error
+        if not isinstance(record, dict) or not record.keys() >= set(needed):
+            wanted = " and ".join(", ".join(f'"{each}"' for each in needed).rsplit(", ", 1))
+            raise BadImport(
+                f"{name}, line {number}: not an object with {wanted}.", "Mend it; nothing was imported."
+            )
+        yield number, record
+
+
+def _texts(lines: Lines, name: str) -> Iterator[str]:
+    for number, line in enumerate(lines(), start=1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadImport(
+                f"{name}, line {number}: not valid UTF-8.", "Save it as UTF-8; nothing was imported."
+            ) from error
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+# exports
+
+
+class _OtherLayout(Exception):
+    """It is not laid out as `export` does it: another program has written it anew, or it is cut off."""
+
+
+def _is_export(lines: Lines, name: str) -> bool:
+    head = ""
+    for text in _texts(lines, name):
+        head = (head + text).lstrip()
+        if len(head) >= 80:
+            break
+    return head[:1] == "{" and f'"{FORMAT}"' in head[:80]
+
+
+def _read_by_line(lines: Lines, name: str) -> Parcel:
+    """Without ever holding more than a record. Raises `_OtherLayout`, `BadImport`."""
+    records = _laid_out(lines, name)
+    user = _check_head(_parse(next(records)[1]), name)
+    counts = Counter[str]()
+    for section, text in records:
+        record = _parse(text)
+        if section == "projects" and not _is_project(record):
+            raise _no_export(name)
+        counts[section] += 1
+
+    def read(wanted: str) -> Iterator[Any]:
+        if counts[wanted]:
+            for section, text in _laid_out(lines, name):
+                if section == wanted:
+                    yield _parse(text)
+
+    return Parcel(counts, read, user=user)
+
+
+def _laid_out(lines: Lines, name: str) -> Iterator[tuple[str, str]]:
+    """Each record's section and text; first the head, with no section."""
+    texts = _texts(lines, name)
+    head = next(texts, "").rstrip("\n")
+    if not head.endswith(","):
+        raise _OtherLayout
+    yield "", f"{head[:-1]}}}"
+    section, ended = "", False
+    for line in texts:
+        text = line.rstrip("\n")
+        if section and text[:1] == "{":
+            yield section, text.removesuffix(",")
+        elif section and text in ("],", "]}"):
+            section, ended = "", text == "]}"
+        elif not section and not ended and (found := _OPENING.fullmatch(text)):
+            section = found[1]
+        else:
+            raise _OtherLayout
+    if not ended:
+        raise _OtherLayout
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except _UNREADABLE as error:
+        raise _OtherLayout from error
+
+
+def _read_whole(lines: Lines, name: str) -> Parcel:
+    try:
+        document = json.loads("".join(_texts(lines, name)))
+    except _UNREADABLE as error:
+        raise BadImport(
+            f"{name} is not a whole export: {error}.", "Export again; nothing was imported."
+        ) from error
+    user = _check_head(document, name)
+    sections = {section: document.get(section, []) for section in SECTIONS}
+    whole = all(isinstance(records, list) for records in sections.values())
+    if not whole or not all(map(_is_project, sections["projects"])):
+        raise _no_export(name)
+    counts = {section: len(records) for section, records in sections.items()}
+    return Parcel(counts, lambda wanted: iter(sections[wanted]), user=user)
+
+
+def _check_head(head: Any, name: str) -> str | None:
+    """Who exported it."""
+    version, user = head.get("version"), head.get("user")
+    if not isinstance(version, int) or not isinstance(user, str | None):
+        raise _no_export(name)
+    if version > VERSION:
+        raise BadImport(f"{name} was exported by a newer Recollect.", "Upgrade Recollect.")
+    return user
+
+
+def _is_project(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("id"), str)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("keys", []), list)
+        and all(isinstance(key, str) for key in value.get("keys", []))
+    )
+
+
+def _no_export(name: str) -> BadImport:
+    return BadImport(f"{name} is not what `recollect export` writes.", "Export again; nothing was imported.")

@@ -1,0 +1,126 @@
+"""Transcripts and models as sources, under the same rules as everything else."""
+
+import json
+
+import pytest
+
+from recollect.sidecar.protocol import Learnt
+
+
+def transcript(path, *said, cwd="", session="t1"):
+    lines = [
+        {
+            "type": who,
+            "sessionId": session,
+            "uuid": f"u{number}",
+            "timestamp": f"2026-01-01T12:{number:02}:00Z",
+            "cwd": str(cwd),
+            "message": {"role": who, "content": text},
+        }
+        for number, (who, text) in enumerate(said)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+SAID = (
+    ("user", "Please add a lint step to the build."),
+    ("assistant", "I added it with npm."),
+    ("user", "No, use pnpm instead of npm in this project."),
+    ("assistant", "Done, it uses pnpm now."),
+)
+
+
+def test_a_transcript_becomes_a_session_with_its_findings_and_memories(engine, tmp_path):
+    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+
+    (session,) = learning.sessions
+    assert "pnpm" in engine.get(learning.promoted[0]).content
+    assert engine.sessions.get(session).host == "claude-code"
+    assert engine.search_messages("lint step")[0].message.session == session
+
+
+def test_reading_it_twice_changes_nothing(engine, tmp_path):
+    path = transcript(tmp_path / "a.jsonl", *SAID)
+    first = engine.learn_from([path])
+    before = engine.get(first.promoted[0])
+
+    again = engine.learn_from([path])
+
+    assert again.promoted == []
+    assert engine.get(before.id) == before
+    assert len(engine.store.messages.orders(engine.settings.user, "t1")) == 4
+
+
+def test_a_file_that_is_no_transcript_is_named_and_the_rest_is_read(engine, tmp_path):
+    (tmp_path / "b.txt").write_text("just a text\n")
+
+    learning = engine.learn_from([tmp_path / "b.txt", transcript(tmp_path / "a.jsonl", *SAID)])
+
+    assert learning.files == 1
+    assert "b.txt" in learning.refused[0]
+
+
+def test_sessions_of_other_projects_are_passed_over_on_request(engine, folder, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    here = transcript(tmp_path / "a.jsonl", *SAID, cwd=folder)
+    there = transcript(tmp_path / "b.jsonl", *SAID, cwd=other, session="t2")
+
+    learning = engine.learn_from([here, there], own_only=True)
+
+    assert (learning.sessions, learning.elsewhere) == (["t1"], 1)
+
+
+class Model:
+    """Says what it was told to say."""
+
+    name = "scripted"
+
+    def __init__(self, *learnt):
+        self.learnt = list(learnt)
+        self.told = []
+
+    def extract(self, transcript, gaps):
+        self.told.append((transcript, gaps))
+        return self.learnt
+
+    def summarise(self, text, lines):
+        return None
+
+
+@pytest.fixture
+def asked(engine, tmp_path):
+    def learn(*learnt):
+        model = Model(*learnt)
+        engine.sessions.sidecar = lambda: model
+        return model, engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+
+    return learn
+
+
+def test_what_a_model_finds_is_a_finding_that_cites_its_messages(engine, asked):
+    model, _ = asked(Learnt("The build runs in a container called shop-ci.", "fact", 0.6, (), 1, 3))
+
+    found = {each.content: each for each in engine.sessions.findings("t1")}
+
+    assert found["The build runs in a container called shop-ci."].messages == (1, 3)
+    assert "No, use pnpm instead of npm" in model.told[0][0]
+
+
+def test_what_a_model_may_not_say_is_not_kept(engine, asked):
+    secret = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
+
+    asked(
+        Learnt(f"The token is {secret}.", "fact"), Learnt("x" * 3000, "fact"), Learnt("A thing.", "prophecy")
+    )
+
+    told = [each.content for each in engine.sessions.findings("t1")]
+    assert not any(secret in text or len(text) > 2048 or text == "A thing." for text in told)
+
+
+def test_a_model_that_does_not_answer_costs_nothing(engine, asked):
+    model, learning = asked()
+    model.learnt = None
+
+    assert "pnpm" in engine.get(learning.promoted[0]).content
