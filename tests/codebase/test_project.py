@@ -200,3 +200,102 @@ def test_memories_of_a_branch_are_seen_on_it_and_where_it_is_merged(tmp_path):
 
     assert before == (["The parser is being rewritten"], [])
     assert seen("main") == ["The parser is being rewritten"]
+
+
+def as_worktree(tmp_path):
+    main = repository(tmp_path / "shop", "https://example.org/team/shop.git")
+    git(main, "worktree", "add", "-b", "feature", str(tmp_path / "worktree"))
+    return (
+        main,
+        tmp_path / "worktree",
+        "same",
+        "shop (ID) in FOLDER, a worktree, on branch feature, known by the remote",
+    )
+
+
+def as_submodule(tmp_path):
+    library = repository(tmp_path / "library", "https://example.org/team/library.git")
+    main = repository(tmp_path / "shop", "https://example.org/team/shop.git")
+    git(main, "submodule", "add", str(library), "vendor/library")
+    return (
+        main,
+        main / "vendor/library",
+        "another",
+        "library (ID) in FOLDER, a submodule, on branch main, known by",
+    )
+
+
+def as_monorepo_package(tmp_path):
+    main = repository(tmp_path / "mono", "https://example.org/team/mono.git")
+    (main / "packages/web").mkdir(parents=True)
+    return main, main / "packages/web", "same", "mono (ID) in ROOT, on branch main, known by the remote"
+
+
+def as_declared_package(tmp_path):
+    from recollect import Engine
+    from recollect.embed.open import NoEmbedder
+
+    main, web, *_ = as_monorepo_package(tmp_path)
+    with Engine.open(web, tmp_path / "home", embedder=NoEmbedder()) as engine:
+        engine.declare_subproject()
+    return main, web, "another", "web (ID) in FOLDER, on branch main, known by a subproject, packages/web."
+
+
+def as_link(tmp_path):
+    main = repository(tmp_path / "shop")
+    (tmp_path / "link").symlink_to(main)
+    return main, tmp_path / "link", "same", "shop (ID) in ROOT, on branch main, known by the git directory"
+
+
+def as_folder_without_git(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "notes").mkdir()
+    return (
+        tmp_path / "shop",
+        tmp_path / "notes",
+        "another",
+        "notes (ID) in FOLDER, known by no git here: the folder itself.",
+    )
+
+
+def as_renamed_folder(tmp_path):
+    main = repository(tmp_path / "old-name", "https://example.org/team/shop.git")
+    git(tmp_path, "clone", str(main), "new-name")
+    git(tmp_path / "new-name", "remote", "set-url", "origin", "git@example.org:team/shop.git")
+    return (
+        main,
+        tmp_path / "new-name",
+        "same",
+        "shop (ID) in FOLDER, on branch main, known by the remote example.org/team/shop.",
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        as_worktree,
+        as_submodule,
+        as_monorepo_package,
+        as_declared_package,
+        as_link,
+        as_folder_without_git,
+        as_renamed_folder,
+    ],
+)
+def test_every_way_to_stand_somewhere_is_the_right_project_and_the_doctor_explains_it(tmp_path, case):
+    from recollect import Engine
+    from recollect.embed.open import NoEmbedder
+
+    main, folder, expected, explained = case(tmp_path)
+
+    def register(where):
+        with Engine.open(where, tmp_path / "home", embedder=NoEmbedder()) as engine:
+            engine.register()
+            return engine.project.id, engine.doctor()[0].finding
+
+    first, _ = register(main)
+    second, finding = register(folder)
+
+    explained = explained.replace("ID", second).replace("FOLDER", str(folder)).replace("ROOT", str(main))
+    assert (first == second) == (expected == "same")
+    assert finding.startswith(explained)

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import recollect.model as m
 from recollect.codebase.project import Place
@@ -46,9 +47,32 @@ def _project(project: m.Project | None, place: Place | None) -> Diagnosis:
     if project is None:
         return Diagnosis("project", True, "None: only global memories are in reach.")
     where = f", on branch {place.branch}" if place and place.branch else ""
+    kind = f", {_kind_of(place)}" if place and _kind_of(place) else ""
     return Diagnosis(
-        "project", True, f"{project.name} ({project.id}) in {project.root}{where}, known by {project.why}."
+        "project",
+        True,
+        f"{project.name} ({project.id}) in {project.root}{kind}{where}, known by {project.why}.",
     )
+
+
+def _kind_of(place: Place) -> str:
+    """What this work tree is to git, if it is not the main one."""
+    try:
+        text = (place.root / ".git").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # a folder, or none
+        return ""
+    target = Path(text.removeprefix("gitdir:").strip()).parts
+    if "worktrees" in target:
+        return "a worktree"
+    return "a submodule" if "modules" in target else ""
+
+
+def close_to_others(home: Path) -> list[str]:
+    """Take from others the right to read the home; what was done."""
+    if os.name != "posix" or not home.stat().st_mode & 0o077:
+        return []
+    home.chmod(0o700)
+    return [f"{home} can no longer be read by others."]
 
 
 def _home(settings: Settings) -> Diagnosis:

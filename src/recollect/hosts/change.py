@@ -1,0 +1,192 @@
+"""Changing other programs' files: all of them or none, each whole, and only if nobody else was faster."""
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.errors import Refused
+
+LARGEST = 64 * 1024 * 1024  # bytes; more is no configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a file holds and will hold; None = there is none."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def diff(self) -> str:
+        lines = difflib.unified_diff(
+            _lines(self.before),
+            _lines(self.after),
+            "/dev/null" if self.before is None else str(self.path),
+            "/dev/null" if self.after is None else str(self.path),
+            lineterm="",
+            n=2,
+        )
+        return "\n".join(lines)
+
+
+def read(path: Path, within: Path | None = None) -> bytes | None:
+    """What is in `path`, through links; None where nothing is. Raises `Refused` where we had better not touch it.
+
+    `within` is a folder that links may not lead out of: what is in a project was not always put there by its user.
+    """
+    try:
+        target = path.resolve()
+        if within is not None and not target.is_relative_to(within.resolve()):
+            raise Refused(
+                f"{path} leads out of the project, to {target}.", "Replace the link by a file of its own."
+            )
+        if not target.exists():
+            if path.is_symlink() and not target.parent.is_dir():
+                raise Refused(
+                    f"{path} is a link to {target}, which is not there.", "Mend or remove the link."
+                )
+            return None
+        if not target.is_file():
+            raise Refused(f"{path} is no file.", "Move it away, then try again.")
+        if target.stat().st_size > LARGEST:
+            raise Refused(f"{path} is too large for a configuration.", "Look at what is in it.")
+        return target.read_bytes()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise Refused(f"{path} cannot be read: {reason}.", "Check its permissions.") from error
+
+
+def text_of(path: Path, data: bytes) -> str:
+    """Raises `Refused` for what is not UTF-8. Line ends and the byte order mark stay in it."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Refused(
+            f"{path}, line {line}: not valid UTF-8.", "Save it as UTF-8, then try again."
+        ) from error
+
+
+def apply(changes: Sequence[Change]) -> list[Path]:
+    """Carry out all of them, or none; the folders that had to be made. Raises `Refused`."""
+    for change in changes:
+        _check_writable(change)
+    made: list[Path] = []
+    fresh: list[tuple[Change, Path, Path | None]] = []
+    done: list[Change] = []
+    try:
+        for change in changes:
+            target = change.path.resolve()
+            fresh.append((change, target, _stage(change, target, made)))
+        for change, target, new in fresh:
+            if read(change.path) != change.before:
+                raise Refused(f"{change.path} has just been changed by someone else.", "Try again.")
+            if new is None:
+                target.unlink()
+            else:
+                new.replace(target)
+            done.append(change)
+    except (OSError, Refused, KeyboardInterrupt) as error:
+        _discard(fresh)
+        _take_back(done, made)
+        if not isinstance(error, OSError):
+            raise
+        raise Refused(
+            f"{error.filename or 'A file'} cannot be written: {error.strerror}.", "Nothing was changed."
+        ) from error
+    return made
+
+
+def remove_empty(folders: Sequence[Path]) -> list[Path]:
+    """The innermost first; those that others use stay, and are returned."""
+    left = []
+    for folder in sorted(set(folders), key=lambda each: len(each.parts), reverse=True):
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            left.append(folder)
+    return left
+
+
+def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Whole or not at all; with the mode it had, or `mode`."""
+    new = _write_beside(path, data, mode)
+    try:
+        new.replace(path)
+    except OSError:
+        new.unlink()
+        raise
+
+
+def _check_writable(change: Change) -> None:
+    target = change.path.resolve()
+    if target.exists() and not (target.stat().st_mode & 0o200 and os.access(target, os.W_OK)):
+        raise Refused(
+            f"{change.path} is read-only.", f"`chmod u+w {target}`, then try again; nothing was changed."
+        )
+    folder = next(each for each in target.parents if each.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise Refused(f"Nothing can be written to {folder}.", "Check its permissions; nothing was changed.")
+
+
+def _stage(change: Change, target: Path, made: list[Path]) -> Path | None:
+    if change.after is None:
+        return None
+    missing = [folder for folder in target.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir()
+        made.append(folder)
+    return _write_beside(target, change.after, None)
+
+
+def _write_beside(target: Path, data: bytes, mode: int | None) -> Path:
+    """A new file with the old one's mode and owner, safely on the disk."""
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    with _removed_if_it_fails(new):
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            old = target.stat()
+            new.chmod(old.st_mode & 0o7777)
+            if hasattr(os, "chown") and os.geteuid() == 0:
+                os.chown(new, old.st_uid, old.st_gid)
+    return new
+
+
+@contextmanager
+def _removed_if_it_fails(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _discard(fresh: Sequence[tuple[Change, Path, Path | None]]) -> None:
+    for _, _, new in fresh:
+        if new is not None:
+            new.unlink(missing_ok=True)
+
+
+def _take_back(done: Sequence[Change], made: Sequence[Path]) -> None:
+    for change in reversed(done):
+        with suppress(OSError):
+            if change.before is None:
+                change.path.resolve().unlink()
+            else:
+                replace_file(change.path.resolve(), change.before)
+    remove_empty(made)
+
+
+def _lines(data: bytes | None) -> list[str]:
+    return [] if data is None else data.decode("utf-8", "backslashreplace").splitlines()

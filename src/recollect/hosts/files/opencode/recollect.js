@@ -1,0 +1,137 @@
+// Recollect for OpenCode: hands events to `recollect hook opencode EVENT` and adds what it answers.
+// It never throws, and waits no longer than its deadline.
+import { spawn } from "node:child_process"
+
+const PROGRAM = ["recollect"]
+const DEADLINE = 2000 // milliseconds
+const LARGEST = 200000 // characters of a tool's output that are handed on
+
+const hook = (event, payload, wait) =>
+  new Promise((resolve) => {
+    let out = ""
+    try {
+      const [program, ...rest] = PROGRAM
+      const child = spawn(program, [...rest, "hook", "opencode", event], {
+        stdio: ["pipe", "pipe", "ignore"],
+        windowsHide: true,
+        env: wait ? { ...process.env, RECOLLECT_HOOK_DEADLINE: wait } : process.env,
+      })
+      const timer = setTimeout(() => {
+        child.kill()
+        resolve("")
+      }, DEADLINE)
+      const finish = () => {
+        clearTimeout(timer)
+        resolve(out.trim())
+      }
+      child.on("error", finish)
+      child.on("close", finish)
+      child.stdin.on("error", () => {})
+      child.stdout.on("data", (chunk) => (out += chunk))
+      child.stdin.end(JSON.stringify({ hook_event_name: event, ...payload }))
+    } catch {
+      resolve("")
+    }
+  })
+
+const cut = (text) => (typeof text === "string" ? text.slice(0, LARGEST) : "")
+
+const unfailing = (handlers) =>
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handler]) => [
+      name,
+      async (...given) => {
+        try {
+          await handler(...given)
+        } catch {
+          // the agent goes on as if there were no memory
+        }
+      },
+    ]),
+  )
+
+export const Recollect = async ({ directory }) => {
+  const briefings = new Map() // session → promise of its briefing
+  const asked = new Set() // sessions that asked for it before
+  const warnings = new Map() // call → promise of what to add to its output
+  const said = new Map() // session → the last text of the assistant
+  const roles = new Map() // message → its role
+
+  const send = (event, session_id, rest = {}, wait = "") =>
+    hook(event, { session_id, cwd: directory, ...rest }, wait)
+
+  return unfailing({
+    "experimental.chat.system.transform": async (input, output) => {
+      const session = input?.sessionID
+      if (!session) return
+      if (!briefings.has(session)) briefings.set(session, send("session.created", session, {}, "0.5"))
+      const text = await briefings.get(session)
+      if (text) output.system.push(text)
+      else if (!asked.has(session)) briefings.delete(session) // it was still waking up: once more
+      asked.add(session)
+    },
+
+    "chat.message": async (input, output) => {
+      const prompt = (output.parts ?? [])
+        .filter((part) => part.type === "text" && !part.synthetic)
+        .map((part) => part.text)
+        .join("\n")
+      const text = await send("chat.message", input.sessionID, { prompt: cut(prompt) })
+      if (!text) return
+      output.parts.push({
+        id: `prt_recollect_${Date.now()}`,
+        sessionID: input.sessionID,
+        messageID: output.message?.id ?? input.messageID,
+        type: "text",
+        text,
+        synthetic: true,
+      })
+    },
+
+    "tool.execute.before": async (input, output) => {
+      const call = { tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID }
+      warnings.set(input.callID, send("tool.execute.before", input.sessionID, call))
+    },
+
+    "tool.execute.after": async (input, output) => {
+      const call = {
+        tool_name: input.tool,
+        tool_input: input.args,
+        tool_use_id: input.callID,
+        tool_response: { title: output.title, output: cut(output.output), metadata: output.metadata },
+      }
+      const warned = await (warnings.get(input.callID) ?? "")
+      warnings.delete(input.callID)
+      const found = await send("tool.execute.after", input.sessionID, call)
+      const text = [warned, found].filter(Boolean).join("\n\n")
+      if (text && typeof output.output === "string") output.output += `\n\n${text}`
+    },
+
+    "experimental.session.compacting": async (input, output) => {
+      const text = await send("experimental.session.compacting", input.sessionID, {}, "0.5")
+      if (text) output.context.push(text)
+      briefings.delete(input.sessionID)
+      asked.delete(input.sessionID)
+    },
+
+    event: async ({ event }) => {
+      const { type, properties = {} } = event ?? {}
+      if (type === "message.updated") roles.set(properties.info?.id, properties.info?.role)
+      if (type === "message.part.updated" && properties.part?.type === "text") {
+        const { messageID, sessionID, text } = properties.part
+        if (roles.get(messageID) === "assistant") said.set(sessionID, text)
+      }
+      if (type === "session.idle") {
+        roles.clear()
+        await send(type, properties.sessionID, { last_assistant_message: cut(said.get(properties.sessionID)) })
+      }
+      if (type === "session.deleted") {
+        const session = properties.info?.id ?? properties.sessionID
+        briefings.delete(session)
+        asked.delete(session)
+        said.delete(session)
+        await send(type, session)
+      }
+    },
+  })
+}
