@@ -16,6 +16,7 @@ BENCHES = (
     "transcripts",
     "extraction",
     "sidecar",
+    "mcp",
     "speed",
     "recall",
     "encryption",

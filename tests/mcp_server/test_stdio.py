@@ -1,0 +1,136 @@
+"""The server as hosts start it: a process of its own, spoken to over its streams."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_client import text_of
+
+pytestmark = pytest.mark.anyio
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "tester", "version": "1"},
+    },
+}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+SERVE = [sys.executable, "-m", "recollect", "mcp"]
+
+
+@pytest.fixture
+def start(home, folder):
+    """Starts a server in the project's folder; it is killed at the end if it is still there."""
+    started = []
+
+    def popen(command=SERVE, **more):
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
+        )
+        started.append(process)
+        return process
+
+    yield popen
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def lines(*messages):
+    return "".join(json.dumps(message) + "\n" for message in messages).encode()
+
+
+async def test_both_eras_of_clients_can_record_and_search(home, folder, era, version):
+    server = StdioServerParameters(command=SERVE[0], args=SERVE[1:], cwd=folder, env=dict(os.environ))
+
+    async with Client(server, mode=era) as client:
+        client_version = client.protocol_version
+        listed = await client.list_tools()
+        kept = await client.call_tool("record_gotcha", {"content": "Tests need a running Redis"})
+        found = await client.call_tool("search_memory", {"query": "why do tests fail", "repeat": True})
+
+    assert client_version == version
+    assert len(listed.tools) == 6
+    assert kept.structured_content["outcome"] == "stored"
+    assert "Tests need a running Redis" in text_of(found)
+
+
+def test_neither_store_nor_numpy_nor_model_is_imported_to_list_the_tools(start):
+    server = start([sys.executable, "-X", "importtime", *SERVE[1:]])
+
+    out, imported = server.communicate(lines(HELLO, LIST), timeout=60)
+
+    names = {line.rpartition("|")[2].strip() for line in imported.decode().splitlines()}
+    assert "recollect.mcp_server.server" in names
+    assert not names & {
+        "numpy",
+        "apsw",
+        "onnxruntime",
+        "sklearn",
+        "recollect.engine",
+        "recollect.store.sqlite",
+    }
+    assert b'"tools"' in out
+
+
+def test_the_server_goes_when_its_client_closes_the_stream_and_prints_nothing_else(start):
+    server = start()
+
+    out, _ = server.communicate(lines(HELLO, LIST) + b"this is not JSON\n\xff\xfe\n", timeout=60)
+
+    assert server.returncode == 0
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert {1, 2} <= {answer.get("id") for answer in answers}
+
+
+def test_the_server_goes_when_its_parent_is_killed_and_the_stream_stays_open(start, tmp_path):
+    """As when a host crashes, and another child of its still has the pipe."""
+    reading, writing = os.pipe()
+    parent = start(
+        [
+            sys.executable,
+            "-c",
+            "import subprocess, sys, time\n"
+            f"child = subprocess.Popen({SERVE!r}, stdin={reading}, stdout=sys.stdout)\n"
+            "child.wait()",
+        ],
+        stdin=subprocess.DEVNULL,
+        pass_fds=[reading],
+    )
+    os.write(writing, lines(HELLO))
+    assert parent.stdout.readline()
+
+    parent.kill()
+
+    rest = parent.stdout.read()  # until the server has gone, too: it has the other end
+    os.close(writing)
+    os.close(reading)
+    assert rest == b""
+
+
+def test_a_broken_configuration_does_not_stop_the_handshake(start, home):
+    (home / "config.toml").write_text("this is not TOML")
+    call = {
+        "jsonrpc": "2.0",
+        "id": 3,
+        "method": "tools/call",
+        "params": {"name": "search_memory", "arguments": {"query": "x"}},
+    }
+    server = start()
+    server.stdin.write(lines(HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, LIST, call))
+    server.stdin.flush()
+
+    answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in range(3))}
+
+    assert len(answers[2]["result"]["tools"]) == 6
+    assert answers[3]["result"]["isError"]
+    assert "Memory is unavailable" in answers[3]["result"]["content"][0]["text"]
