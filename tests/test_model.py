@@ -54,10 +54,12 @@ def test_sets_are_written_in_a_stable_order():
 def test_the_public_names_are_what_we_mean_to_export():
     assert sorted(recollect.__all__) == [
         "Answer",
+        "AnthropicMemoryTool",
         "Engine",
         "Hit",
         "Link",
         "Memory",
+        "MemoryAgent",
         "Receipt",
         "RecollectError",
         "__version__",
