@@ -17,10 +17,12 @@ BENCHES = (
     "extraction",
     "sidecar",
     "mcp",
+    "hooks",
     "speed",
     "recall",
     "encryption",
     "durability",
+    "consolidate",
     "year",
 )
 OUT = Path(__file__).parent / "out"

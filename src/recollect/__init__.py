@@ -7,12 +7,50 @@
         for hit in memory.search("why do the tests fail?").results:
             print(hit.memory.content)
 
-This is the only supported import path.
+This is the only supported import path. A name is loaded when it is asked for: the hooks of a host start this
+package many times an hour, and need none of them.
 """
 
-from recollect.engine import Engine
-from recollect.errors import RecollectError
-from recollect.model import Answer, Hit, Link, Memory, Receipt
+TYPE_CHECKING = False  # importing typing for it would cost a hook as much as all of its work
+if TYPE_CHECKING:
+    from recollect.agent.memory_agent import MemoryAgent
+    from recollect.anthropic_memory import AnthropicMemoryTool
+    from recollect.engine import Engine
+    from recollect.errors import RecollectError
+    from recollect.model import Answer, Hit, Link, Memory, Receipt
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Engine", "Hit", "Link", "Memory", "Receipt", "RecollectError", "__version__"]
+__all__ = [
+    "Answer",
+    "AnthropicMemoryTool",
+    "Engine",
+    "Hit",
+    "Link",
+    "Memory",
+    "MemoryAgent",
+    "Receipt",
+    "RecollectError",
+    "__version__",
+]
+
+_HOMES = {
+    "AnthropicMemoryTool": "recollect.anthropic_memory",
+    "Engine": "recollect.engine",
+    "MemoryAgent": "recollect.agent.memory_agent",
+    "RecollectError": "recollect.errors",
+    **dict.fromkeys(("Answer", "Hit", "Link", "Memory", "Receipt"), "recollect.model"),
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

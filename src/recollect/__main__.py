@@ -1,11 +1,19 @@
 """`recollect`, and `python -m recollect`."""
 
+import os
 import sys
 
 
 def main(argv: list[str] | None = None) -> int:
     """The exit code: 0, 1 for a user's error, 2 for wrong usage, 130 when interrupted."""
     arguments = sys.argv[1:] if argv is None else argv
+    if arguments[:1] == ["hook"] and not {"-h", "--help"} & {*arguments}:
+        from recollect.hooks.program import main as hook  # before all else: a host is waiting
+
+        code = hook(arguments[1:])
+        if argv is None:
+            os._exit(code)  # nothing is left to tidy up, and tidying up takes a while
+        return code
     try:
         return _command_line(arguments)
     except KeyboardInterrupt:

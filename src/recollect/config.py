@@ -43,6 +43,7 @@ class Settings:
     sidecar_price_out: float = 0.0  # of a million tokens answered
     session_limit: int = 50  # memories an agent may write in one session
     capacity: int = 3000  # memories that programs may have kept in a project; 0 = any number
+    message_days: int = 90  # that what was said in sessions stays searchable; 0 = for good
     backup_hours: int = 24  # between automatic backups; 0 = none
     daemon_idle: int = 1800  # seconds without a request, after which the daemon leaves; 0 = it stays
 

@@ -31,11 +31,12 @@ from recollect.store.keys import find_key
 from recollect.store.sqlite import SqliteStore
 from recollect.tend import states
 from recollect.tend.doctor import Diagnosis, examine
-from recollect.tend.purge import purge_if_due, vacuum_if_it_pays
+from recollect.tend.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
 from recollect.tend.undo import one_change
 from recollect.workplace import ALL_STATES, named
 
 if TYPE_CHECKING:
+    from recollect.learn.judge import Judge
     from recollect.learn.write import Learner
     from recollect.recall.briefing import Briefing
     from recollect.recall.search import Question, Searcher
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from recollect.sessions.sessions import Sessions
     from recollect.sessions.spool import Spool
     from recollect.sessions.transcript import Learning
-    from recollect.sidecar.protocol import Judge, Sidecar
+    from recollect.sidecar.protocol import Sidecar
     from recollect.tend.care import Care
     from recollect.tend.review import Asked, Decision
     from recollect.tend.wrong import Wrong
@@ -71,7 +72,7 @@ class Engine(Habits, Moving):
             project=self.project,
             folder=self.place.folder if self.place else None,
             session_limit=self.settings.session_limit,
-            sidecar=self._sidecar or (self.sidecar if self._asks_a_model else None),
+            sidecar=self._judge,
         )
 
     @classmethod
@@ -139,7 +140,16 @@ class Engine(Habits, Moving):
         """Consolidation, compaction, review, undo…: what looks after many memories at once."""
         from recollect.tend.care import Care
 
-        return Care(self.store, self.embedder, self.settings, self._clock, self.actor, self.project)
+        return Care(
+            self.store,
+            self.embedder,
+            self.settings,
+            self._clock,
+            self.actor,
+            self.project,
+            self._judge,
+            lambda: self.sessions.recover(),
+        )
 
     @cached_property
     def sessions(self) -> "Sessions":
@@ -157,6 +167,11 @@ class Engine(Habits, Moving):
         )
 
     @property
+    def _judge(self) -> "Judge | None":
+        """Who is asked where the rules are unsure; None = nobody."""
+        return self._sidecar or (self.sidecar if self._asks_a_model else None)
+
+    @property
     def _asks_a_model(self) -> bool:
         return self.settings.sidecar in ("http", "command")
 
@@ -169,9 +184,10 @@ class Engine(Habits, Moving):
 
     @cached_property
     def spool(self) -> "Spool":
+        """Where events of this project's sessions wait; those of others wait elsewhere."""
         from recollect.sessions.spool import Spool
 
-        return Spool(self.settings.home / "spool")
+        return Spool(self.settings.home / "spool" / "sessions" / (self._project_id or "none"))
 
     def note_use(self, ids: Iterable[str], session: str | None = None, rejected: Iterable[str] = ()) -> None:
         """Memories that turned up in what an agent did after they were shown, and those that did not fit at all."""
@@ -205,6 +221,8 @@ class Engine(Habits, Moving):
         """Learn from transcripts; `own_only` passes over sessions held in other projects. `progress` is told of bytes."""
         from recollect.sessions.transcript import Learning, learn_from_file
 
+        if not self.sessions.on:
+            raise Refused("Memory is off here: nothing is learnt.", "`recollect on` turns it on again.")
         self.register()
         learning = Learning()
         for path in files:
@@ -392,9 +410,10 @@ class Engine(Habits, Moving):
             self.care.compact(_COMPACTED_AT_ONCE)
 
     def _purge_if_due(self) -> None:
-        """What was forgotten goes for good when its grace is over, whoever comes by first."""
+        """What was forgotten goes for good when its grace is over, and messages when their time is, whoever comes by first."""
         with contextlib.suppress(RecollectError):  # a read-only home, a busy or a closed store
             purge_if_due(self.store, self._clock())
+            drop_messages_if_due(self.store, self.settings.message_days, self._clock())
 
     def explain(self, query: str, name: str, **options: Any) -> m.Hit:
         """Why a memory is where it is for `query`. Raises `Refused` if it is not among the first 100."""

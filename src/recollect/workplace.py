@@ -14,7 +14,7 @@ from recollect.kinds import kind_of
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from recollect.sidecar.protocol import Judge
+    from recollect.learn.judge import Judge
 
 Result = TypeVar("Result")
 ALL_STATES = frozenset(m.State)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hosts.doctor import examine_chain, mend_hosts
+from recollect.daemon.chain import examine_chain, mend_hosts
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

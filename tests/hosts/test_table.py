@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hooks.shapes import EVENTS, SILENT
 from recollect.hosts import templates
 from recollect.hosts.bundles import FOLDER, bundles
 from recollect.hosts.entries import is_ours, program_of
+from recollect.hosts.shapes import EVENTS, SILENT
 from recollect.hosts.table import HOSTS, Machine, running_program
 from recollect.recall.render import HOSTS as FORMATS
 

@@ -1,6 +1,7 @@
 """A session as a host would report it, written down for a test."""
 
 import itertools
+import json
 
 from recollect.transcripts.event import Event
 
@@ -36,3 +37,21 @@ class Talk:
         call = f"c{next(self._numbers)}"
         self._add("assistant", "", tool="Edit", call=call, input={"file_path": path, "new_string": "x"})
         return self._add("tool", "ok", tool="Edit", call=call, failed=False)
+
+
+def transcript(path, *said, cwd="", session="t1", **more):
+    """Writes down a session as Claude Code does."""
+    lines = [
+        {
+            "type": who,
+            "sessionId": session,
+            "uuid": f"{session}-{number}",
+            "timestamp": f"2026-01-01T12:{number:02}:00Z",
+            "cwd": str(cwd),
+            "message": {"role": who, "content": text},
+            **more,
+        }
+        for number, (who, text) in enumerate(said)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

@@ -52,6 +52,32 @@ def uninterrupted(tmp_path_factory, count):
         return told(engine), sorted(each.content for each in engine.list())
 
 
+class Killed(BaseException):
+    pass
+
+
+def test_killed_between_a_memory_and_its_mark_it_is_not_said_twice(home, folder):
+    clock = FakeClock()
+    with Engine.open(folder, home, embedder=FakeEmbedder(), clock=clock) as engine:
+        remember = engine.sessions.remember
+
+        def remember_and_die(draft):
+            remember(draft)
+            raise Killed
+
+        engine.sessions.start("s1", agent="coder")
+        engine.sessions.record("s1", long_session()[:20])
+        engine.sessions.remember = remember_and_die
+        with pytest.raises(Killed):
+            engine.sessions.end("s1")
+        engine.sessions.remember = remember
+        clock.advance(hours=1)
+
+        engine.sessions.recover()
+
+        assert {memory.strength for memory in engine.list()} == {1}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_killed_session_is_recovered_with_the_findings_of_what_was_acknowledged(
     home, folder, tmp_path_factory, seed

@@ -1,27 +1,11 @@
 """Transcripts and models as sources, under the same rules as everything else."""
 
-import json
-
 import pytest
+from talk import transcript
 
+from recollect.engine import Engine
+from recollect.errors import Refused
 from recollect.sidecar.protocol import Learnt
-
-
-def transcript(path, *said, cwd="", session="t1"):
-    lines = [
-        {
-            "type": who,
-            "sessionId": session,
-            "uuid": f"u{number}",
-            "timestamp": f"2026-01-01T12:{number:02}:00Z",
-            "cwd": str(cwd),
-            "message": {"role": who, "content": text},
-        }
-        for number, (who, text) in enumerate(said)
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
 
 SAID = (
     ("user", "Please add a lint step to the build."),
@@ -70,6 +54,71 @@ def test_sessions_of_other_projects_are_passed_over_on_request(engine, folder, t
     learning = engine.learn_from([here, there], own_only=True)
 
     assert (learning.sessions, learning.elsewhere) == (["t1"], 1)
+
+
+def test_a_session_held_nobody_knows_where_is_passed_over_too(engine, tmp_path):
+    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)], own_only=True)
+
+    assert (learning.sessions, learning.elsewhere, engine.list()) == ([], 1, ())
+
+
+def test_a_session_that_is_anothers_costs_only_itself(engine, home, folder, tmp_path, clock, embedder):
+    (tmp_path / "other").mkdir()
+    with Engine.open(tmp_path / "other", home, clock=clock, embedder=embedder) as elsewhere:
+        elsewhere.sessions.start("t1")
+    path = transcript(tmp_path / "a.jsonl", *SAID)
+    with path.open("a") as both:
+        both.write(transcript(tmp_path / "b.jsonl", *SAID, session="t2").read_text())
+
+    learning = engine.learn_from([path])
+
+    assert (learning.sessions, learning.files) == (["t2"], 1)
+    assert "t1 belongs to another project" in learning.refused[0]
+
+
+def test_a_session_that_breaks_the_rules_costs_only_itself(engine, tmp_path):
+    class Broken(Model):
+        def extract(self, transcript, gaps):
+            return super().extract(transcript, gaps) if "yarn" in transcript else 1 / 0
+
+    engine.sessions.sidecar = Broken
+    broken = transcript(tmp_path / "a.jsonl", *SAID)
+    other = transcript(tmp_path / "b.jsonl", ("user", "Why is yarn here?"), session="t2")
+
+    learning = engine.learn_from([broken, other])
+
+    assert learning.sessions == ["t2"]
+    assert "t1 could not be learnt from" in learning.refused[0]
+    assert engine.sessions.get("t1").extracted_at is None
+
+
+def test_what_a_sub_agent_says_in_a_file_of_its_own_takes_no_ones_place(engine, tmp_path):
+    asked = [("user", f"Look at part {number}.") for number in range(6)]
+    below = transcript(tmp_path / "agent-7.jsonl", *asked, agentId="7", isSidechain=True)
+    above = transcript(tmp_path / "t1.jsonl", *SAID)
+
+    engine.learn_from([below, above])
+
+    said = engine.store.messages.session(engine.settings.user, "t1")
+    assert [message.text for message in said] == [text for _, text in SAID]
+    assert engine.sessions.get("t1").transcript != str(below)
+
+
+def test_a_person_who_asks_is_answered_though_learning_by_itself_is_off(engine, tmp_path):
+    engine.set_switch("auto", False)
+
+    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+
+    assert "pnpm" in engine.get(learning.promoted[0]).content
+
+
+def test_with_memory_off_nothing_is_learnt_from_files(engine, tmp_path):
+    engine.set_switch("memory", False)
+
+    with pytest.raises(Refused, match="off"):
+        engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+
+    assert engine.sessions.newest() == ()
 
 
 class Model:

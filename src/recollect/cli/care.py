@@ -10,8 +10,8 @@ import recollect.model as m
 from recollect.cli import show as look
 from recollect.cli.door import MEMORY, Door, at_most, excluding, open_engine, shared
 from recollect.daemon import client
+from recollect.daemon.chain import examine_chain, mend_hosts, waiting_files
 from recollect.errors import EmbedderUnavailable
-from recollect.hosts.doctor import examine_chain, mend_hosts, waiting_files
 from recollect.hosts.table import this_machine
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def vacuum(door: Door, force: bool) -> None:
 
     It also happens by itself: once a quarter, and when a fifth of a file over 100 MB is empty.
     """
+    _stop_daemon(door)
     with open_engine(door) as engine:
         saved = engine.care.vacuum(force=force)
         free, size = engine.store.info().free, engine.store.info().size
@@ -118,6 +119,7 @@ def vacuum(door: Door, force: bool) -> None:
 def encrypt(door: Door, key_file: Path | None, off: bool) -> None:
     """Encrypt the store and its backups. The key goes to the keychain, to a file, or comes from RECOLLECT_KEY."""
     excluding(off=off, key_file=key_file)
+    _stop_daemon(door)
     with open_engine(door) as engine:
         where = None if off else engine.encrypt(key_file)
         if off:
@@ -131,6 +133,14 @@ def encrypt(door: Door, key_file: Path | None, off: bool) -> None:
     click.echo("The store and its backups are encrypted.")
     click.echo(_about_key(where))
     click.echo("Without the key nobody can read them, you included: keep a copy of it somewhere safe.")
+
+
+def _stop_daemon(door: Door) -> None:
+    """It has the store open, and comes back with the next hook."""
+    from recollect.config import load_settings
+    from recollect.daemon import client
+
+    client.stop(load_settings(door.home).home)
 
 
 def _about_key(where: str) -> str:

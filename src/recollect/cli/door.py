@@ -105,9 +105,12 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 @contextmanager
 def open_engine(door: Door) -> "Iterator[Engine]":
     from recollect.cli.show import one_line, say_candidates
+    from recollect.config import load_settings
+    from recollect.daemon.embedder import from_daemon
     from recollect.engine import Engine
 
-    engine = Engine.open(project=door.project, home=door.home)
+    settings = load_settings(door.home)
+    engine = Engine.open(project=door.project, settings=settings, embedder=from_daemon(settings))
     try:
         for notice in engine.notices:
             click.echo(one_line(notice), err=True)

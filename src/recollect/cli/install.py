@@ -13,8 +13,8 @@ from recollect.cli.door import Door, Name, excluding, shared_or_whole_project
 from recollect.errors import NoSuchFolder, Refused
 
 if TYPE_CHECKING:
+    from recollect.daemon.chain import Installation
     from recollect.hosts.change import Change
-    from recollect.hosts.doctor import Installation
     from recollect.hosts.ledger import Ledger
     from recollect.hosts.plan import Plan
     from recollect.hosts.table import Host, Machine
@@ -118,7 +118,7 @@ class _Work:
         self.where = _where(door)
 
     def installed(self) -> list["Installation"]:
-        from recollect.hosts.doctor import installations
+        from recollect.daemon.chain import installations
 
         return installations(self.ledger.records())
 

@@ -258,7 +258,8 @@ def forget(door: Door, name: str | None, everything: bool, sure: bool) -> None:
         f"Forgotten: {look.count(cleared.memories, 'memory', 'memories')}, {look.count(cleared.messages, 'message')}"
         f" and {look.count(cleared.sessions, 'session')}."
     )
-    click.echo(f"`recollect undo {change.id}` brings everything back, for 30 days.")
+    if cleared.anything:
+        click.echo(f"`recollect undo {change.id}` brings everything back, for 30 days.")
 
 
 def _one_of(name: str | None, door: Door, everything: bool = False) -> None:

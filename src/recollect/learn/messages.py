@@ -60,7 +60,7 @@ def bring_messages(
 
     def write(vectors: list[bytes] | None) -> None:
         batch = ready.pop(0)
-        store.messages.put(batch, embedder.model if vectors is not None else None, vectors)
+        store.messages.put(batch, embedder.model if vectors is not None else None, vectors, now)
         report.kept += len(batch)
         if progress is not None:
             progress(len(batch))

@@ -15,9 +15,9 @@ from recollect.embed.protocol import Embedder
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.learn import contradict, enrich
 from recollect.learn.draft import clean_details, clean_text, prepare
+from recollect.learn.judge import Judge
 from recollect.learn.reinforce import BREADCRUMBS, in_richer_words, said_again
 from recollect.learn.supersede import supersede
-from recollect.sidecar.protocol import Judge
 from recollect.store.protocol import Store
 
 NEIGHBOURS = 12  # by meaning, that are compared closely

@@ -176,9 +176,13 @@ class Desk:
                 _close(each.engine)
 
     def _open_engine(self, folder: Path, actor: str) -> "Engine":
+        from recollect.config import load_settings
+        from recollect.daemon.embedder import from_daemon
         from recollect.engine import Engine
 
-        engine = Engine.open(folder, self._home, actor=actor, embedder=self._embedder)
+        settings = load_settings(self._home)
+        embedder = self._embedder or from_daemon(settings)  # the daemon's model, where there is one
+        engine = Engine.open(folder, actor=actor, settings=settings, embedder=embedder)
         self._embedder = engine.embedder
         return engine
 

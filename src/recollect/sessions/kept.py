@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import recollect.model as m
@@ -11,10 +12,13 @@ from recollect.learn.messages import bounded
 from recollect.learn.redact import redact
 from recollect.store.events import KeptEvent
 from recollect.transcripts.event import Event
+from recollect.transcripts.lines import whole
 
 MAX_ANSWER = 3000  # characters of what a tool said: its beginning and its end tell whether it worked
 MAX_INPUT = 2000  # characters of one value a tool was called with
 MAX_VALUES = 20  # values of a tool's input
+MAX_DEPTH = 8  # values within values
+MAX_LABEL = 512  # characters of a name
 _NAMES = ("author", "text", "tool", "call", "failed", "cwd", "branch", "agent", "injected")
 
 
@@ -30,12 +34,30 @@ def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
 
 def clean(event: Event) -> Event:
     """Redacted before it is clipped: half a secret would not be known for one."""
-    text = redact(event.text[: 8 * MAX_ANSWER])[0]
+    text = whole(event.text)
     return replace(
         event,
-        text=_ends(text, MAX_ANSWER) if event.is_answer else bounded(text),
-        input={redact(name)[0]: _value(value) for name, value in list(event.input.items())[:MAX_VALUES]},
+        text=_ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0]),
+        tool=label(event.tool),
+        call=_pairing(event.call),
+        input=_value(event.input, MAX_DEPTH),
+        cwd=label(event.cwd),
+        branch=label(event.branch),
+        agent=label(event.agent),
     )
+
+
+@lru_cache(maxsize=256)  # folders, branches and tools come again and again
+def label(name: str) -> str:
+    """A name as it may be kept. Ids are of high entropy too: that alone makes no secret of one."""
+    text, found = redact(whole(name))
+    return (text if any(each.type != "high-entropy" for each in found) else whole(name))[:MAX_LABEL]
+
+
+def _pairing(call: str) -> str:
+    """It is only compared, and two that are redacted would be one."""
+    name = whole(call)
+    return name if label(name) == name else m.fingerprint(name)[:18]
 
 
 def event_from(session: str, order: int, text: str) -> Event:
@@ -44,18 +66,27 @@ def event_from(session: str, order: int, text: str) -> Event:
     return Event(session, order, **{"text": "", **values}, at=at)
 
 
-def _value(value: Any) -> Any:
+def _value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        return _ends(redact(value[: 8 * MAX_INPUT])[0], MAX_INPUT)
+        return _ends(whole(value), MAX_INPUT)
     if isinstance(value, bool | int | float) or value is None:
         return value
+    if depth == 0:
+        return "…"
     if isinstance(value, Mapping):
-        return {str(name): _value(item) for name, item in list(value.items())[:MAX_VALUES]}
+        some = list(value.items())[:MAX_VALUES]
+        return {redact(whole(str(name)))[0][:MAX_LABEL]: _value(item, depth - 1) for name, item in some}
     if isinstance(value, list | tuple):
-        return [_value(item) for item in value[:MAX_VALUES]]
-    return _value(str(value))
+        return [_value(item, depth - 1) for item in value[:MAX_VALUES]]
+    return _value(str(value), depth)
 
 
 def _ends(text: str, size: int) -> str:
-    """The first third and the last two."""
-    return text if len(text) <= size else f"{text[: size // 3]}\n…\n{text[-2 * size // 3 :]}"
+    """The first third and the last two, without secrets."""
+    if len(text) <= 8 * size:
+        first = last = redact(text)[0]
+        if len(first) <= size:
+            return first
+    else:  # what is cut through lies far from what is kept
+        first, last = redact(text[: 2 * size])[0], redact(text[-4 * size :])[0]
+    return f"{first[: size // 3]}\n…\n{last[-2 * size // 3 :]}"

@@ -10,21 +10,23 @@ from typing import TypeVar
 
 import recollect.model as m
 from recollect.embed.protocol import Embedder
-from recollect.errors import EmbedderUnavailable, RecollectError, Refused, SessionNotFound
+from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError, Refused, SessionNotFound
 from recollect.kinds import kind_of
+from recollect.learn import limits
 from recollect.learn.draft import clean_text
 from recollect.learn.extract import extract
 from recollect.learn.messages import bounded
 from recollect.learn.promote import DEFAULT_PRESET, judge, preset_named
-from recollect.sessions.kept import clean, event_from, keep
+from recollect.learn.redact import redact
+from recollect.sessions.kept import clean, event_from, keep, label
 from recollect.sessions.spool import Spool
 from recollect.sessions.summary import LINES, Story, watched
 from recollect.sidecar.protocol import Sidecar
 from recollect.store.events import KeptEvent
 from recollect.store.protocol import Store
-from recollect.tend.clusters import telling_words
 from recollect.transcripts.event import Event
 from recollect.transcripts.formats import FORMATS, read
+from recollect.words import telling_words
 
 logger = logging.getLogger(__name__)
 
@@ -111,13 +113,13 @@ class Sessions:
                 self.store.put_session(known)
             return known
         session = m.Session(
-            session_id or m.new_id(now),
+            _name(session_id) if session_id else m.new_id(now),
             self.user_id,
             self.project_id,
             now,
-            agent or host,
-            host,
-            branch,
+            label(agent or host),
+            label(host),
+            label(branch) if branch else None,
             transcript=transcript,
             active_at=now,
         )
@@ -139,32 +141,52 @@ class Sessions:
 
     def checkpoint(self, session_id: str) -> int:
         """Make findings of what has happened so far, and its messages searchable; how many findings are new."""
-        self._said.pop(session_id, None)
-        written = self._written(self.get(session_id))
-        if written is not None:  # its messages are kept at the end, in the order of that record
-            found = self._findings(map(clean, written)) if self.auto else ()
-            return self.store.events.put_findings(session_id, found, whole=self.auto)
-        events = self._events(session_id)
-        self._keep_messages(events)
-        if not self.auto:
-            return 0
-        return self.store.events.put_findings(session_id, self._findings(events), whole=False)
-
-    def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> Ended:
-        """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more."""
         session = self.get(session_id)
         self._said.pop(session_id, None)
+        if not self.on:
+            return 0
         written = self._written(session)
         if written is not None:
-            ended = self.learn_from(session, written, whole=True)
-        else:
-            events = self._events(session_id)
+            found = self._findings(map(clean, written)) if self.auto else ()
+            return self.store.events.put_findings(session_id, found, since=0 if self.auto else None)
+        events = self._events(session_id)
+        if not session.transcript:  # else they are kept at the end, in the order of that record
             self._keep_messages(events)
-            over = replace(session, ended_at=session.ended_at or at or self.clock())
-            ended = self._learn(over, events, watched(events), summary)
+        if not self.auto:
+            return 0
+        return self.store.events.put_findings(session_id, self._findings(events))
+
+    def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> Ended:
+        """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more.
+
+        What fails is tried once more; if it fails again, the session is over and `recover` finds it.
+        """
+        session = self.get(session_id)
+        self._said.pop(session_id, None)
+        over = replace(session, ended_at=session.ended_at or at or self.clock())
+        try:
+            ended = self._learn_all(over, summary)
+        except RecollectError:
+            raise
+        except Exception:  # whatever a session holds
+            logger.exception("session %s could not be learnt from, and is tried once more", session_id)
+            self.store.put_session(replace(over, extracted_at=None))
+            ended = self._learn_all(over, summary)
         self.store.events.served(session_id)
         self.store.events.forget(self.clock() - EVENTS_KNOWN)
         return ended
+
+    def _learn_all(self, session: m.Session, summary: str) -> Ended:
+        """From the host's own record, or from what was recorded here since it was learnt from last."""
+        if not self.on:
+            return self._learn(session, (), Story(), learning=False)
+        written = self._written(session)
+        if written is not None:
+            return self.learn_from(session, written, whole=True, learning=self.auto)
+        events = self._events(session.id)
+        self._keep_messages(events)
+        since = events[0].order if events else None
+        return self._learn(session, events, watched(events), summary, since=since, learning=self.auto)
 
     def _learn(
         self,
@@ -173,19 +195,23 @@ class Sessions:
         story: Story,
         summary: str = "",
         *,
-        whole: bool = True,
+        since: int | None = None,
+        learning: bool,
     ) -> Ended:
-        """The last steps of a session, from its events to its summary. `story` has seen them once they are read."""
-        if self.auto:
-            self.store.events.put_findings(session.id, self._findings(events), whole=whole)
+        """The last steps of a session, from its events to its summary. `story` has seen them once they are read.
+
+        `since` is the position from which they are all there are; None = there may be others.
+        """
+        if learning:
+            self.store.events.put_findings(session.id, self._findings(events), since=since)
         else:
             for _ in events:  # they are looked at all the same, for what was said
                 pass
-        if self.auto and self.sidecar is not None:
-            self.store.events.put_findings(session.id, self._asked(session, story), whole=False)
+        if learning and self.sidecar is not None:
+            self.store.events.put_findings(session.id, self._asked(session, story))
         found = self.store.findings(session.id)
-        promoted, left = self._promote(session, found) if self.auto and self.project else ((), ())
-        text = summary or session.summary or self._summary(story, found)
+        promoted, left = self._promote(session, found) if learning and self.project else ((), ())
+        text = bounded(redact(summary)[0]) or session.summary or self._summary(story, found)
         done = replace(session, summary=text, extracted_at=self.clock())
         detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
         with self.store.transaction():
@@ -199,6 +225,8 @@ class Sessions:
         """Events that waited outside the store, in order and once; how many there were. Their sessions may be new."""
 
         def deliver(session_id: str, events: Sequence[KeptEvent]) -> None:
+            if not self.on:
+                return
             if self.store.get_session(session_id) is None:
                 self.start(session_id, at=events[0].at)
             self.store.events.append(session_id, events)
@@ -207,6 +235,8 @@ class Sessions:
 
     def recover(self, session_id: str | None = None) -> tuple[Ended, ...]:
         """Learn from sessions that never ended: the one named, or all in which nothing has happened for half an hour."""
+        if not self.on:
+            return ()
         if session_id is not None:
             lost = [self.get(session_id)]
         else:
@@ -239,18 +269,22 @@ class Sessions:
             raise Refused(f"There is a session {session.id} already.", "Give another id, or none.")
         with self.store.transaction():
             self.store.put_session(session)
+            # What they cite was said in the parent.
             copies = [
-                replace(each, id=m.new_id(now), session=session.id) for each in self.store.findings(parent.id)
+                replace(each, id=m.new_id(now), session=session.id)
+                for each in self.store.findings(parent.id)
             ]
-            self.store.events.put_findings(session.id, copies, whole=False)
+            self.store.events.put_findings(session.id, copies)
         return session
 
     # transcripts
 
-    def learn_from(self, session: m.Session, events: Iterable[Event], *, whole: bool = False) -> Ended:
+    def learn_from(
+        self, session: m.Session, events: Iterable[Event], *, whole: bool = False, learning: bool = True
+    ) -> Ended:
         """Learn from a transcript in one go, without holding it: what was said is kept, findings are promoted.
 
-        `whole` says that nothing else is known of the session.
+        `whole` says that nothing else is known of the session; without `learning`, only what was said is kept.
         """
         story = Story()
         last = session.started_at
@@ -267,7 +301,7 @@ class Sessions:
                     last = event.at or last
                     yield event
 
-        ended = self._learn(session, passing(), story, whole=whole)
+        ended = self._learn(session, passing(), story, since=0 if whole else None, learning=learning)
         done = replace(ended.session, active_at=last, ended_at=last)
         self.store.put_session(done)
         return replace(ended, session=done)
@@ -275,17 +309,17 @@ class Sessions:
     # looking
 
     def get(self, session_id: str) -> m.Session:
-        """Raises `SessionNotFound`."""
+        """Raises `SessionNotFound`, and `Refused` for one of another project."""
         session = self.store.get_session(session_id)
         if session is None or session.user_id != self.user_id:
             raise SessionNotFound(session_id)
+        self._refuse_others(session)
         return session
 
     def find(self, name: str) -> m.Session:
         """By id, or the beginning or end of one of this project's newest. Raises `SessionNotFound`."""
-        known = self.store.get_session(name)
-        if known is not None and known.user_id == self.user_id:
-            return known
+        if self.store.get_session(name) is not None:
+            return self.get(name)
         fits = [each for each in self.newest(500) if each.id.startswith(name) or each.id.endswith(name)]
         if len(fits) != 1:
             raise SessionNotFound(name)
@@ -359,7 +393,7 @@ class Sessions:
         if story.empty:
             return ""
         told = self.sidecar().summarise(story.digest.text(), LINES) if self.sidecar is not None else None
-        return told or story.told(found)
+        return bounded(redact(told)[0]) if told else story.told(found)
 
     def _promote(
         self, session: m.Session, findings: Sequence[m.Finding]
@@ -376,24 +410,38 @@ class Sessions:
                 left.append((finding.id, verdict.reason))
                 continue
             try:
-                receipt = self.remember(_draft(finding, session, verdict.reason))
+                name = (
+                    self._kept(finding, session) or self.remember(_draft(finding, session, verdict.reason)).id
+                )
             except Refused as error:
                 left.append((finding.id, error.message))
                 continue
-            self.store.events.promoted(finding.id, receipt.id)
-            promoted.append(receipt.id)
+            self.store.events.promoted(finding.id, name)
+            promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
 
+    def _kept(self, finding: m.Finding, session: m.Session) -> str | None:
+        """The memory it became just before we were killed; None, mostly."""
+        twins = self.store.twins(m.View(self.user_id, self.project_id), finding.fingerprint)
+        return next((each.id for each in twins if each.session == session.id), None)
+
     def _keep_messages(self, events: Sequence[Event]) -> None:
-        """What was said, searchable; known ones are left as they are."""
-        said = [event for event in events if event.is_message and not event.injected and event.text.strip()]
+        """What was said, searchable; known ones are left as they are.
+
+        Not what a sub-agent says: in a file of its own it counts anew, and would take the places of others.
+        """
+        said = [
+            event
+            for event in events
+            if event.is_message and not event.injected and not event.agent and event.text.strip()
+        ]
         if not said:
             return
         known = self.store.messages.orders(self.user_id, said[0].session)
         new = [self._message(event) for event in said if event.order not in known]
         for batch in _batches(new):
             model, vectors = self._embedded([message.text for message in batch])
-            self.store.messages.put(batch, model, vectors)
+            self.store.messages.put(batch, model, vectors, self.clock())
 
     def _message(self, event: Event) -> m.Message:
         when = event.at or self.clock()
@@ -411,8 +459,17 @@ class Sessions:
     def _refuse_others(self, session: m.Session) -> None:
         if session.user_id != self.user_id or session.project_id != self.project_id:
             raise Refused(
-                f"Session {session.id} belongs to another project.", "Give each session an id of its own."
+                f"Session {session.id} belongs to another project.",
+                "Go to that project's folder; a new session needs an id of its own.",
             )
+
+
+def _name(session_id: str) -> str:
+    """Raises `ContentRefused`."""
+    name = limits.plain(limits.short(session_id, "session's id"), "The session's id")
+    if label(name) != name:
+        raise ContentRefused("The session's id holds a secret.", "Give it another id.")
+    return name
 
 
 def _agent(session: m.Session) -> str:

@@ -1,15 +1,18 @@
 """Learning from the transcripts that hosts leave behind."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 
-from recollect.errors import Refused
+from recollect.errors import RecollectError, Refused
 from recollect.sessions.sessions import Ended, Sessions
 from recollect.transcripts.event import Event
 from recollect.transcripts.formats import detect, read
 from recollect.transcripts.report import Report
+
+logger = logging.getLogger(__name__)
 
 Belongs = Callable[[str], bool]  # whether a folder is this project's
 
@@ -30,11 +33,24 @@ class Learning:
 def learn_from_file(
     sessions: Sessions, path: Path, learning: Learning, belongs: Belongs | None = None
 ) -> None:
-    """Read `path` once, session by session. `belongs` passes over sessions that were held elsewhere."""
+    """Read `path` once, session by session. `belongs` passes over sessions that were held elsewhere, or nobody knows where.
+
+    A session that cannot be learnt from is named, and the others are.
+    """
     try:
         host = detect(path)
         for name, events in groupby(read(path, host, learning.report), key=lambda event: event.session):
-            _learn(sessions, name or path.stem, events, host, path, learning, belongs)
+            try:
+                _learn(sessions, name or path.stem, events, host, path, learning, belongs)
+            except Refused as error:
+                learning.refused.append(f"{path.name}: {error.message}")
+            except RecollectError:
+                raise
+            except Exception:  # whatever a transcript holds
+                logger.exception("%s could not be learnt from", path)
+                learning.refused.append(
+                    f"{path.name}: session {name or path.stem} could not be learnt from; `session recover` tries again."
+                )
     except Refused as error:
         learning.refused.append(f"{path.name}: {error.message}")
         return
@@ -51,11 +67,12 @@ def _learn(
     belongs: Belongs | None,
 ) -> None:
     first = next(events)
-    if belongs is not None and first.cwd and not belongs(first.cwd):
+    if belongs is not None and not (first.cwd and belongs(first.cwd)):
         learning.elsewhere += 1
         return
+    record = "" if first.agent else str(path.absolute())  # a sub-agent's file is not all of the session
     session = sessions.start(
-        name, host=host, agent=host, branch=first.branch or None, transcript=str(path), at=first.at
+        name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
     )
     ended: Ended = sessions.learn_from(session, chain([first], events))
     learning.sessions.append(ended.session.id)

@@ -11,6 +11,7 @@ from recollect.embed.protocol import Embedder
 from recollect.errors import EmbedderUnavailable
 from recollect.kinds import kind_of
 from recollect.sidecar.protocol import Learnt, Verified
+from recollect.words import telling_words
 
 if TYPE_CHECKING:
     from recollect.learn.contradict import Relation
@@ -62,12 +63,12 @@ class LocalSidecar:
     def summarise(self, text: str, lines: int) -> str | None:
         """The sentences that say most of what the text keeps coming back to, in its order."""
         told = list(dict.fromkeys(_sentences(text)))
-        common = Counter(word for sentence in told for word in set(_telling(sentence)))
+        common = Counter(word for sentence in told for word in set(telling_words(sentence)))
         ranked = sorted(told, key=lambda sentence: -_weight(sentence, common))
         chosen: list[str] = []
         for sentence in ranked:
-            words = set(_telling(sentence))
-            if all(len(words & set(_telling(other))) * 2 <= len(words) for other in chosen):
+            words = set(telling_words(sentence))
+            if all(len(words & set(telling_words(other))) * 2 <= len(words) for other in chosen):
                 chosen.append(sentence)
             if len(chosen) == lines:
                 break
@@ -154,18 +155,12 @@ def _shared(text: str, labels: Sequence[str]) -> list[float]:
 def _sentences(text: str) -> Iterator[str]:
     for part in _SENTENCE.split(text):
         sentence = " ".join(part.split()).lstrip("-*• ")
-        if len(_telling(sentence)) >= FEWEST_WORDS:
+        if len(telling_words(sentence)) >= FEWEST_WORDS:
             yield sentence
 
 
-def _telling(text: str) -> list[str]:
-    from recollect.tend.clusters import telling_words
-
-    return telling_words(text)
-
-
 def _weight(sentence: str, common: Counter[str]) -> float:
-    words = _telling(sentence)
+    words = telling_words(sentence)
     return sum(common[word] - 1 for word in words) / (len(words) + 4)
 
 

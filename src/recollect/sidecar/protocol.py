@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import recollect.model as m
-
-if TYPE_CHECKING:
-    from recollect.learn.contradict import Relation  # its tables of words cost 60 ms
+from recollect.learn.judge import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +26,6 @@ class Learnt:
     file_paths: tuple[str, ...] = ()
     first: int | None = None  # order of the first event that bears it out; None = the model does not say
     last: int | None = None
-
-
-class Judge(Protocol):
-    """Who is asked where the rules that compare statements are not certain."""
-
-    def relate(self, new: str, old: str) -> "Relation | None":
-        """Whether two statements say the same, disagree, or neither."""
 
 
 class Sidecar(Judge, Protocol):

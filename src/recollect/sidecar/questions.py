@@ -118,7 +118,7 @@ def extract(transcript: str, gaps: Sequence[str]) -> Question[list[Learnt]]:
         " statement that can be understood alone. No plans, no small talk, no code, no guesses, nothing that the code"
         " itself shows; often nothing is left. `importance` is from 0 to 1; `first` and `last` are the numbers of the"
         " messages that bear it out. `gaps` are questions that memory could not answer: what answers one matters.",
-        {"transcript": transcript[:LONGEST_TEXT], "gaps": list(gaps)[:10]},
+        {"transcript": _short(transcript), "gaps": list(gaps)[:10]},
         _object(findings=_list_of(finding)),
         3000,
         read,
@@ -149,7 +149,7 @@ def relate(new: str, old: str) -> Question[Relation]:
         "How does the new statement stand to the old one? duplicate: it says the same. mergeable: probably the same, in"
         " more or other words. contradiction: both cannot hold now. related: the same field, another matter (another"
         " environment, service or language is another matter). unrelated: nothing in common.",
-        {"new": new[:LONGEST_TEXT], "old": old[:LONGEST_TEXT]},
+        {"new": _short(new), "old": _short(old)},
         _object(relation=_one(list(Relation))),
         500,
         lambda found: Relation(_one_of(found["relation"], list(Relation))),
@@ -160,7 +160,7 @@ def classify(text: str, labels: Sequence[str]) -> Question[str]:
     return Question(
         "classify",
         "Which of the labels fits the text best?",
-        {"text": text[:LONGEST_TEXT], "labels": list(labels)},
+        {"text": _short(text), "labels": list(labels)},
         _object(label=_one(labels)),
         500,
         lambda found: _one_of(found["label"], labels),
@@ -178,7 +178,7 @@ def summarise(text: str, lines: int) -> Question[str]:
     return Question(
         "summarise",
         f"Sum the text up in {lines} lines at most, each one plain sentence: what was done, decided and learnt.",
-        {"text": text[:LONGEST_TEXT]},
+        {"text": _short(text)},
         _object(lines=_list_of({"type": "string"})),
         800,
         read,
@@ -187,9 +187,14 @@ def summarise(text: str, lines: int) -> Question[str]:
 
 def focus(context: str) -> str:
     """The end of a conversation, where it says what is wanted now, without code and what tools print."""
-    lines = _FENCE.sub(" ", context).splitlines()
+    lines = _FENCE.sub(" ", redact(context)[0]).splitlines()
     kept = [line[:LONGEST_LINE].rstrip() for line in lines if line.strip() and not _NOISE.match(line)]
     return "\n".join(kept)[-LONGEST_CONTEXT:]
+
+
+def _short(text: str) -> str:
+    """Redacted before it is cut: half a secret would not be known for one."""
+    return redact(text)[0][:LONGEST_TEXT]
 
 
 def _clean(value: Any) -> Any:

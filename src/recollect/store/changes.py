@@ -4,6 +4,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -131,8 +132,14 @@ class ChangeLog:
             changed: list[Row] = []
             for row in rows:
                 (same if tables.still(row) else changed).append(row)
-            left = _owners(changed)
-            chosen = [row for row in same if row.owner not in left]
+            again = _said_again(db, tables, same, _owners(rows), change_id)
+            left = _owners(changed) | again.keys()
+            chosen = [_with_new_grace(row, at) for row in same if row.owner not in left]
+            if not chosen and again:
+                raise Refused(
+                    f"Memory {min(again.values())} says the same and is active.",
+                    "There is nothing to bring back.",
+                )
             if not chosen:
                 raise Refused(
                     "Everything this change touched has changed since.",
@@ -150,6 +157,7 @@ class ChangeLog:
         db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in whatever order
         for row in sorted(rows, key=lambda row: order.index(row.table)):
             tables.put_back(row)
+        db.execute("INSERT OR IGNORE INTO tags (name) SELECT DISTINCT tag FROM memory_tags")  # dropped since
         _drop_loose_ends(db)
         if any(row.table == "messages" for row in rows):
             db.execute("UPDATE message_change SET purge = purge + 1")
@@ -182,21 +190,54 @@ def _drop_loose_ends(db: apsw.Connection) -> None:
 
 def _refuse_dependence(db: apsw.Connection, rows: Iterable[Row]) -> None:
     """What the change brought can be taken away only while nothing that came later leans on it."""
-    made = {row.key[0] for row in rows if row.table == "memories" and row.before is None}
+    made = set(_names(db, {row.key[0] for row in rows if row.table == "memories" and row.before is None}))
     links = {row.key for row in rows if row.table == "links"}
-    for name in _names(db, made):
-        query = (
-            "SELECT source, target, relation FROM links WHERE source = ?1 OR target = ?1"
-            " UNION SELECT superseded_by, id, 'supersedes' FROM memories WHERE superseded_by = ?1"
-        )
-        for source, target, relation in db.execute(query, (name,)):
-            other = target if source == name else source
-            num = db.execute("SELECT num FROM memories WHERE id = ?", (other,)).get
-            if (source, target, relation) not in links and num not in made:
-                raise Refused(
-                    f"Memory {other} leans on {name}, which this change brought: {relation.replace('_', ' ')}.",
-                    f"Look at both with `recollect links {name}`; `recollect forget` takes out single ones.",
-                )
+    among = "(SELECT value FROM json_each(?1))"
+    query = (
+        f"SELECT source, target, relation FROM links WHERE source IN {among} OR target IN {among}"
+        f" UNION SELECT superseded_by, id, 'supersedes' FROM memories WHERE superseded_by IN {among}"
+    )
+    for source, target, relation in db.execute(query, (json.dumps(sorted(made)),)):
+        if (source, target, relation) not in links and not (source in made and target in made):
+            name, other = (source, target) if source in made else (target, source)
+            raise Refused(
+                f"Memory {other} leans on {name}, which this change brought: {relation.replace('_', ' ')}.",
+                f"Look at both with `recollect links {name}`; `recollect forget` takes out single ones.",
+            )
+
+
+def _said_again(
+    db: apsw.Connection, tables: Tables, rows: Iterable[Row], touched: Collection[int], change_id: str
+) -> dict[int, str]:
+    """Memories that would come back although somebody has said the same since, each with that one's id."""
+    same = " AND ".join(
+        f"new.{name} IS :{name}" for name in ("user_id", "project_id", "scope", "branch", "season")
+    )
+    query = (
+        "SELECT new.num, new.id FROM memories new, changes WHERE changes.id = :change AND new.created_at >= changes.at"
+        f" AND new.fingerprint = :fingerprint AND new.state = 'active' AND {same}"
+        " AND (new.scope <> 'session' OR new.session IS :session)"
+    )
+    found: dict[int, str] = {}
+    for row in rows:
+        if row.table != "memories" or row.before is None:
+            continue
+        now = tables.current(row) or {}
+        then = now | row.before
+        if then["state"] != "active" or now.get("state") == "active":
+            continue
+        for num, name in db.execute(query, then | {"change": change_id}):
+            if num not in touched:
+                found[row.key[0]] = name
+    return found
+
+
+def _with_new_grace(row: Row, at: datetime) -> Row:
+    """What is out of sight again can be brought back for as long as if it had gone today."""
+    name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
+    if not row.before or not row.after or not row.before.get(name) or name not in row.after:
+        return row
+    return replace(row, before=row.before | {name: m.to_text(at)})
 
 
 def _owners(rows: Iterable[Row]) -> set[int]:

@@ -9,11 +9,13 @@ import recollect.model as m
 from recollect.config import Settings
 from recollect.embed.protocol import Embedder
 from recollect.errors import OutOfScope, Refused
+from recollect.sessions.files import WaitingFiles
 from recollect.store.protocol import AuditCheck, Store
 from recollect.store.purge import Cleared, Purged
 from recollect.tend import compact, purge, states, undo
 
 if TYPE_CHECKING:
+    from recollect.learn.judge import Judge
     from recollect.tend.consolidate.run import Consolidation
     from recollect.tend.mirror import MirrorReport
 
@@ -28,6 +30,8 @@ class Care:
     clock: m.Clock
     actor: str
     project: m.Project | None  # None = outside any project: global memories only
+    sidecar: "Judge | None" = None  # None = rules alone
+    recover: Callable[[], object] = lambda: None  # learns from sessions that never ended
 
     @property
     def project_id(self) -> str | None:
@@ -79,9 +83,11 @@ class Care:
 
         self.refuse_agents("consolidate memories")
         user, pace = self.settings.user, Pace(stop, busy)
-        work = Work(self.store, self.embedder, user, self.actor, self.clock(), pace)
+        work = Work(self.store, self.embedder, user, self.actor, self.clock(), pace, self.sidecar)
         if dry_run:
             return plan(work, only, progress)
+        if not only:
+            self.recover()
         return consolidate(work, only, progress, self.settings.home / "consolidate.lock")
 
     def mirror(self, folder: Path, *, plaintext: bool = False) -> "MirrorReport":
@@ -145,8 +151,10 @@ class Care:
         return states.restore_all(self.store, self.settings.user, self.project.id, self.actor, self.clock())
 
     def forget_everything(self) -> tuple[m.Change, Cleared]:
-        """All the user has, in every project, out of sight as one change."""
+        """All the user has, in every project, out of sight as one change. What waits to be taken in is not kept at all."""
         self.refuse_agents("forget everything")
+        for folder in ("spool", "spool/hooks"):
+            WaitingFiles(self.settings.home / folder).drain(lambda lines: 0)
         change = replace(self.change("forget", "Forgot everything."), project_id=None)
         return change, states.forget_all(self.store, change, None)
 

@@ -1,0 +1,470 @@
+"""What hooks cost, whether anything is lost when the daemon is abused, and a recorded day replayed through them.
+
+python -m bench.hooks                     all of it
+python -m bench.hooks cost abuse day      some; --rounds, --events and --seconds make it smaller
+"""
+
+import argparse
+import gzip
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recollect.daemon import client, wire
+from recollect.daemon.start import take_lock
+from recollect.engine import Engine
+from recollect.learn.extract import extract
+from recollect.model import utc_now
+from recollect.transcripts.event import Event
+from recollect.transcripts.formats import read
+from recollect.transcripts.report import Report
+
+PROGRAM = str(Path(sys.executable).with_name("recollect"))
+TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
+DAY = ("claude-code-01", "claude-code-05", "claude-code-02")
+AT_ONCE = 50
+PROMPT = "Why does the payment webhook answer twice when the queue is full?"
+
+
+def run(
+    parts: tuple[str, ...] = ("cost", "abuse", "day"),
+    rounds: int = 100,
+    events: int = 2000,
+    seconds: float = 60,
+) -> dict[str, Any]:
+    makers = {"cost": lambda: _cost(rounds), "abuse": lambda: _abuse(events, seconds), "day": _day}
+    return {name: makers[name]() for name in parts}
+
+
+# the cost of a hook
+
+
+def _cost(rounds: int) -> dict[str, Any]:
+    """Bare interpreters and hooks in turns, so that other work on the machine slows both."""
+    with _place() as (home, project):
+        with Engine.open(project, home) as engine:
+            engine.remember("The payment webhook answers twice when the queue is full.", kind="gotcha")
+
+        def hook(number: int) -> None:
+            prompt = f"{PROMPT} Look at case {number} of the list."
+            _hook("UserPromptSubmit", {"session_id": f"s{number % 5}", "cwd": str(project), "prompt": prompt})
+
+        lock = take_lock(str(home))  # no daemon, and none on its way up
+        assert lock is not None
+        absent = _in_turns(rounds, hook)
+        os.close(lock)
+        _wait(lambda: not _carriers(home), 120)
+        client.ensure(home)
+        for number in range(10):
+            hook(number)
+        warm = _in_turns(rounds, hook)
+        pid = _daemon(home)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            stopped = _in_turns(max(rounds // 5, 3), hook)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    return {"warm daemon": warm, "no daemon": absent, "stopped daemon": stopped}
+
+
+def _in_turns(rounds: int, act: Any) -> dict[str, float]:
+    bare, ours = [], []
+    for number in range(rounds):
+        bare.append(_timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)))
+        began = time.perf_counter()
+        act(number)
+        ours.append(time.perf_counter() - began)
+    median = statistics.median(bare)
+    return {
+        "bare_ms": round(1000 * median, 1),
+        "median_ms": round(1000 * statistics.median(ours), 1),
+        "p95_ms": round(1000 * _p95(ours), 1),
+        "median_ratio": round(statistics.median(ours) / median, 2),
+        "p95_ratio": round(_p95(ours) / median, 2),
+        "p95_to_p95": round(_p95(ours) / _p95(bare), 2),
+    }
+
+
+# abuse
+
+
+def _abuse(events: int, seconds: float) -> dict[str, Any]:
+    with _place() as (home, project):
+        at_once = _at_once(home, project)
+        killed = _killed(home, project, events, seconds)
+        two = _two_at_once(home)
+        upgrade = _upgrade(home, project)
+    return {"fifty at once": at_once, "killed every second": killed, "two daemons": two, "upgrade": upgrade}
+
+
+def _at_once(home: Path, project: Path) -> dict[str, Any]:
+    began = time.perf_counter()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda number: _tool_event(project, "at-once", number), range(AT_ONCE)))
+    took = time.perf_counter() - began
+    return {"hooks": AT_ONCE, "seconds": round(took, 1), **_settled(home, "at-once", AT_ONCE)}
+
+
+def _killed(home: Path, project: Path, events: int, seconds: float) -> dict[str, Any]:
+    kills = 0
+    until = time.monotonic() + seconds
+    with ThreadPoolExecutor(5) as pool:
+        sent = [pool.submit(_tool_event, project, "killed", number) for number in range(events)]
+        while not all(each.done() for each in sent) or time.monotonic() < until:
+            time.sleep(1)
+            if time.monotonic() < until and (pid := _daemon(home)):
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+    return {"events": events, "kills": kills, **_settled(home, "killed", events)}
+
+
+def _two_at_once(home: Path) -> dict[str, Any]:
+    client.stop(home)
+    words = [sys.executable, "-m", "recollect.daemon", str(home)]
+    both = [subprocess.Popen(words, stdin=subprocess.DEVNULL) for _ in range(2)]
+    client_status = _wait(lambda: client.status(home))
+    _wait(lambda: any(each.poll() is not None for each in both))
+    alive = [each for each in both if each.poll() is None]
+    found = {"alive": len(alive), "answers": client_status is not None}
+    client.stop(home)
+    for each in both:
+        each.wait(30)
+    return found
+
+
+def _upgrade(home: Path, project: Path) -> dict[str, Any]:
+    """A hook of a newer version comes: the old daemon serves it and leaves, and the next hook starts another."""
+    before = client.ensure(home)
+    assert before is not None
+    _memory_grows(home, project, 200)
+    steady = client.status(home)
+    _memory_grows(home, project, 400)
+    grown = client.status(home)
+    newer = wire.__version__
+    wire.__version__ = "999.0"
+    try:
+        client.status(home)
+    finally:
+        wire.__version__ = newer
+    _wait(lambda: _daemon(home) != before["pid"])
+    for number in range(20):
+        _tool_event(project, "upgrade", number)
+    result = _settled(home, "upgrade", 20)
+    after = client.ensure(home)
+    assert after is not None and steady is not None and grown is not None
+    return {
+        "replaced": after["pid"] != before["pid"],
+        "memory_mb": [steady["memory_mb"], grown["memory_mb"]],
+        **result,
+    }
+
+
+def _memory_grows(home: Path, project: Path, events: int) -> None:
+    """Straight to the daemon: what it keeps in mind is its own, not the hook's."""
+    body = json.dumps(_tool_payload(project, "memory", 1)).encode()
+    for number in range(events):
+        fields = (
+            "claude-code",
+            "PostToolUse",
+            f"m{time.time_ns()}-{number}",
+            str(time.time_ns()),
+            "1",
+            str(project),
+        )
+        wire.ask(str(home), "hook", fields, body, 10)
+
+
+def _settled(home: Path, session: str, expected: int) -> dict[str, Any]:
+    """All is quiet: nothing waits, one daemon, and what is stored is what was sent."""
+
+    def quiet() -> bool:
+        said = client.ensure(home)
+        return said is not None and not said["waiting"] and not _carriers(home)
+
+    _wait(quiet, 180)
+    database = apsw.Connection(str(home / "recollect.db"))
+    ids = [row[0] for row in database.execute("SELECT id FROM session_events WHERE session = ?", (session,))]
+    calls = {
+        json.loads(row[0])["input"]["command"]
+        for row in database.execute(
+            "SELECT event FROM session_events WHERE session = ? AND event LIKE '%\"command\"%'", (session,)
+        )
+    }
+    database.close()
+    daemons = _processes(f"recollect.daemon {home}")
+    return {
+        "stored": len(calls),
+        "lost": expected - len(calls),
+        "twice": len(ids) - 2 * len(calls),
+        "daemons": len(daemons),
+        "zombies": len(_zombies()),
+    }
+
+
+# a recorded day
+
+
+def _day() -> dict[str, Any]:
+    missing = [name for name in DAY if not (TRACES / f"{name}.jsonl.gz").exists()]
+    if missing:
+        return {"skipped": f"{missing[0]} is not in {TRACES}"}
+    return {
+        f"{name}, {'with' if written else 'without'} its file": _replayed(
+            TRACES / f"{name}.jsonl.gz", written
+        )
+        for name in DAY
+        for written in (True, False)
+    }
+
+
+def _replayed(trace: Path, written: bool) -> dict[str, Any]:
+    """`written` = the host writes the session down meanwhile, as it does unless it is told not to."""
+    events = list(read(trace, "claude-code", Report()))
+    session = events[0].session
+    lines = gzip.decompress(trace.read_bytes()).splitlines(keepends=True)
+    with _place() as (home, project):
+        file = home.parent / "claude" / "projects" / "day" / f"{session}.jsonl"
+        file.parent.mkdir(parents=True)
+        os.environ["CLAUDE_CONFIG_DIR"] = str(home.parent / "claude")
+        client.ensure(home)
+        stream_of_hooks = list(stream(trace, events))
+        hooks = len(stream_of_hooks)
+        for number, (name, payload) in enumerate(stream_of_hooks, 1):
+            if written:
+                file.write_bytes(b"".join(lines[: len(lines) * number // hooks]))
+            here = json.loads(json.dumps(payload).replace(events[0].cwd, str(project)))
+            _hook(name, {**here, "session_id": session, "cwd": str(project), "transcript_path": str(file)})
+        _settled(home, session, 0)
+        _wait(lambda: _ended(home, project, session))
+        briefing = _hook("SessionStart", {"session_id": "next", "cwd": str(project), "source": "startup"})
+        client.stop(home)
+        with Engine.open(project, home) as engine:
+            found = {each.fingerprint: each for each in engine.sessions.findings(session)}
+    text = json.loads(briefing)["hookSpecificOutput"]["additionalContext"] if briefing else ""
+    shown = [each for each in found.values() if _begins(each.content) in text]
+    wanted = {each.fingerprint: each for each in extract(events, utc_now())}
+    return {
+        "hooks": hooks,
+        "by extract": len(wanted),
+        "by hooks": len(found),
+        "the same": len(wanted.keys() & found.keys()),
+        "in the next briefing": len(shown),
+        "details": {
+            "missing": [wanted[name].content for name in wanted.keys() - found.keys()],
+            "more": [found[name].content for name in found.keys() - wanted.keys()],
+        },
+    }
+
+
+def _begins(content: str) -> str:
+    """Enough to know it by, as a briefing writes it."""
+    return " ".join(content.split())[:60].replace("&", "&amp;").replace("<", "&lt;")
+
+
+def stream(trace: Path, events: list[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The hooks that Claude Code would have called, with what it would have told them."""
+    results = _results(trace)
+    calls: dict[str, Event] = {}
+    said = ""
+    yield "SessionStart", {"source": "startup"}
+    asked = False
+    for event in events:
+        who = {"agent_id": event.agent} if event.agent else {}
+        if event.is_message and event.author == "user":
+            if event.injected:
+                continue
+            if asked:
+                yield "Stop", {"last_assistant_message": said, "stop_hook_active": False}
+            asked, said = True, ""
+            yield "UserPromptSubmit", {"prompt": event.text}
+        elif event.is_message:
+            said = event.text if not event.injected and not event.agent else said
+        elif event.is_call:
+            calls[event.call] = event
+            yield (
+                "PreToolUse",
+                {"tool_name": event.tool, "tool_input": event.input, "tool_use_id": event.call, **who},
+            )
+        elif event.call in calls:
+            call = calls.pop(event.call)
+            payload = {"tool_name": call.tool, "tool_input": call.input, "tool_use_id": event.call, **who}
+            if event.failed:
+                yield "PostToolUseFailure", {**payload, "error": event.text}
+            else:
+                yield "PostToolUse", {**payload, "tool_response": results.get(event.call) or event.text}
+    yield "Stop", {"last_assistant_message": said, "stop_hook_active": False}
+    yield "SessionEnd", {"reason": "other"}
+
+
+def _results(trace: Path) -> dict[str, Any]:
+    """The structured results, by call: hooks get those, and not the text that the model reads."""
+    found = {}
+    with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                record = json.loads(line)
+                if isinstance(record.get("toolUseResult"), dict):
+                    for block in record["message"]["content"]:
+                        found[block["tool_use_id"]] = record["toolUseResult"]
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+    return found
+
+
+def _ended(home: Path, project: Path, session: str) -> bool:
+    with Engine.open(project, home) as engine:
+        known = engine.store.get_session(session)
+        return known is not None and known.extracted_at is not None
+
+
+# processes
+
+
+@contextmanager
+def _place() -> Iterator[tuple[Path, Path]]:
+    """A home and a project of their own; the daemon is gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="recollect-hooks-") as name:
+        home, project = Path(name) / "home", Path(name) / "project"
+        home.mkdir(mode=0o700)
+        project.mkdir()
+        os.environ["RECOLLECT_HOME"] = str(home)
+        try:
+            yield home, project
+        finally:
+            _wait(lambda: not _carriers(home), 60)
+            client.stop(home)
+
+
+def _hook(event: str, payload: dict[str, Any]) -> str:
+    done = subprocess.run(
+        [PROGRAM, "hook", "claude-code", event],
+        input=json.dumps({**payload, "hook_event_name": event}).encode(),
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+def _tool_payload(project: Path, session: str, number: int) -> dict[str, Any]:
+    return {
+        "session_id": session,
+        "cwd": str(project),
+        "tool_name": "Bash",
+        "tool_input": {"command": f"echo {session} {number}"},
+        "tool_use_id": f"call-{number}",
+        "tool_response": {"stdout": f"{number}", "stderr": ""},
+    }
+
+
+def _tool_event(project: Path, session: str, number: int) -> None:
+    _hook("PostToolUse", _tool_payload(project, session, number))
+
+
+def _daemon(home: Path) -> int:
+    """Its process; 0 if there is none."""
+    try:
+        words = (home / wire.LOCK).read_text().split()
+    except OSError:
+        return 0
+    pid = int(words[0]) if words and words[0].isdigit() else 0
+    return pid if pid in _processes(f"recollect.daemon {home}") else 0
+
+
+def _carriers(home: Path) -> list[int]:
+    """Hooks that are still about, in the background."""
+    return [
+        pid for pid in _processes("hook claude-code") if _environment(pid).get("RECOLLECT_HOME") == str(home)
+    ]
+
+
+def _processes(words: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if words in line:
+            found.append(int(folder.name))
+    return found
+
+
+def _environment(pid: int) -> dict[str, str]:
+    try:
+        data = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+    except OSError:
+        return {}
+    return dict(item.split("=", 1) for item in data.split("\0") if "=" in item)
+
+
+def _zombies() -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        state, parent = rest.split()[:2]
+        if state == "Z" and parent != "1" and name.startswith(("recollect", "python")):  # 1 takes its time
+            found.append(int(folder.name))
+    return found
+
+
+def _wait(condition: Any, seconds: float = 60) -> Any:
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > until:
+            raise TimeoutError("it did not come to that")
+        time.sleep(0.05)
+    return found
+
+
+def _timed(act: Any) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def _p95(times: list[float]) -> float:
+    return sorted(times)[int(0.95 * (len(times) - 1))]
+
+
+def show(found: dict[str, Any]) -> None:
+    for part, rows in found.items():
+        print(f"-- {part}")
+        if "skipped" in rows:
+            print(f"skipped: {rows['skipped']}")
+            continue
+        for name, figures in rows.items():
+            print(
+                f"{name:22}",
+                "  ".join(f"{key} {value}" for key, value in figures.items() if key != "details"),
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.hooks", description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["cost", "abuse", "day"])
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--events", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the findings that differ")
+    options = parser.parse_args()
+    figures = run(tuple(options.parts), options.rounds, options.events, options.seconds)
+    show(figures)
+    if options.verbose:
+        for name, rows in figures.get("day", {}).items():
+            for kind, texts in rows["details"].items():
+                print(*(f"{name} {kind}: {text}" for text in texts), sep="\n")

@@ -1,0 +1,149 @@
+"""How to reach the daemon, and what is said: one request, one answer, then both hang up.
+
+A request is a line of fields with tabs between (what is wanted, our version, a token, the length of what follows, and
+what belongs to the request), then as many bytes. An answer is `ok` or `no` and a length, then as many bytes.
+
+Hooks import this at every event of a host: it needs nothing that is not in the interpreter already.
+"""
+
+import _socket
+import os
+import sys
+import time
+
+from recollect import __version__
+
+SOCKET = "daemon.sock"
+TOKEN = "daemon.token"  # Windows: port and token
+LOCK = "daemon.lock"
+LONGEST_PATH = 100  # bytes that an address may have on every system
+LARGEST = 16 * 1024 * 1024  # bytes of a request or an answer
+_ADDRESS = getattr(_socket, "AF_UNIX", None)
+_PLATFORM: str = sys.platform
+
+
+class NoAnswer(Exception):
+    """Nobody is there, or nobody has answered in time."""
+
+
+def home_folder() -> str:
+    return os.path.abspath(os.path.expanduser(os.environ.get("RECOLLECT_HOME") or "~/.recollect"))  # noqa: PTH100, PTH111
+
+
+def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: float) -> bytes:
+    """The answer, whole. Raises `NoAnswer`, also for a refusal."""
+    until = time.monotonic() + seconds
+    try:
+        with _Call(home, until) as call:
+            call.send(request(want, call.token, fields, body))
+            return call.answer()
+    except (OSError, ValueError) as error:
+        raise NoAnswer(str(error)) from error
+
+
+def request(want: str, token: str, fields: tuple[str, ...], body: bytes) -> bytes:
+    words = (want, __version__, token, str(len(body)), *map(_plain, fields))
+    return "\t".join(words).encode("utf-8", "surrogateescape") + b"\n" + body
+
+
+def answer(kind: str, body: bytes) -> bytes:
+    return f"{kind} {len(body)}\n".encode() + body
+
+
+def _plain(field: str) -> str:
+    """What would break the line is no field of ours: a folder with a tab in its name goes without saying."""
+    return "" if "\t" in field or "\n" in field else field
+
+
+class _Call:
+    def __init__(self, home: str, until: float) -> None:
+        self._until = until
+        self.token = ""
+        if _ADDRESS is not None and not os.path.exists(f"{home}/{TOKEN}"):  # noqa: PTH110
+            self._line = _socket.socket(_ADDRESS, _socket.SOCK_STREAM)
+            by_path = Way(home)
+            where: str | tuple[str, int] = by_path.path
+        else:
+            by_path = None
+            with open(f"{home}/{TOKEN}", encoding="ascii") as file:  # noqa: PTH123
+                port, self.token = file.read(200).split()
+            self._line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+            where = ("127.0.0.1", int(port))
+        try:
+            self._wait()
+            self._line.connect(where)
+            if by_path is not None and peer(self._line) not in (None, os.getuid()):
+                raise OSError("somebody else listens there")
+        except OSError:
+            self._line.close()
+            raise
+        finally:
+            if by_path is not None:
+                by_path.close()
+
+    def send(self, data: bytes) -> None:
+        self._wait()
+        self._line.sendall(data)
+
+    def answer(self) -> bytes:
+        data = self._more()
+        while b"\n" not in data:
+            data += self._more()
+        head, _, body = data.partition(b"\n")
+        kind, _, length = head.partition(b" ")
+        size = int(length)
+        if kind != b"ok" or size > LARGEST:
+            raise ValueError("refused")
+        while len(body) < size:
+            body += self._more()
+        return body
+
+    def _more(self) -> bytes:
+        self._wait()
+        data = self._line.recv(65536)
+        if not data:
+            raise OSError("hung up")
+        return data
+
+    def _wait(self) -> None:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("too late")
+        self._line.settimeout(left)
+
+    def __enter__(self) -> "_Call":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._line.close()
+
+
+class Way:
+    """The path of the socket until it is closed; to a home deep down a shorter one, because paths of sockets are short."""
+
+    def __init__(self, home: str) -> None:
+        self.path = f"{home}/{SOCKET}"
+        self._folder = -1
+        if len(os.fsencode(self.path)) <= LONGEST_PATH:
+            return
+        if _PLATFORM == "linux":
+            self._folder = os.open(home, os.O_PATH | os.O_DIRECTORY)
+            self.path = f"/proc/self/fd/{self._folder}/{SOCKET}"
+        else:
+            os.chdir(home)
+            self.path = SOCKET
+
+    def close(self) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
+
+
+def peer(line: _socket.socket) -> int | None:
+    """Whose process is at the other end of a Unix socket; None where the system does not say."""
+    if _PLATFORM == "linux":
+        credentials = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+        return int.from_bytes(credentials[4:8], sys.byteorder)
+    if _PLATFORM == "darwin":
+        credentials = line.getsockopt(0, 1, 76)  # LOCAL_PEERCRED: a version, then the uid
+        return int.from_bytes(credentials[4:8], sys.byteorder)
+    return None

@@ -1,0 +1,37 @@
+"""The operations of consolidation, in the order they are done."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from recollect.tend.consolidate.act import Act
+from recollect.tend.consolidate.clusters import clusters
+from recollect.tend.consolidate.contradictions import contradictions
+from recollect.tend.consolidate.facts import facts
+from recollect.tend.consolidate.links import coaccess, links
+from recollect.tend.consolidate.merge import merge
+from recollect.tend.consolidate.prune import prune
+from recollect.tend.consolidate.tags import tags
+from recollect.tend.consolidate.vectors import vectors
+from recollect.tend.consolidate.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`plan` gives acts from a position on, the one after which it was cut short, and may give some again."""
+
+    plan: Callable[[Work, str], Iterator[Act]]
+    does: str
+    at_once: int = 32  # acts to a transaction, so that another writer waits for 50 ms at most
+
+
+OPERATIONS = {
+    "vectors": Operation(vectors, "make the vectors that are missing"),
+    "merge": Operation(merge, "make one of what says the same, and ask about what probably does", 8),
+    "contradictions": Operation(contradictions, "bring to light what cannot both be true", 8),
+    "coaccess": Operation(coaccess, "strengthen links of what was used together"),
+    "links": Operation(links, "link what is near, across sessions"),
+    "facts": Operation(facts, "ask about what names files or commands that are gone"),
+    "prune": Operation(prune, "forget what was archived and is no longer believed", 16),
+    "tags": Operation(tags, "make one of tags that are spelt differently, drop those nobody has", 16),
+    "clusters": Operation(clusters, "find clusters anew", 1),
+}
