@@ -72,7 +72,8 @@ class Moving(Workplace):
         progress: Callable[[int], None] | None = None,
     ) -> "ImportReport":
         """The same with a full report, and one act for `undo`; `parcel` has what else is in an export."""
-        self.register()
+        if parcel is None or parcel.user is None:  # an export has its own projects, and gets no other one
+            self.register()
         self._wrote = True
         from recollect.tend.transfer import Importer
 

@@ -68,3 +68,9 @@ def test_tools_and_our_own_text_are_not_the_request():
 )
 def test_what_is_no_message_is_passed_over(nonsense):
     assert context_of([nonsense, user("Fix the login test")]).request == "Fix the login test"
+
+
+def test_a_long_text_is_cut_between_words():
+    context = context_of([user("word " * 399 + "ghp_" + "q7Rk2mX9" * 4 + "aBcd and more")])
+
+    assert context.request.endswith("word") and "ghp_" not in context.text

@@ -76,6 +76,18 @@ def test_a_session_that_is_anothers_costs_only_itself(engine, home, folder, tmp_
     assert "t1 belongs to another project" in learning.refused[0]
 
 
+def test_a_session_told_in_pieces_is_counted_once(engine, tmp_path):
+    path = transcript(tmp_path / "a.jsonl", *SAID)
+    between = transcript(tmp_path / "b.jsonl", ("user", "Why?"), session="t2").read_text()
+    later = transcript(tmp_path / "c.jsonl", *SAID, ("user", "Thanks.")).read_text().splitlines(True)[-1]
+    with path.open("a") as file:
+        file.write(between + later)
+
+    learning = engine.learn_from([path])
+
+    assert (learning.sessions, learning.findings) == (["t1", "t2"], 1)
+
+
 def test_a_session_that_breaks_the_rules_costs_only_itself(engine, tmp_path):
     class Broken(Model):
         def extract(self, transcript, gaps):
@@ -93,8 +105,8 @@ def test_a_session_that_breaks_the_rules_costs_only_itself(engine, tmp_path):
 
 
 def test_what_a_sub_agent_says_in_a_file_of_its_own_takes_no_ones_place(engine, tmp_path):
-    asked = [("user", f"Look at part {number}.") for number in range(6)]
-    below = transcript(tmp_path / "agent-7.jsonl", *asked, agentId="7", isSidechain=True)
+    told = [("assistant", f"Part {number} is done.") for number in range(6)]
+    below = transcript(tmp_path / "agent-7.jsonl", *told, agentId="7", isSidechain=True)
     above = transcript(tmp_path / "t1.jsonl", *SAID)
 
     engine.learn_from([below, above])

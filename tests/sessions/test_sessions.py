@@ -1,5 +1,6 @@
 """A session from its first event to what the project remembers of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -157,6 +158,19 @@ def test_what_was_said_can_be_searched_and_found_again_from_the_memory(engine, t
     assert CORRECTION in [message.text for message in said]
 
 
+def test_messages_have_the_order_of_the_hosts_record_though_that_came_late(engine, talk, tmp_path):
+    session = engine.sessions.start("t1", host="claude-code")
+    talk.run("ls", "Makefile").user("Please add a lint step to the build.")
+    engine.sessions.record("t1", talk.events)
+    path = transcript(tmp_path / "t1.jsonl", *SAID)
+    engine.store.put_session(replace(session, transcript=str(path)))
+
+    engine.sessions.end("t1")
+
+    said = engine.store.messages.session(engine.settings.user, "t1")
+    assert [message.text for message in said] == [text for _, text in SAID]
+
+
 def test_no_secret_of_a_session_reaches_the_disk(engine, talk, home):
     secret = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
     talk.user(f"Use the token {secret} for the release.").run(f"curl -H 'Authorization: {secret}'", secret)
@@ -246,6 +260,14 @@ def test_findings_are_there_at_the_next_turn_for_other_agents_of_the_project(eng
     briefing = engine.recall("set up the build", session="theirs", host="json")
     assert "pnpm" in briefing.text
     assert "pnpm" not in engine.recall("set up the build", session="mine", host="json").text
+
+
+def test_a_session_that_has_been_at_work_for_days_is_still_heard(engine, talk, clock):
+    engine.sessions.start("mine")
+    clock.advance(hours=30)
+    engine.sessions.record("mine", corrected(talk).events)
+
+    assert "pnpm" in engine.recall("set up the build", session="theirs", host="json").text
 
 
 def test_a_crashed_session_is_recovered_once_it_has_been_idle(engine, talk, clock):
@@ -429,6 +451,27 @@ def test_what_waits_is_taken_in_by_its_own_project(engine, talk, home, tmp_path,
     with Engine.open(tmp_path / "other", home, clock=clock, embedder=embedder) as elsewhere:
         assert elsewhere.sessions.take_in(elsewhere.spool) == 0
     assert engine.sessions.take_in(engine.spool) == len(talk.events)
+
+
+def test_what_comes_in_after_the_end_is_learnt_from_too(engine, talk, clock):
+    _mended(engine, "s1", "coder")
+    engine.spool.append("s1", corrected(talk).events, clock())
+
+    engine.sessions.take_in(engine.spool)
+    clock.advance(minutes=31)
+    (recovered,) = engine.sessions.recover()
+
+    assert "pnpm" in engine.get(recovered.promoted[0]).content
+
+
+def test_a_session_that_is_refused_does_not_hold_up_those_that_wait_behind_it(engine, talk, clock):
+    engine.spool.append("a" * 600, talk.user("one").events, clock())
+    engine.spool.append("b", Talk().user("two").events, clock())
+
+    engine.sessions.take_in(engine.spool)
+
+    assert [each.id for each in engine.sessions.newest()] == ["b"]
+    assert engine.sessions.take_in(engine.spool) == 0
 
 
 def test_an_unknown_session_is_refused_by_name(engine):

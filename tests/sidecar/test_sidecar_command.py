@@ -11,7 +11,7 @@ import pytest
 from recollect.config import load_settings
 from recollect.learn.contradict import Relation
 from recollect.sidecar.command import CommandVoice
-from recollect.sidecar.consent import agreement
+from recollect.sidecar.consent import agreement, place
 from recollect.sidecar.open import open_sidecar
 from recollect.sidecar.questions import relate
 from recollect.sidecar.voice import NoAnswer
@@ -124,3 +124,12 @@ def test_our_keys_stay_here_and_it_cannot_ask_in_a_circle(script, tmp_path):
     ours = {name: value for name, value in seen.items() if name.startswith("RECOLLECT_")}
     assert ours == {"RECOLLECT_HOME": "/somewhere", "RECOLLECT_SIDECAR": "none"}
     assert files == []
+
+
+def test_a_key_in_the_command_is_not_written_down(home):
+    secret = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
+
+    settings = load_settings(home, {}, sidecar="command", sidecar_command=f"ask --key {secret}")
+
+    assert place(settings).startswith("ask --key ")
+    assert secret not in place(settings) + agreement(settings)

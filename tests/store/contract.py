@@ -615,6 +615,21 @@ class StoreContract:
         assert store.clusters("shop") == [replace(second, members=(b.id,))]
         assert store.clusters(None) == [elsewhere]
 
+    def test_links_of_what_was_last_used_in_one_moment_are_told(self, store):
+        a, b, c = (memory(name, last_accessed_at=NOW) for name in ("One.", "Two.", "Three."))
+        other = memory("Four.", last_accessed_at=NOW + timedelta(minutes=1))
+        gone = memory("Five.", last_accessed_at=NOW, state=m.State.ARCHIVED)
+        keep(store, a, b, c, other, gone)
+        link = m.Link(a.id, b.id, m.Relation.RELATES_TO, NOW, 0.5)
+        strong = m.Link(a.id, c.id, m.Relation.RELATES_TO, NOW, 1.0)
+        for each in (link, strong, replace(link, target=other.id), replace(link, target=gone.id)):
+            store.put_link(each)
+
+        assert store.used_together("ada", None) == [link]
+        assert store.used_together("ada", NOW - timedelta(hours=1)) == [link]
+        assert store.used_together("ada", NOW) == []
+        assert store.used_together("bob", None) == []
+
     def test_one_cluster_can_be_kept_or_dropped_beside_the_others(self, store):
         a = keep(store, memory("One."))
         first, second = (m.Cluster(name, "shop", name, "fake", unit(1, 0), (a.id,), NOW) for name in "cd")

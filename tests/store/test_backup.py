@@ -1,10 +1,10 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import child
 import pytest
 from samples import EVERYTHING, keep, memory
 
+import child
 from recollect.errors import StoreUnwritable
 from recollect.store.sqlite import SqliteStore
 

@@ -71,6 +71,11 @@ class _Acts:
     def unlink(self, a, b):
         self.store.drop_link(a.id, b.id, m.Relation.RELATES_TO)
 
+    def link_anew(self, a, b):
+        there = {each.id for each in self.store.each(EVERYTHING)}
+        if {a.id, b.id} <= there:
+            self.store.put_link(m.Link(a.id, b.id, m.Relation.RELATES_TO, LATER, 0.2, "again"))
+
     def cluster(self, a, b):
         self.store.put_clusters(
             "shop", [m.Cluster(m.new_id(), "shop", "npm", "fake", unit(1, 0), (a.id,), NOW)]
@@ -169,6 +174,34 @@ def test_mere_use_since_is_kept_and_hinders_nothing(store, pair):
     assert (store.get(a.id).state, store.get(a.id).access_count) == (m.State.ACTIVE, 3)
 
 
+def test_use_since_hinders_nothing_where_the_change_counted_uses_too(store, pair):
+    a, _ = pair
+    made = change()
+    with one_change(store, made):
+        store.put(replace(a, content="Use pnpm or npm.", access_count=2))
+    store.put(replace(store.get(a.id), access_count=3))
+
+    undone = take_back(store, made)
+
+    assert undone.left_alone == ()
+    assert (store.get(a.id).content, store.get(a.id).access_count) == ("Use pnpm.", 3)
+
+
+def test_a_link_that_went_and_came_back_within_one_act_is_as_it_was(store, pair, rows):
+    a, b = pair
+    before = rows()
+    made = change()
+    with store.changes.recorded(made):
+        store.drop_link(a.id, b.id, m.Relation.RELATES_TO)
+    for weight in (0.2, 0.3):
+        with store.changes.recorded(made):
+            store.put_link(m.Link(a.id, b.id, m.Relation.RELATES_TO, LATER, weight, "again"))
+
+    take_back(store, made)
+
+    assert rows() == before
+
+
 def test_undoing_twice_is_refused(store, pair):
     a, _ = pair
     made = change()
@@ -178,6 +211,19 @@ def test_undoing_twice_is_refused(store, pair):
 
     with pytest.raises(Refused, match="undone on"):
         take_back(store, made)
+
+
+def test_of_two_who_undo_the_same_at_once_only_one_does(store, open_store):
+    made = change("add")
+    with one_change(store, made):
+        keep(store, memory("Something new under the sun."))
+    seen_by_both = store.changes.get("ada", made.id)
+    undo(open_store(), seen_by_both, "user", LATER)
+
+    with pytest.raises(Refused, match="already"):
+        undo(store, seen_by_both, "user", LATER)
+
+    assert [each.action for each in store.changes.newest("ada", "shop", 5)].count("undo") == 1
 
 
 def test_an_undoing_can_be_undone(store, pair, rows):

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import child
 import pytest
 from samples import EVERYTHING, MINE, keep, memory
 
+import child
 from recollect.engine import Engine
 from recollect.store.sqlite import SqliteStore
 

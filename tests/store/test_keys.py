@@ -2,13 +2,13 @@ import random
 import subprocess
 from pathlib import Path
 
-import child
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import PasswordDeleteError
 
+import child
 from recollect.engine import Engine
 from recollect.errors import BadSetting, Refused, StoreBusy, StoreError, WrongKey
 from recollect.store.keys import note_path

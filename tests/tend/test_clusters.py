@@ -8,7 +8,8 @@ import pytest
 
 import recollect.model as m
 from recollect.tend import clusters
-from recollect.tend.clusters import clusters_due, refresh_clusters, telling_words
+from recollect.tend.clusters import clusters_due, refresh_clusters
+from recollect.words import telling_words
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HERE = m.View("ada", "shop")

@@ -292,6 +292,17 @@ def test_a_file_edited_into_nonsense_is_refused_by_name_and_the_rest_is_brought_
     assert engine.store.check() == []
 
 
+def test_a_file_saved_with_a_byte_order_mark_is_read(engine, sync, there):
+    name = engine.remember("Use tabs").id
+    sync()
+    file = there / "shop.json"
+    file.write_text(file.read_text().replace("Use tabs", "Use spaces"), encoding="utf-8-sig")
+
+    report = sync()
+
+    assert (report.refused, report.changed) == ([], [name])
+
+
 def test_projects_of_one_name_have_files_of_their_own(engine, sync, there):
     engine.remember("Use tabs")
     other = Project("p0123456789abcde", "shop", "/srv/shop", "")

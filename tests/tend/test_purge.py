@@ -7,6 +7,7 @@ import pytest
 import recollect.model as m
 from recollect.engine import Engine
 from recollect.errors import Refused, StoreBusy
+from recollect.sessions.files import WaitingFiles
 from recollect.tend.purge import it_pays, purge_if_due, vacuum_if_it_pays
 
 SECRET = "Zanzibar"
@@ -221,6 +222,26 @@ def test_everything_is_forgotten_in_every_project_and_comes_back(engine, clock, 
 
     assert (cleared.memories, left) == (4, ())
     assert len(engine.list(all_projects=True)) == 4
+
+
+def test_forgetting_what_is_forgotten_already_leaves_the_way_back(engine, clock):
+    fill(engine, clock)
+    first, _ = engine.care.forget_project()
+
+    again, cleared = engine.care.forget_project()
+
+    assert (cleared.anything, first.id != again.id) == (False, True)
+    assert len(engine.care.restore_project().restored) == 2
+
+
+def test_what_waits_in_the_spool_is_forgotten_with_everything(engine, home):
+    engine.remember("Mail is sent by a worker")
+    for folder in ("spool", "spool/hooks"):
+        WaitingFiles(home / folder).append("s1", "something a user said\n")
+
+    engine.care.forget_everything()
+
+    assert not [file for file in (home / "spool").rglob("*.*") if file.suffix != ".lock"]
 
 
 def test_a_switch_someone_turned_stays_turned(engine, clock):

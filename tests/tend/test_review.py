@@ -146,6 +146,15 @@ def test_an_edit_that_cannot_be_kept_leaves_the_question_open(engine, ask):
     assert engine.get(memory).content == "Branches are named after tickets"
 
 
+def test_an_answer_that_is_none_is_refused_by_name(engine, ask):
+    name, _ = ask("seed", "Tests are in tests")
+
+    with pytest.raises(UnknownName, match="perhaps"):
+        engine.decide(name, "perhaps")
+
+    assert len(engine.questions()) == 1
+
+
 def test_an_edit_may_settle_a_contradiction_by_itself(engine, ask):
     older = engine.remember("The port is 8080", created_by="agent:coder").id
     _, newer = ask("stale", "The port is whatever the shop needs")

@@ -55,6 +55,60 @@ def test_after_the_grace_it_cannot_be_restored(engine, clock):
         engine.restore(receipt.id)
 
 
+def test_after_the_grace_it_cannot_be_undone_either(engine, clock):
+    receipt = engine.remember("Mail is sent by a worker")
+    engine.forget(receipt.id)
+
+    clock.now += timedelta(days=31)
+
+    with pytest.raises(Refused, match="30 days"):
+        engine.care.undo(engine.care.changes()[0].id)
+
+
+def test_undoing_brings_back_no_second_one_of_what_was_said_again(engine):
+    first = engine.remember("Mail is sent by a worker")
+    other = engine.remember("The queue is Redis")
+    change, _ = engine.care.forget_project()
+    again = engine.remember("Mail is sent by a worker")
+
+    undone = engine.care.undo(change.id)
+
+    assert (undone.restored, undone.left_alone) == ((other.id,), (first.id,))
+    assert {each.id for each in engine.list()} == {again.id, other.id}
+    engine.forget(other.id)
+    engine.remember("The queue is Redis")
+    with pytest.raises(Refused, match="says the same"):
+        engine.care.undo(engine.care.changes()[0].id)
+
+
+def test_what_is_forgotten_again_by_undoing_has_its_grace_anew(engine, clock):
+    receipt = engine.remember("Mail is sent by a worker")
+    engine.forget(receipt.id)
+    clock.now += timedelta(days=25)
+    engine.restore(receipt.id)
+    clock.now += timedelta(days=10)
+
+    engine.care.undo(engine.care.changes()[0].id)
+    clock.now += timedelta(days=29)
+    engine.care.purge()
+
+    assert engine.restore(receipt.id).state is State.ACTIVE
+
+
+def test_changes_are_undone_one_after_the_other_to_the_first(engine, clock):
+    receipt = engine.remember("Mail is sent by a worker")
+    engine.forget(receipt.id)
+    clock.now += timedelta(days=1)
+    engine.restore(receipt.id)
+    clock.now += timedelta(days=1)
+    restored, forgotten = engine.care.changes()
+
+    engine.care.undo(restored.id)
+    engine.care.undo(forgotten.id)
+
+    assert engine.get(receipt.id).state is State.ACTIVE
+
+
 def test_restoring_what_is_active_or_said_anew_is_refused(engine):
     receipt = engine.remember("Mail is sent by a worker")
     with pytest.raises(Refused, match="active already"):
@@ -294,6 +348,18 @@ def test_an_agent_cannot_touch_global_memories(agent, engine):
             act(mine.id)
     with pytest.raises(OutOfScope):
         agent.edit(mine.id, importance=0.1)
+
+
+def test_an_agent_cannot_bring_back_what_the_user_took_away(agent, engine):
+    forgotten, wrong = engine.remember("Mail is sent by cron"), engine.remember("The queue is Redis")
+    engine.forget(forgotten.id)
+    engine.wrong(wrong.id)
+
+    for name in (forgotten.id, wrong.id):
+        with pytest.raises(OutOfScope, match="bring it back"):
+            agent.restore(name)
+
+    assert engine.list() == ()
 
 
 def test_an_agent_cannot_agree_encrypt_or_settle(agent, engine):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fakes import FakeClock, FakeEmbedder
 from recollect import Engine
 from recollect.embed.open import NoEmbedder
-from recollect.errors import BadImport, RecollectError
+from recollect.errors import BadImport, RecollectError, StoreError
 from recollect.model import (
     Finding,
     Gap,
@@ -88,7 +88,7 @@ def without_time(text):
 
 
 def test_export_import_export_gives_the_same_bytes_apart_from_the_time(open_engine):
-    here, there = open_engine("one"), open_engine("two")
+    here, there = open_engine("one"), open_engine("two", project="elsewhere")
     here.remember("Use tabs", kind="preference", tags=("style",), file_paths=("a.py",), triggers=("indent",))
     here.remember("Use spaces", kind="preference")
     here.remember("Release", steps=("tag", "push"), season="release-week", session="s1", branch="main")
@@ -102,6 +102,34 @@ def test_export_import_export_gives_the_same_bytes_apart_from_the_time(open_engi
     assert report.refused == []
     assert without_time(export(there)) == without_time(first)
     assert all(diagnosis.ok for diagnosis in there.doctor() if diagnosis.part == "store")
+
+
+def test_an_import_that_the_store_cuts_short_tells_what_is_kept(open_engine):
+    engine = open_engine()
+
+    def records():
+        yield from ({"content": f"Statement {number}"} for number in range(200))
+        raise StoreError("The disk is full: nothing was changed.", "Free some space.")
+
+    with pytest.raises(StoreError, match="a part of it is kept") as caught:
+        engine.bring_in(records())
+
+    (change,) = engine.care.changes()
+    assert change.id in caught.value.hint
+    assert (change.finished_at, engine.count() > 0) == (None, True)
+    engine.care.undo(change.id)
+    assert engine.count() == 0
+
+
+def test_an_import_takes_no_memory_away_from_its_user(open_engine):
+    engine = open_engine()
+    name = engine.remember("Mail is sent by a worker").id
+    later = "2030-01-01T00:00:00Z"
+
+    report = engine.bring_in([{"id": name, "content": "Ours now", "user_id": "mallory", "updated_at": later}])
+
+    assert (report.refused, report.change) == ([(0, f"Memory {name} is there already, and not yours.")], None)
+    assert engine.get(name).content == "Mail is sent by a worker"
 
 
 def test_importing_twice_changes_nothing(open_engine):

@@ -59,6 +59,20 @@ def test_a_gemini_sub_agent_belongs_to_the_session_of_its_folder(tmp_path):
     assert (event.session, event.agent, event.cwd, event.injected) == ("s1", "s2", "/shop", True)
 
 
+def test_gemini_notes_beside_its_sessions_which_folder_they_were_held_in(tmp_path):
+    chats = tmp_path / "shop" / "chats"
+    chats.mkdir(parents=True)
+    (tmp_path / "shop" / ".project_root").write_text("/work/shop\n")
+    path = chats / "session-1.jsonl"
+    path.write_text(
+        '{"sessionId": "s1", "projectHash": "a"}\n{"id": "m1", "type": "user", "content": "Explore"}\n'
+    )
+
+    (event,) = read(path)
+
+    assert event.cwd == "/work/shop"
+
+
 @pytest.mark.parametrize(
     "action, tool, family, path",
     [

@@ -28,10 +28,10 @@ def context_of(messages: Sequence[Message]) -> Context:
     """Raises nothing: what is no message is passed over."""
     said = [(role, text) for role, text in map(_said, messages) if text]
     request = next((text for role, text in reversed(said) if role == "user"), "")
-    recent = [_without_code(text)[:LONGEST] for role, text in said if role != "tool"][-RECENT:]
+    recent = [_cut(_without_code(text)) for role, text in said if role != "tool"][-RECENT:]
     files = dict.fromkeys(match[0] for _, text in said[-RECENT:] for match in _PATH.finditer(text[:LONGEST]))
     return Context(
-        request=request[:LONGEST],
+        request=_cut(request),
         text="\n".join(recent),
         answered="\n".join(_since_last_request(said)),
         files=tuple(files)[:20],
@@ -86,6 +86,14 @@ def _block(role: str, block: Mapping[str, Any]) -> tuple[str, str]:
         content = block.get("content")
         return "tool", content if isinstance(content, str) else ""
     return role, ""
+
+
+def _cut(text: str) -> str:
+    """At most LONGEST characters, and whole words: half a secret would not be known for one later."""
+    if len(text) <= LONGEST:
+        return text
+    head = text[:LONGEST]
+    return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
 
 
 def _without_code(text: str) -> str:

@@ -15,10 +15,10 @@ from typing import Any
 
 from recollect.errors import Refused
 from recollect.recall.everyday import meanings
-from recollect.recall.stem import stem
 from recollect.recall.vocabulary import Word
+from recollect.stem import stem
 from recollect.store.protocol import Store
-from recollect.store.words import STOP_WORDS
+from recollect.words import STOP_WORDS
 
 EXPANDED = 0.5  # how far a word counts that stands in for the one that was asked for
 MOST_NAMES = 200  # of one project's own

@@ -21,7 +21,9 @@ MOST_OF_SESSION = 2  # hits from one source session
 MOST_WARNINGS = 3
 DIVERSITY = 0.3  # how much a hit loses for being like one already chosen
 RECENT_SESSIONS = 3
-LIVE = timedelta(hours=24)  # a session that has not ended and began within this is taken to be at work
+LIVE = timedelta(
+    hours=24
+)  # a session that has not ended and did something within this is taken to be at work
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,9 @@ def _bridge(
 ) -> tuple[m.Finding, ...]:
     """What other sessions at work in this project have found and not yet passed on."""
     live = [
-        each for each in sessions if each.ended_at is None and each.id != own and now - each.started_at < LIVE
+        each
+        for each in sessions
+        if each.ended_at is None and each.id != own and now - (each.active_at or each.started_at) < LIVE
     ]
     found = [finding for each in live for finding in store.findings(each.id) if finding.promoted_to is None]
     return tuple(sorted(found, key=lambda finding: finding.created_at, reverse=True))

@@ -16,8 +16,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from recollect.recall.stem import stem
-from recollect.store.words import STOP_WORDS, pieces
+from recollect.stem import stem
+from recollect.store.words import pieces
+from recollect.words import STOP_WORDS
 
 # A word, or several that punctuation without white space holds together: a path, a date, a version, "don't".
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/:'’]+[^\W_]+)*")

@@ -150,7 +150,7 @@ class Sessions:
             found = self._findings(map(clean, written)) if self.auto else ()
             return self.store.events.put_findings(session_id, found, since=0 if self.auto else None)
         events = self._events(session_id)
-        if not session.transcript:  # else they are kept at the end, in the order of that record
+        if session.host not in FORMATS:  # else at the end, in the order of the host's own record
             self._keep_messages(events)
         if not self.auto:
             return 0
@@ -227,9 +227,13 @@ class Sessions:
         def deliver(session_id: str, events: Sequence[KeptEvent]) -> None:
             if not self.on:
                 return
-            if self.store.get_session(session_id) is None:
-                self.start(session_id, at=events[0].at)
-            self.store.events.append(session_id, events)
+            try:
+                if self.store.get_session(session_id) is None:
+                    self.start(session_id, at=events[0].at)
+                if self.store.events.append(self.get(session_id).id, events):
+                    self.start(session_id)  # it goes on, should it have ended
+            except Refused as error:  # others wait behind it
+                logger.warning("events that waited were not taken in: %s", error.message)
 
         return spool.drain(deliver)
 
@@ -271,7 +275,7 @@ class Sessions:
             self.store.put_session(session)
             # What they cite was said in the parent.
             copies = [
-                replace(each, id=m.new_id(now), session=session.id)
+                replace(each, id=m.new_id(now), session=session.id, messages=None)
                 for each in self.store.findings(parent.id)
             ]
             self.store.events.put_findings(session.id, copies)

@@ -22,12 +22,21 @@ class Learning:
     """What came of a number of transcripts."""
 
     files: int = 0
-    sessions: list[str] = field(default_factory=list)
-    findings: int = 0
+    found: dict[str, int] = field(
+        default_factory=dict
+    )  # findings of each session, which may be told in pieces
     promoted: list[str] = field(default_factory=list)
     elsewhere: int = 0  # sessions of other projects, passed over
     refused: list[str] = field(default_factory=list)  # files that could not be read, each with the reason
     report: Report = field(default_factory=Report)
+
+    @property
+    def sessions(self) -> list[str]:
+        return list(self.found)
+
+    @property
+    def findings(self) -> int:
+        return sum(self.found.values())
 
 
 def learn_from_file(
@@ -75,6 +84,5 @@ def _learn(
         name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
     )
     ended: Ended = sessions.learn_from(session, chain([first], events))
-    learning.sessions.append(ended.session.id)
-    learning.findings += ended.findings
+    learning.found[ended.session.id] = ended.findings
     learning.promoted += ended.promoted

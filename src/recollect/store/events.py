@@ -50,9 +50,13 @@ class EventShelf:
             db.execute("UPDATE session_events SET event = NULL WHERE session = ?", (session,))
 
     def forget(self, before: datetime) -> int:
-        """Drop what has served and is older than that; how many."""
+        """Drop what has served and is older than that; how many. A session's last stays: others go on counting from there."""
         with self._db.writing() as db:
-            db.execute("DELETE FROM session_events WHERE event IS NULL AND at < ?", (m.to_text(before),))
+            db.execute(
+                "DELETE FROM session_events AS old WHERE event IS NULL AND at < ? AND position <"
+                " (SELECT max(position) FROM session_events WHERE session = old.session)",
+                (m.to_text(before),),
+            )
             return db.changes()
 
     # sessions that want something done
@@ -69,16 +73,19 @@ class EventShelf:
 
     # findings
 
-    def put_findings(self, session: str, findings: Iterable[m.Finding], *, whole: bool) -> int:
-        """Keep those whose fingerprint is new in the session; how many. `whole` says that they are all there are."""
+    def put_findings(self, session: str, findings: Iterable[m.Finding], *, since: int | None = None) -> int:
+        """Keep those whose fingerprint is new in the session; how many.
+
+        `since` says that they are all there are of messages from there on: others go, unless they were promoted.
+        """
         kept = list(findings)
         with self._db.writing() as db:
-            if whole:
+            if since is not None:
                 marks = m.dumps([each.fingerprint for each in kept])
                 db.execute(
                     "DELETE FROM findings WHERE session = ? AND promoted_to IS NULL"
-                    " AND fingerprint NOT IN (SELECT value FROM json_each(?))",
-                    (session, marks),
+                    " AND messages ->> 0 >= ? AND fingerprint NOT IN (SELECT value FROM json_each(?))",
+                    (session, since, marks),
                 )
             places = ", ".join("?" * len(rows.FINDING_COLUMNS.split(", ")))
             new = 0

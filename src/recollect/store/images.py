@@ -26,8 +26,12 @@ OF_MEMORIES = {
 # What else hangs on a project, for acts on all of it.
 _OF_PROJECTS = {"sessions": None, "session_events": None, "messages": None, "gaps": None, "settings": None}
 EVERY = _OF_PROJECTS | OF_MEMORIES
-_KEPT = frozenset({"seq", "updated_at"})  # differ after every write: no sign that someone else was here
-_WORN = _KEPT | {"access_count", "last_accessed_at", "confidence"}  # and by mere use
+_USE = frozenset({"access_count", "last_accessed_at", "confidence"})  # differ by mere use
+_WORN = _USE | {
+    "seq",
+    "updated_at",
+    "deleted_at",
+}  # and after every write: no sign that someone else was here
 
 
 Values = dict[str, Any]
@@ -97,7 +101,7 @@ def joined(first: Row, second: Row) -> Row:
     before = first.before if first.before is None or second.before is None else second.before | first.before
     if second.after is None:
         after = None
-    elif first.before is None:
+    elif first.before is None or "" in (first.after or ()):
         after = {}  # made and written again: nobody knows any more what it was at the end
     elif first.after is None or second.before is None:
         after = second.after  # went and came back
@@ -138,26 +142,30 @@ class Tables:
             return current is None
         if current is None:
             return row.before is None  # made by it and gone since: that much is undone already
-        if row.before is None:
+        if row.before is None or "" in row.after:
             return row.after.get("") in (None, _digest(current))
-        return all(current[name] == value for name, value in row.after.items() if name not in _KEPT)
+        return all(current[name] == value for name, value in row.after.items() if name not in _WORN)
 
     def put_back(self, row: Row) -> None:
+        """Uses that were counted since stay counted."""
         where = self._where[row.table]
         if row.before is None:
             if row.table == "memories":
                 self._db.execute("DELETE FROM memory_words WHERE rowid = ?", row.key)
             self._db.execute(f"DELETE FROM {row.table} WHERE {where}", row.key)
-        elif row.after is None or self.current(row) is None:
+        elif row.after is None or (current := self.current(row)) is None:
             names = ", ".join(row.before)
             places = ", ".join("?" * len(row.before))
             # What has the same meaning may have come since under another key: a question asked again, say.
             or_not = "" if row.table == "memories" else "OR IGNORE "
-            values = tuple(row.before.values())
-            self._db.execute(f"INSERT {or_not}INTO {row.table} ({names}) VALUES ({places})", values)
-        elif row.before:
-            sets = ", ".join(f"{name} = ?" for name in row.before)
-            self._db.execute(f"UPDATE {row.table} SET {sets} WHERE {where}", (*row.before.values(), *row.key))
+            sql = f"INSERT {or_not}INTO {row.table} ({names}) VALUES ({places})"
+            self._db.execute(sql, tuple(row.before.values()))
+        else:
+            used = {name for name in _USE & row.after.keys() if current[name] != row.after[name]}
+            values = {name: value for name, value in row.before.items() if name not in used}
+            if values:
+                sets = ", ".join(f"{name} = ?" for name in values)
+                self._db.execute(f"UPDATE {row.table} SET {sets} WHERE {where}", (*values.values(), *row.key))
 
 
 def column_names(db: apsw.Connection, table: str) -> list[str]:

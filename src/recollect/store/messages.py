@@ -21,16 +21,22 @@ class MessageShelf:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def put(self, messages: Sequence[m.Message], model: str | None, vectors: Sequence[bytes] | None) -> None:
-        """Keep them; one with the same session and order is replaced."""
+    def put(
+        self,
+        messages: Sequence[m.Message],
+        model: str | None,
+        vectors: Sequence[bytes] | None,
+        now: datetime | None = None,
+    ) -> None:
+        """Keep them from `now` on, or since they were said; one with the same session and order is replaced."""
         with self._db.writing() as db:
             for number, message in enumerate(messages):
                 place = (message.user_id, message.session, message.order)
                 db.execute("DELETE FROM messages WHERE user_id = ? AND session = ? AND position = ?", place)
                 replaced = db.changes() > 0
                 num = db.execute(
-                    f"INSERT INTO messages ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING num",
-                    _row(message),
+                    f"INSERT INTO messages ({_COLUMNS}, kept_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
+                    (*_row(message), m.to_text(now or message.created_at)),
                 ).get
                 if vectors is not None and model is not None:
                     db.execute("INSERT INTO message_vectors VALUES (?, ?, ?)", (num, model, vectors[number]))
@@ -105,9 +111,14 @@ class MessageShelf:
             return [_message(row) for row in db.execute(query, (user_id, session))]
 
     def drop_before(self, when: datetime) -> int:
-        """Take out what is older; how many."""
+        """Take out what has been kept since before then; how many."""
+        with self._db.reading() as db:  # mostly there is nothing, and nobody need wait
+            if not db.execute(
+                "SELECT EXISTS (SELECT 1 FROM messages WHERE kept_at < ?)", (m.to_text(when),)
+            ).get:
+                return 0
         with self._db.writing() as db:
-            db.execute("DELETE FROM messages WHERE created_at < ?", (m.to_text(when),))
+            db.execute("DELETE FROM messages WHERE kept_at < ?", (m.to_text(when),))
             dropped = db.changes()
             if dropped:
                 db.execute("UPDATE message_change SET purge = purge + 1")

@@ -212,6 +212,10 @@ class Store(Protocol):
     def each_link(self, view: m.View) -> Iterator[m.Link]:
         """The same by their ends, a page at a time: for exports."""
 
+    def used_together(self, user_id: str, since: datetime | None) -> list[m.Link]:
+        """Links `relates_to`, not yet as strong as can be, of two active memories of the user's that were last used in the
+        same moment, after `since` (None = ever)."""
+
     def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
         """All hops from `memory_ids` to others in `view`, at most the `fan_out` strongest links of each.
 

@@ -24,6 +24,10 @@ class Cleared:
     findings: int
     gaps: int
 
+    @property
+    def anything(self) -> bool:
+        return self != Cleared(0, 0, 0, 0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Purged:

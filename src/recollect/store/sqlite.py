@@ -388,6 +388,19 @@ class SqliteStore:
                 return
             last = (page[-1].source, page[-1].target, page[-1].relation)
 
+    def used_together(self, user_id: str, since: datetime | None) -> list[m.Link]:
+        columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
+        query = (
+            f"SELECT {columns} FROM links l CROSS JOIN memories a ON a.id = l.source"
+            " CROSS JOIN memories b ON b.id = l.target AND b.last_accessed_at = a.last_accessed_at"
+            " WHERE l.relation = 'relates_to' AND l.weight < 1.0 AND a.last_accessed_at > ?1"
+            " AND a.user_id = ?2 AND b.user_id = ?2 AND a.state = 'active' AND b.state = 'active'"
+            " ORDER BY l.source, l.target"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (m.to_text(since) if since else "", user_id))
+            return [rows.link_from(row) for row in found]
+
     def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
         with self._db.reading() as db:
             return graph.neighbours(db, view, _view_sql(view), memory_ids, fan_out)
@@ -534,7 +547,7 @@ class SqliteStore:
             last = page[-1][0]
 
     def put_finding(self, finding: m.Finding) -> bool:
-        return self.events.put_findings(finding.session, [finding], whole=False) > 0
+        return self.events.put_findings(finding.session, [finding]) > 0
 
     def findings(self, session: str) -> list[m.Finding]:
         query = f"SELECT {rows.FINDING_COLUMNS} FROM findings WHERE session = ? ORDER BY created_at, id"

@@ -7,7 +7,6 @@ memory stay bounded; nothing depends on chance.
 
 import hashlib
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,9 +16,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.recall.stem import stem
+from recollect.stem import stem
 from recollect.store.protocol import Store
-from recollect.store.words import STOP_WORDS
+from recollect.words import telling_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,18 +40,6 @@ _NEAR_IF_SMALL = 0.8  # and of one with few members to another
 _PAGE = 2_000
 RETRIEVALS = 50  # after which clusters are due again
 
-# Words that stand in notes about any code and tell none from another.
-_COMMON = STOP_WORDS | frozenset(
-    """add added adds after again all also always any because before being both call called calls change changed
-    changes code could don't done each else even every file files first fix fixed found get gets give given gives goes
-    had has have here instead just keep kept know last left less like line lines look made make makes many may more
-    most must need needs never new next none nothing now off often old once one only onto other others out over own
-    per put quite rather read same say says see set sets shall should since some something still such take takes
-    than that those though through thus time too two under until up upon use used user uses using value very want
-    wants way well while whole within without work works would write yes yet""".split()
-)
-_WORD = re.compile(r"[^\W\d_]{3,}")
-
 
 def refresh_clusters(
     store: Store, model: str, view: m.View, project_id: str | None, now: datetime, actor: str = "agent:memory"
@@ -73,12 +60,6 @@ def retrievals(store: Store, project_id: str | None) -> int:
 
 def clusters_due(store: Store, project_id: str | None) -> bool:
     return retrievals(store, project_id) - int(store.setting(project_id, "clustered_at") or 0) >= RETRIEVALS
-
-
-def telling_words(text: str) -> list[str]:
-    """The words of `text` that could tell it from others, once each, in order."""
-    words = (word.lower() for word in _WORD.findall(text))
-    return list(dict.fromkeys(word for word in words if word not in _COMMON))
 
 
 def find_clusters(

@@ -12,8 +12,9 @@ from typing import Any
 
 import recollect.model as m
 from recollect.store.protocol import Store
-from recollect.tend.clusters import clusters_due, telling_words
+from recollect.tend.clusters import clusters_due
 from recollect.tend.feedback import lowered, raised
+from recollect.words import telling_words
 
 NEW_LINK = 0.5
 STRONGER = 0.1

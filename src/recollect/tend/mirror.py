@@ -313,7 +313,7 @@ def _read(path: Path) -> list[Entry] | None:
     except OSError as error:
         raise BadImport(f"Cannot read {path}: {error.strerror}.", _HINT) from error
     try:
-        document = json.loads(data.decode("utf-8"))
+        document = json.loads(data.decode("utf-8-sig"))  # some editors put a mark first
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadImport(f"{path}, line {line}: not valid UTF-8.", _HINT) from error

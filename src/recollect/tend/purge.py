@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 import recollect.model as m
 from recollect.store.protocol import Store
 from recollect.store.purge import Purged
-from recollect.tend.states import GRACE
+from recollect.tend.undo import GRACE
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 QUARTER = timedelta(days=91)
 LARGE = 100 * 1000 * 1000  # bytes of a file from which it pays to look at
 WORTH = 0.2  # share of a large file that must be free
-_PURGED, _VACUUMED = "purged", "vacuumed"  # settings: when it was last done
+_PURGED, _DROPPED, _VACUUMED = "purged", "messages_dropped", "vacuumed"  # settings: when it was last done
 
 
 def purge_if_due(store: Store, now: datetime) -> Purged | None:
@@ -25,6 +25,17 @@ def purge_if_due(store: Store, now: datetime) -> Purged | None:
     purged = store.purge(now - GRACE, ACTOR, now)
     store.set_setting(None, _PURGED, m.to_text(now))
     return purged
+
+
+def drop_messages_if_due(store: Store, days: int, now: datetime) -> int:
+    """Take out messages that have been kept for so many days, at most once a day; how many. 0 days keep them for good."""
+    last = store.setting(None, _DROPPED)
+    if not days or (last is not None and abs(now - m.from_text(last)) < EVERY):
+        return 0
+    dropped = store.messages.drop_before(now - timedelta(days=min(days, 36_500)))
+    if dropped:
+        store.set_setting(None, _DROPPED, m.to_text(now))
+    return dropped
 
 
 def vacuum_if_it_pays(store: Store, now: datetime) -> int | None:

@@ -124,7 +124,10 @@ def decide(
 ) -> Decision:
     """Carry out `answer`, accept, reject or edit, as `change`. Raises `Refused` if the question is settled by now."""
     review, kind = question.review, question.kind
-    done = {"accept": "accepted", "reject": "rejected", "edit": "edited"}[answer]
+    answers = {"accept": "accepted", "reject": "rejected", "edit": "edited"}
+    if answer not in answers:
+        raise UnknownName("answer", answer, list(answers))
+    done = answers[answer]
     change = replace(
         change, project_id=review.project_id, summary=f"Reviewed {', '.join(review.memories)}: {done}."
     )

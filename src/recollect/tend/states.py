@@ -4,18 +4,16 @@ Each is one transaction that reads the memory anew: what another process wrote m
 """
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import recollect.model as m
-from recollect.errors import Refused, UnknownName
+from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.learn.enrich import normal_tag
 from recollect.learn.limits import check_items
 from recollect.learn.supersede import supersede
 from recollect.store.protocol import Store
 from recollect.store.purge import MARK, Cleared
-from recollect.tend.undo import one_change, undo
-
-GRACE = timedelta(days=30)
+from recollect.tend.undo import GRACE, one_change, undo
 
 
 def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
@@ -44,7 +42,8 @@ def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleare
         store.log("remove", change.actor, change.at, None, {"forgotten": change.id, **detail})
         cleared = store.clear(change.user_id, project_id, change.at)
         for name in [project_id] if project_id else [each.id for each in store.projects()]:
-            store.set_setting(name, MARK, mark)
+            if cleared.anything or store.setting(name, MARK) is None:  # the change that can bring it back
+                store.set_setting(name, MARK, mark)
     return cleared
 
 
@@ -70,11 +69,16 @@ def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: da
 
 
 def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory:
-    """Back to active, within the grace. Raises `Refused`."""
+    """Back to active, within the grace. An agent does not bring back what somebody took away. Raises `Refused`."""
     with store.transaction():
         memory = store.get(memory_id)
         if memory.state is m.State.ACTIVE:
             raise Refused(f"Memory {memory.id} is active already.", "`recollect show` tells its state.")
+        if m.is_agent(actor) and memory.state in (m.State.DELETED, m.State.DEPRECATED):
+            raise OutOfScope(
+                f"Memory {memory.id} is {memory.state}, and an agent may not bring it back.",
+                "Ask the user to restore it.",
+            )
         if memory.deleted_at is not None and now - memory.deleted_at > GRACE:
             raise Refused(
                 f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."

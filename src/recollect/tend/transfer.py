@@ -2,7 +2,6 @@
 is there already both versions are joined."""
 
 import base64
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,14 @@ from typing import IO, Any, TypeVar
 
 import recollect.model as m
 from recollect.embed.protocol import Embedder
-from recollect.errors import ChangeNotFound, ContentRefused, EmbedderUnavailable, OutOfScope, RecollectError
+from recollect.errors import (
+    ChangeNotFound,
+    ContentRefused,
+    EmbedderUnavailable,
+    OutOfScope,
+    RecollectError,
+    StoreError,
+)
 from recollect.learn.enrich import embedded_text
 from recollect.store.protocol import Store
 from recollect.tend.join import join, join_links, join_sessions, lost_text
@@ -169,9 +175,25 @@ class Importer:
         """Keep the records as given, a batch to a transaction, while the next ones are being embedded.
 
         `parcel` has what an export holds beside them. Of an agent only the memories are taken, as its own and for
-        this project.
+        this project. Raises `StoreError` where the store fails, and tells if a part is in it by then.
         """
         report = ImportReport()
+        try:
+            self._bring_all(records, parcel, report, progress)
+        except StoreError as error:
+            begun = self._begun()
+            if begun is None:
+                raise
+            raise StoreError(
+                "The import was cut short: a part of it is kept.",
+                f"`recollect undo {begun}` takes that back. {error.hint}",
+            ) from error
+        self._finish(report)
+        return report
+
+    def _bring_all(
+        self, records: Iterable[Any], parcel: Parcel | None, report: ImportReport, progress: Progress | None
+    ) -> None:
         rest = parcel if not self._by_agent else None
         if rest is not None:
             self._reader = Reader(self._user_id, self._project, self._clock, rest.user)
@@ -188,8 +210,6 @@ class Importer:
             self._bring_messages(rest.read("messages"), report)
         self._link_successors()
         report.refused.sort()
-        self._finish(report)
-        return report
 
     def _finish(self, report: ImportReport) -> None:
         kept, links = report.kept, report.links
@@ -197,8 +217,14 @@ class Importer:
             f"Imported {kept:,} memor{'y' if kept == 1 else 'ies'} and {links:,} link{'s' * (links != 1)}."
         )
         self._store.changes.finish(replace(self._change, summary=summary, finished_at=self._clock()))
-        with contextlib.suppress(ChangeNotFound):  # where all was known already
-            report.change = self._store.changes.get(self._user_id, self._change.id).id
+        report.change = self._begun()
+
+    def _begun(self) -> str | None:
+        """The change, if there is anything in it: all may have been known already."""
+        try:
+            return self._store.changes.get(self._user_id, self._change.id).id
+        except ChangeNotFound:
+            return None
 
     def _bring_memories(
         self, records: Iterable[Any], report: ImportReport, progress: Progress | None
@@ -319,7 +345,7 @@ class Importer:
             for each in batch:
                 memory, vector = each.memory, each.vector or next(made, None)
                 old = known.get(memory.id)
-                if old is not None and self._by_agent and not self._is_agents(old):
+                if old is not None and not self._may_join(old, memory):
                     report.ids[each.number] = None
                     refusal = f"Memory {memory.id} is there already, and not yours."
                     report.refused.append((each.number, refusal))
@@ -364,9 +390,11 @@ class Importer:
         if vector is not None:
             self._store.put_vector(now.id, self._embedder.model, vector)
 
-    def _is_agents(self, memory: m.Memory) -> bool:
+    def _may_join(self, old: m.Memory, memory: m.Memory) -> bool:
+        """Nobody's memory becomes another's, and an agent joins what it made here itself."""
         here = self._project.id if self._project else None
-        return memory.created_by == self._actor and memory.project_id == here
+        own = old.created_by == self._actor and old.project_id == here
+        return old.user_id == memory.user_id and (own or not self._by_agent)
 
     # what is not a memory
 

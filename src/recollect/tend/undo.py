@@ -3,11 +3,13 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.store.protocol import Store
+
+GRACE = timedelta(days=30)  # in which what was done or forgotten can be taken back
 
 
 def new_change(
@@ -25,11 +27,6 @@ def one_change(store: Store, change: m.Change, *, projects: bool = False) -> Ite
 
 def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
     """Put the store back as it was before `change`; itself a change, so that it can be taken back too. Raises `Refused`."""
-    if change.undone_at is not None:
-        raise Refused(
-            f"Change {change.id} was undone on {change.undone_at:%Y-%m-%d %H:%M} already.",
-            "`recollect changes` shows the undoing as a change of its own, which can be undone.",
-        )
     back = new_change(
         "undo",
         f"Undid {change.action} {change.id}.",
@@ -39,5 +36,19 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
         now=now,
     )
     with one_change(store, back, projects=True):
+        _refuse_late(store.changes.get(change.user_id, change.id), now)  # someone else may be undoing it, too
         store.log("undo", actor, now, None, {"change": change.id, "action": change.action})
         return store.changes.undo(change.id, now)
+
+
+def _refuse_late(change: m.Change, now: datetime) -> None:
+    if change.undone_at is not None:
+        raise Refused(
+            f"Change {change.id} was undone on {change.undone_at:%Y-%m-%d %H:%M} already.",
+            "`recollect changes` shows the undoing as a change of its own, which can be undone.",
+        )
+    if now - change.at > GRACE:
+        raise Refused(
+            f"Change {change.id} is more than {GRACE.days} days old: what was there before is no longer kept.",
+            "A backup may reach further back.",
+        )

@@ -66,7 +66,9 @@ def _read(path: Path, format: str | None, report: Report) -> Iterator[Event]:
 
 def detect(path: Path) -> str:
     """The format of a transcript, by what is in it and never by its name. Raises `Refused`."""
-    found, _ = _look(path)
+    found, is_document = _look(path)
+    if not found and is_document is None:
+        raise Refused(f"{str(path)!r} is empty.", "There is nothing to read in it.")
     if not found:
         raise _unknown(path)
     return found

@@ -55,7 +55,7 @@ class _Session:
         self.reading = reading
         self.session = ""
         self.agent = ""
-        self.cwd = ""
+        self.cwd = _project_root(reading.path)
         self.told: set[int] = set()
 
     def begin(self, meta: Mapping[str, Any]) -> None:
@@ -105,6 +105,17 @@ class _Session:
             return False
         self.told.add(key)
         return True
+
+
+def _project_root(path: Path) -> str:
+    """Where Gemini notes which folder its own belongs to; "" where it does not."""
+    for folder in path.absolute().parents:
+        if folder.name == "chats":
+            try:
+                return (folder.parent / ".project_root").read_text(encoding="utf-8")[:4096].strip()
+            except (OSError, ValueError):
+                break
+    return ""
 
 
 def _text(content: Any) -> str:

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from recollect.recall.stem import stem
+from recollect.stem import stem
 
 # Porter's own examples, rule by rule.
 EXAMPLES = """caresses:caress ponies:poni ties:ti cats:cat feed:feed agreed:agre plastered:plaster bled:bled motoring:motor
