@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import recollect.model as m
+from recollect.engine import Engine
+from recollect.transcripts.event import USER, Event
+
 OTHERS = '{\n  "theme": "dark", // mine\n}\n'
 
 
@@ -218,12 +222,9 @@ def test_doctor_checks_the_chain_and_mends_it(run, user, home):
 
 
 def test_doctor_takes_in_what_waits(run, user, home):
-    import recollect.model as m
-    from recollect.sessions.spool import Spool
-    from recollect.transcripts.event import USER, Event
-
     event = Event(session="s", order=0, at=m.utc_now(), author=USER, text="Use tabs")
-    Spool(home / "spool").append("s", [("e1", event)], m.utc_now())
+    with Engine.open() as engine:
+        engine.spool.append("s", [("e1", event)], m.utc_now())
 
     waiting, fixed = run("doctor"), run("doctor", "--fix", "--json")
 
