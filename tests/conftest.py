@@ -1,6 +1,7 @@
 """Real stores in real files, each in a home of its own; only the clock and the model are fakes."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fakes import FakeClock, FakeEmbedder
+from recollect.daemon.client import stop
 from recollect.engine import Engine
 from recollect.store.sqlite import SqliteStore
 
@@ -22,14 +24,15 @@ BACKENDS = ["sqlite"]
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch) -> Path:
+def home(tmp_path, monkeypatch) -> Iterator[Path]:
     """An empty RECOLLECT_HOME, and no other setting from the environment."""
     for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
         monkeypatch.delenv(name)
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("RECOLLECT_HOME", str(folder))
-    return folder
+    yield folder
+    stop(folder)  # the daemon that a hook may have started
 
 
 @pytest.fixture(params=BACKENDS)

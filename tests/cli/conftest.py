@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from recollect.__main__ import main
+from recollect.daemon.client import stop
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ Command = Callable[..., Result]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A new user's home, and a project folder to stand in."""
     for name in [name for name in os.environ if name.startswith("RECOLLECT_") or name == "NO_COLOR"]:
         monkeypatch.delenv(name)
@@ -40,7 +41,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    return home
+    yield home
+    stop(home)  # the daemon that a command may have started
 
 
 @pytest.fixture

@@ -19,7 +19,9 @@ def hook(home, folder):
     def call(event="UserPromptSubmit", body=None, host="claude-code", **options):
         if body is None:
             body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
-        environment = {**os.environ, "RECOLLECT_EMBEDDER": "none", **options.pop("environment", {})}
+        # What it starts behind our back may come up when the test is over, and must not stay.
+        quiet = {"RECOLLECT_EMBEDDER": "none", "RECOLLECT_DAEMON_IDLE": "3"}
+        environment = {**os.environ, **quiet, **options.pop("environment", {})}
         done = subprocess.run(
             [*PROGRAM, host, event], input=body, capture_output=True, env=environment, timeout=60, **options
         )
