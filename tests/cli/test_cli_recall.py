@@ -279,3 +279,26 @@ def test_stats_says_when_recall_is_slow(run, shop):
         engine.store.set_setting(None, "latencies", {"latencies": [900.0] * 10, "degraded": True})
 
     assert "slow, so it looks at less" in run("stats").out
+
+
+def test_a_briefing_is_written_to_a_file_and_over_an_older_one(run, tmp_path):
+    run("remember", "Totals are rounded half up", "--kind", "decision")
+    file = tmp_path / "context.md"
+
+    first = run("recall", "--write", str(file))
+    run("remember", "Money is kept in cents", "--kind", "decision")
+    run("recall", "--write", str(file))
+
+    assert (first.code, first.out) == (0, "")
+    assert "Money is kept in cents" in file.read_text() and "rounded half up" in file.read_text()
+
+
+def test_a_file_that_holds_something_else_is_left_alone(run, tmp_path):
+    run("remember", "Totals are rounded half up", "--kind", "decision")
+    file = tmp_path / "AGENTS.md"
+    file.write_text("Be kind.\n")
+
+    told = run("recall", "--write", str(file))
+
+    assert (told.code, file.read_text()) == (1, "Be kind.\n")
+    assert "holds something else" in told.err

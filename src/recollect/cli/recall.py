@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +26,8 @@ from recollect.cli.door import (
     time_of,
 )
 from recollect.cli.explain import first_because, say_reasons
-from recollect.cli.files import standard_output
+from recollect.cli.files import replacing, standard_output
+from recollect.errors import Refused
 
 if TYPE_CHECKING:
     from recollect.recall.briefing import Briefing
@@ -58,9 +60,17 @@ if TYPE_CHECKING:
 @click.option(
     "--session", help="The agent's session: adds its memories, and leaves out what it found itself."
 )
+@click.option(
+    "--write",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write it to this file instead, for an agent that reads its context from one.",
+)
 @shared
 @click.pass_obj
-def recall(door: Door, /, words: tuple[str, ...], task: str | None, **options: Any) -> None:
+def recall(
+    door: Door, /, words: tuple[str, ...], task: str | None, write: Path | None, **options: Any
+) -> None:
     """Print what an agent should know for TASK, within a budget.
 
     It is the text exactly as the agent gets it, and a newline. Without a TASK it is about the files at hand, and without
@@ -76,12 +86,29 @@ def recall(door: Door, /, words: tuple[str, ...], task: str | None, **options: A
     with open_engine(door) as engine:
         briefing = engine.recall(text_of(words if task is None else [task]), **given)
         empty = not briefing.text and engine.count() == 0
+    if write is not None:
+        _write(write, briefing.text)
     if door.json:
         look.say_json(briefing)
         return
-    if briefing.text:
+    if briefing.text and write is None:
         standard_output().write(briefing.text + "\n")
     _say_aside(briefing, empty)
+
+
+def _write(path: Path, text: str) -> None:
+    """Over a briefing of ours or an empty file, never over what someone else wrote."""
+    try:
+        before = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise Refused(f"Cannot read {path}: {error.strerror}.", "Name another file.") from error
+    if before.strip() and m.INJECTED_MARK not in before:
+        raise Refused(
+            f"{path} holds something else than a briefing, and was left alone.",
+            "Name a file of its own for it.",
+        )
+    with replacing(path) as file:
+        file.write(f"{text}\n" if text else "")
 
 
 def _say_aside(briefing: "Briefing", empty: bool) -> None:
