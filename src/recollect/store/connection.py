@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -250,8 +251,7 @@ def connect(path: Path | str, key: str | None) -> apsw.Connection:
             connection.pragma("key", f"raw:{key}")
         connection.set_busy_timeout(BUSY_SECONDS * 1000)
         connection.pragma("temp_store", "memory")  # no text in temporary files
-        if connection.pragma("journal_mode") != "wal" and not connection.readonly("main"):
-            connection.pragma("journal_mode", "wal")
+        _keep_log(connection)
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
@@ -261,6 +261,20 @@ def connect(path: Path | str, key: str | None) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _keep_log(connection: apsw.Connection) -> None:
+    """Write ahead. SQLite does not wait for another process that is switching at the same moment: we do."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            if connection.pragma("journal_mode") != "wal" and not connection.readonly("main"):
+                connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
 
 
 def suspicion(path: Path) -> Path:
