@@ -161,7 +161,7 @@ def test_threads_share_one_load():
     embedder = MiniLM()
     networks = []
 
-    threads = [threading.Thread(target=lambda: networks.append(embedder._load())) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: networks.append(embedder._load(1))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -326,3 +326,13 @@ def test_an_unknown_embedder_is_refused():
 def test_http_needs_to_know_where_and_what():
     with pytest.raises(BadSetting, match="embedder_url"):
         open_embedder("http", model="nomic-embed-text")
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others():
+    embedder = MiniLM()
+
+    alone = embedder.embed(["Tests need a running Redis"])[0]
+    among = embedder.embed(["Tests need a running Redis", "We use tabs"])[0]
+
+    assert np.allclose(alone, among, atol=2e-2)
+    assert float(alone @ among) > 0.999
