@@ -1,0 +1,1 @@
+"""What a project's code is made of, and what of it a task touches."""

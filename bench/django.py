@@ -1,0 +1,316 @@
+"""The code graph on Django: what it costs to make, load, change and ask; beside universal-ctags and aider's repository map.
+
+    RECOLLECT_BENCH_REPOS=… [RECOLLECT_BENCH_AIDER=…/bin/python] python -m bench.django
+
+Repositories are bare git directories, `<owner>+<name>/repo` under RECOLLECT_BENCH_REPOS. aider's part needs the Python of an
+environment where aider-chat is installed, ctags' part a `ctags` on the path; what is not there is not measured. Every step
+is a process of its own: CPU seconds are its own and its children's, memory is the most that all of them had at one moment
+(RSS, looked at 50 times a second).
+
+The map of aider is made through its `RepoMap`, of all files that git knows, with 1,024 tokens and a count of tokens that
+costs nothing; "change" is a line more in one file and the map made again by the same process. Ours is the same line and
+`Codebase.refresh`. ctags has no such thing: it is started again.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+CHANGED = "django/db/models/query.py"
+QUESTION = (
+    "QuerySet.only() after select_related() crashes on proxy models. When I optimise a query using select_related() and "
+    "only() methods from the proxy model I encounter an error: 'NoneType' object has no attribute '_meta'"
+)
+TARGETS = {
+    "full_cpu_s": 12.0,
+    "full_peak_mb": 300.0,
+    "load_s": 1.0,
+    "change_ms": 100.0,
+    "relevant_ms": 150.0,
+    "aider_cold_times": 4.0,
+    "aider_change_times": 20.0,
+}
+_ROUNDS = 5
+
+
+def run() -> dict[str, Any]:
+    repos = os.environ.get("RECOLLECT_BENCH_REPOS")
+    if not repos or not (Path(repos) / "django+django" / "repo").exists():
+        return {"skipped": "it needs RECOLLECT_BENCH_REPOS, a folder with django+django/repo"}
+    with tempfile.TemporaryDirectory() as folder:
+        root, shelf = Path(folder) / "django", Path(folder) / "shelf" / "django.db"
+        subprocess.run(
+            ["git", "clone", "-q", "--shared", str(Path(repos) / "django+django" / "repo"), str(root)],
+            check=True,
+        )
+        figures = {"full": _step("full", root, shelf)}
+        for name in ("load", "change", "relevant"):
+            figures[name] = _step(name, root, shelf)
+        figures["crowd"] = _step("crowd", Path(folder) / "crowd", Path(folder) / "crowd.db")
+        figures["ctags"] = _ctags(root)
+        figures["aider"] = _aider(root)
+    return figures | {"summary": _summary(figures)}
+
+
+def _summary(figures: dict[str, Any]) -> dict[str, float]:
+    full, change, aider = figures["full"], figures["change"], figures["aider"]
+    summary = {
+        "full_cpu_s": full["cpu_s"],
+        "full_peak_mb": full["peak_mb"],
+        "load_s": figures["load"]["load_s"],
+        "change_ms": change["change_ms"],
+        "relevant_ms": figures["relevant"].get("relevant_ms", float("nan")),
+    }
+    if "skipped" not in aider:
+        summary["aider_cold_times"] = aider["cold_s"] / full["seconds"]
+        summary["aider_change_times"] = aider["change_s"] / change["change_ms"] * 1000
+    return summary
+
+
+def show(figures: dict[str, Any]) -> None:
+    for name in ("full", "load", "change", "relevant", "crowd", "ctags", "aider"):
+        parts = (
+            f"{key} {value:,.2f}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in figures[name].items()
+        )
+        print(f"{name:9}", ", ".join(parts))
+    print()
+    for name, value in figures["summary"].items():
+        target = TARGETS[name]
+        at_least = name.startswith("aider")
+        good = value >= target if at_least else value <= target
+        print(f"{name:20} {value:8.2f}  {'≥' if at_least else '≤'} {target:g}  {'ok' if good else 'MISSED'}")
+
+
+# one process each
+
+
+def _step(name: str, root: Path, shelf: Path) -> dict[str, Any]:
+    return _measured([sys.executable, "-m", "bench.django", name, str(root), str(shelf)])
+
+
+def _measured(command: list[str]) -> dict[str, Any]:
+    """What it printed as JSON, and what it cost."""
+    begun = time.perf_counter()
+    before = os.times()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    peak = 0.0
+    watching = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not watching.wait(0.02):
+            peak = max(peak, _memory(process.pid))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    out = process.communicate()[0]
+    watching.set()
+    thread.join()
+    after = os.times()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed.")
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    last = (out.splitlines() or [""])[-1]
+    told = json.loads(last) if last.startswith("{") else {}
+    return {
+        **told,
+        "cpu_s": cpu,
+        "peak_mb": peak,
+        "seconds": told.get("seconds", time.perf_counter() - begun),
+    }
+
+
+def _memory(pid: int) -> float:
+    """Megabytes that a process and those below it have now."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            if task.name != str(pid):
+                children += (task / "children").read_text().split()
+    except OSError:
+        return 0.0
+    own = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0)
+    return own / 1024 + sum(_memory(int(child)) for child in children)
+
+
+def _full(root: Path, shelf: Path) -> dict[str, Any]:
+    from recollect.codebase.codebase import Codebase
+
+    shutil.rmtree(shelf.parent, ignore_errors=True)
+    done = Codebase(root, shelf, None).refresh()
+    return {
+        "files": done.files,
+        "seconds": done.seconds,
+        "left_out": dict(done.left_out),
+        "shelf_mb": shelf.stat().st_size / 1e6,
+    }
+
+
+def _load(root: Path, shelf: Path) -> dict[str, Any]:
+    """With a look at all files; then everything is unfolded that any question could need."""
+    from recollect.codebase.codebase import Codebase
+
+    begun = time.perf_counter()
+    graph = Codebase(root, shelf, None).graph
+    loaded = time.perf_counter()
+    symbols = sum(len(graph.outline(path)) for path in graph.paths)
+    edges = sum(len(leaf.edges) for leaf in graph.leaves.values())
+    unfolded = time.perf_counter()
+    return {
+        "load_s": loaded - begun,
+        "unfold_s": unfolded - loaded,
+        "symbols": symbols,
+        "edges": edges,
+    }
+
+
+def _change(root: Path, shelf: Path) -> dict[str, Any]:
+    from recollect.codebase.codebase import Codebase
+
+    code = Codebase(root, shelf, None)
+    code.refresh()
+    file = root / CHANGED
+    text = file.read_text()
+    inside: list[float] = []
+    outward: list[float] = []
+    resolved = 0
+    for number in range(_ROUNDS + 1):
+        file.write_text(
+            text + f"\n\ndef _added():\n    print({number})\n    return iter([])\n" * bool(number)
+        )
+        begun = time.perf_counter()
+        code.refresh()
+        inside.append((time.perf_counter() - begun) * 1000)
+    for number in range(_ROUNDS):
+        file.write_text(text + f"\n\ndef added_{number}(): pass\n")
+        begun = time.perf_counter()
+        resolved = code.refresh().resolved
+        outward.append((time.perf_counter() - begun) * 1000)
+    begun = time.perf_counter()
+    code.refresh()
+    nothing = (time.perf_counter() - begun) * 1000
+    file.write_text(text)
+    code.refresh()
+    return {
+        "change_ms": statistics.median(inside[2:]),
+        "first_change_ms": inside[1],
+        "outward_change_ms": statistics.median(outward),
+        "outward_resolved": resolved,
+        "nothing_changed_ms": nothing,
+    }
+
+
+def _relevant(root: Path, shelf: Path) -> dict[str, Any]:
+    from recollect.codebase.codebase import Codebase
+
+    code = Codebase(root, shelf, None)
+    took = []
+    for _ in range(_ROUNDS + 1):
+        begun = time.perf_counter()
+        code.relevant(QUESTION)
+        took.append((time.perf_counter() - begun) * 1000)
+    return {"relevant_ms": statistics.median(took[1:]), "first_ms": took[0]}
+
+
+def _crowd(root: Path, shelf: Path) -> dict[str, Any]:
+    """50,000 tiny files: none may cost more than it is worth."""
+    from recollect.codebase.codebase import Codebase
+    from recollect.codebase.walk import walk
+
+    for folder in range(500):
+        (root / f"package{folder}").mkdir(parents=True)
+        for number in range(100):
+            text = f"def f{folder}_{number}(): pass\n"
+            (root / f"package{folder}" / f"module{number}.py").write_text(text)
+    begun = time.perf_counter()
+    found = len(walk(root).files)
+    walked = time.perf_counter() - begun
+    code = Codebase(root, shelf, None)
+    done = code.refresh()
+    begun = time.perf_counter()
+    code.refresh()
+    return {
+        "found": found,
+        "walk_s": walked,
+        "files": done.files,
+        "seconds": done.seconds,
+        "nothing_changed_ms": (time.perf_counter() - begun) * 1000,
+    }
+
+
+# the others
+
+
+def _ctags(root: Path) -> dict[str, Any]:
+    if not shutil.which("ctags"):
+        return {"skipped": "no ctags on the path"}
+    done = _measured(["ctags", "-R", "--fields=+n", "-f", str(root.parent / "tags"), str(root)])
+    return done | {"tags": sum(1 for _ in (root.parent / "tags").open(encoding="utf-8", errors="replace"))}
+
+
+_AIDER = """
+import json, subprocess, sys, time
+from pathlib import Path
+from aider.io import InputOutput
+from aider.repomap import RepoMap
+
+class Model:
+    def token_count(self, text):
+        return len(text) / 4
+
+root, changed = Path(sys.argv[1]), sys.argv[2]
+names = subprocess.check_output(["git", "ls-files"], cwd=root, text=True).splitlines()
+files = [str(root / name) for name in names if (root / name).is_file()]
+io = InputOutput(yes=True, pretty=False, fancy_input=False)
+repo_map = RepoMap(map_tokens=1024, root=str(root), main_model=Model(), io=io, refresh="always")
+begun = time.perf_counter()
+text = repo_map.get_repo_map([], files)
+cold = time.perf_counter() - begun
+file = root / changed
+before = file.read_text()
+took = []
+for number in range(3):
+    file.write_text(before + f"\\n\\ndef added_{number}(): pass\\n")
+    begun = time.perf_counter()
+    repo_map.get_repo_map([], files)
+    took.append(time.perf_counter() - begun)
+file.write_text(before)
+print()
+print(json.dumps({"cold_s": cold, "change_s": sorted(took)[1], "characters": len(text or "")}))
+"""
+
+
+def _aider(root: Path) -> dict[str, Any]:
+    python = os.environ.get("RECOLLECT_BENCH_AIDER")
+    if not python:
+        return {"skipped": "RECOLLECT_BENCH_AIDER names no Python with aider-chat"}
+    return _measured([python, "-c", _AIDER, str(root), CHANGED])
+
+
+STEPS = {"full": _full, "load": _load, "change": _change, "relevant": _relevant, "crowd": _crowd}
+
+
+def main(arguments: list[str]) -> None:
+    if arguments:
+        name, root, shelf = arguments
+        print(json.dumps(STEPS[name](Path(root), Path(shelf))))
+        return
+    figures = run()
+    if "skipped" in figures:
+        print(f"skipped: {figures['skipped']}")
+        return
+    show(figures)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""The code graph: built, kept, brought up to date, asked."""

@@ -1,0 +1,381 @@
+"""Brings the graph up to date with the files: looks at what changed, reads that, and resolves what it touches."""
+
+import contextlib
+import gc
+import logging
+import os
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from recollect.codebase.facts import FileFacts
+from recollect.codebase.git_history import History
+from recollect.codebase.graph.graph import CodeGraph
+from recollect.codebase.graph.leaf import Leaf, Parse, packed_edges, unpacked_facts
+from recollect.codebase.graph.readers import DEADLY, Wanted, blob_of, read_all
+from recollect.codebase.graph.resolve.protocol import Resolver
+from recollect.codebase.graph.resolve.tables import FAMILY_OF, resolver_for
+from recollect.codebase.graph.ripple import Family
+from recollect.codebase.graph.shelf import Damaged, Key, Overtaken, Record, Shelf, Unwritten
+from recollect.codebase.parse.languages import language_of
+from recollect.codebase.walk import UNREADABLE, Walk, settled, untouched, walk
+
+logger = logging.getLogger(__name__)
+
+GIANT = "over 1 MB"
+NOT_CODE = "not code"
+MOST_BYTES = 1_000_000  # of a source file; longer ones are data
+_ATTEMPTS = 5  # against other processes that write at the same time
+_KEPT_AT_ONCE = 500  # parses
+_FEW = 20
+_MUCH = 0.3  # of the files changed: resolving all is quicker than finding out who is touched
+_HEAD = 128
+_HISTORY = "history"
+# Files that decide where imports lead.
+_CONFIGURATION = frozenset({"tsconfig.json", "jsconfig.json", "package.json", "composer.json", "Cargo.toml"})
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh found and did."""
+
+    files: int  # in the graph
+    parsed: int = 0
+    resolved: int = 0  # files whose edges were looked for
+    left_out: Mapping[str, int] = field(default_factory=dict)  # by reason
+    seconds: float = 0.0
+    complete: bool = True  # False: it was stopped, and the graph is as it was
+
+
+class _Stopped(Exception):
+    pass
+
+
+class Builder:
+    """The graph of one project, and what it takes to keep it up to date. Not for two threads at once."""
+
+    def __init__(self, root: Path, shelf_path: Path, key: str | None) -> None:
+        self._root = root
+        self._shelf = Shelf(shelf_path, key)
+        self._walk = Walk()
+        self._history: History | None = None
+        self._languages: dict[str, str] = {}  # of the files that were found and are code
+        self._load()
+
+    def close(self) -> None:
+        self._shelf.close()
+
+    def refresh(
+        self, progress: Progress = lambda done, total: None, stop: Callable[[], bool] = lambda: False
+    ) -> Refreshed:
+        """Costs what changed since the last one, whichever process made that. Stopping keeps what was parsed."""
+        began = time.perf_counter()
+        for _ in range(_ATTEMPTS):
+            try:
+                with _uncollected():
+                    done = self._refresh(_Watched(progress, stop))
+                return replace(done, seconds=time.perf_counter() - began)
+            except _Stopped:
+                self._known.clear()  # it may know files that are not in the graph yet
+                break
+            except Overtaken:
+                self._load()
+            except (Damaged, zlib.error) as error:
+                logger.warning("the code graph cannot be read and is made anew: %s", error)
+                self._shelf.start_again()
+                self._load()
+        return Refreshed(len(self.graph.paths), seconds=time.perf_counter() - began, complete=False)
+
+    def known_history(self) -> History | None:
+        """What git remembered of the project when it was last read; None = it has not been."""
+        if self._history is None:
+            with contextlib.suppress(Damaged, zlib.error):
+                note = self._shelf.note(_HISTORY)
+                self._history = History.unpacked(note) if note else None
+        return self._history
+
+    def keep_history(self, history: History | None) -> None:
+        if history is not None and history is not self._history:
+            self._attempt(self._shelf.put_note, _HISTORY, history.packed())
+        self._history = history
+
+    def _load(self) -> None:
+        """What is on the shelf, without a look at the files."""
+        try:
+            records, parses = self._shelf.load()
+        except Damaged:
+            self._shelf.start_again()
+            records, parses = {}, {}
+        self._records: dict[str, Record] = {}
+        self._known: dict[str, Family] = {}
+        leaves = {}
+        for path, record in records.items():
+            if record.left_out is None:
+                parse = parses.get(record.key)
+                if parse is None:
+                    continue  # it is read again
+                leaves[path] = Leaf(path, record.language, record.blob, *parse, record.edges)
+            self._records[path] = record
+        self.graph = CodeGraph(leaves)
+
+    def _refresh(self, watched: "_Watched") -> Refreshed:
+        if self._shelf.newest() != self._shelf.generation:
+            self._load()
+        left_out: Counter[str] = Counter()
+        here, differing = self._look(left_out)
+        fresh, touched = self._hash(differing, here, left_out, watched)
+        parses, parsed = self._parse(fresh, here, left_out, watched)
+        gone = self._records.keys() - here
+        if touched:
+            self._attempt(self._shelf.touch, touched)
+            self._records |= touched
+        edges: dict[str, bytes] = {}
+        if fresh or gone:
+            edges = self._resolve(fresh, gone, parses, watched)
+            self._put(fresh, gone, parses, edges)
+        left_out.update(record.left_out for record in self._records.values() if record.left_out)
+        return Refreshed(len(self.graph.paths), parsed, len(edges), dict(+left_out))
+
+    # what changed
+
+    def _look(self, left_out: Counter[str]) -> tuple[set[str], dict[str, tuple[int, int]]]:
+        """The files that are there, and size and time of those that are not as they were."""
+        if not untouched(self._root, self._walk):
+            self._walk = walk(self._root)
+            named = ((path, self._language(path)) for path in self._walk.files)
+            self._languages = {path: language for path, language in named if language}
+        left_out.update(self._walk.left_out)
+        left_out[NOT_CODE] += len(self._walk.files) - len(self._languages)
+        differing: dict[str, tuple[int, int]] = {}
+        here: set[str] = set()
+        base = str(self._root)
+        for path, language in self._languages.items():
+            try:
+                stat = os.lstat(f"{base}/{path}")
+            except FileNotFoundError:
+                continue
+            except OSError:
+                left_out[UNREADABLE] += 1
+                continue
+            if stat.st_size > MOST_BYTES:
+                left_out[GIANT] += 1
+                continue
+            here.add(path)
+            known = self._records.get(path)
+            if known is None or known[1:4] != (language, stat.st_size, stat.st_mtime_ns):
+                differing[path] = stat.st_size, stat.st_mtime_ns
+        return here, differing
+
+    def _language(self, path: str) -> str | None:
+        language = language_of(path)
+        if language or "." in path.rsplit("/", 1)[-1]:
+            return language
+        try:
+            with (self._root / path).open("rb") as file:
+                return language_of(path, file.read(_HEAD))
+        except OSError:
+            return None
+
+    def _hash(
+        self,
+        differing: Mapping[str, tuple[int, int]],
+        here: set[str],
+        left_out: Counter[str],
+        watched: "_Watched",
+    ) -> tuple[dict[str, Record], dict[str, Record]]:
+        """Records of those whose content is new, and of those where only the time is."""
+        fresh: dict[str, Record] = {}
+        touched: dict[str, Record] = {}
+        for path, (size, mtime_ns) in differing.items():
+            watched.check()
+            looked = time.time_ns()
+            try:
+                blob = blob_of((self._root / path).read_bytes())
+            except OSError as error:
+                left_out[UNREADABLE] += not isinstance(error, FileNotFoundError)
+                here.discard(path)
+                continue
+            record = Record(blob, self._languages[path], size, settled(mtime_ns, looked))
+            known = self._records.get(path)
+            if known is not None and known.key == record.key:
+                touched[path] = known._replace(size=record.size, mtime_ns=record.mtime_ns)
+            else:
+                fresh[path] = record
+        return fresh, touched
+
+    # what it says
+
+    def _parse(
+        self, fresh: dict[str, Record], here: set[str], left_out: Counter[str], watched: "_Watched"
+    ) -> tuple[dict[Key, Parse], int]:
+        """What all of `fresh` say, and how many had to be parsed for that. Takes out of it what cannot be read."""
+        parses = dict(self._shelf.parses({record.key for record in fresh.values()}))
+        alike: dict[Key, list[str]] = {}
+        for path, record in fresh.items():
+            if record.key not in parses:
+                alike.setdefault(record.key, []).append(path)
+        wanted = [Wanted(paths[0], key[1], fresh[paths[0]].size) for key, paths in alike.items()]
+        watched.expect(len(wanted) + len(fresh))
+        unkept: dict[Key, Parse] = {}
+        for each, found in read_all(self._root, wanted, watched.stop):
+            watched.advance()
+            key = fresh[each.path].key
+            if found.blob != key[0] and found.left_out not in DEADLY:
+                for path in alike[key]:  # it changed, or went, between two looks: the next one will see
+                    del fresh[path]
+                    if found.left_out:
+                        left_out[found.left_out] += 1
+                        here.discard(path)
+                continue
+            for path in alike[key]:
+                fresh[path] = fresh[path]._replace(left_out=found.left_out)
+            if found.parse:
+                parses[key] = unkept[key] = found.parse
+            if len(unkept) == _KEPT_AT_ONCE:
+                self._attempt(self._shelf.keep, unkept, _today())
+                unkept = {}
+        self._attempt(self._shelf.keep, unkept, _today())
+        watched.check()
+        return parses, len(wanted)
+
+    # what it means
+
+    def _resolve(
+        self,
+        fresh: Mapping[str, Record],
+        gone: Iterable[str],
+        parses: Mapping[Key, Parse],
+        watched: "_Watched",
+    ) -> dict[str, bytes]:
+        """The edges, packed, of all files whose edges may have changed."""
+        new: dict[str, dict[str, FileFacts | None]] = {}
+        for path in [*gone, *fresh]:
+            for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
+                family = FAMILY_OF.get(record.language) if record and record.left_out is None else None
+                if record and family:
+                    facts = unpacked_facts(record.language, *parses[record.key][:2]) if is_new else None
+                    new.setdefault(family, {})[path] = facts
+        if any(path.rsplit("/", 1)[-1] in _CONFIGURATION for path in [*gone, *fresh]):
+            self._known.clear()
+            for family in set(map(FAMILY_OF.get, self._languages.values())):
+                if family:
+                    new.setdefault(family, {})
+        edges: dict[str, bytes] = {}
+        for family, changed in new.items():
+            resolver, touched = self._resolver(family, changed)
+            watched.expect(len(touched) - len(changed))
+            for path in sorted(touched):
+                watched.check()
+                edges[path] = packed_edges(resolver.edges(path))
+                watched.advance()
+        return edges
+
+    def _resolver(self, family: str, changed: Mapping[str, FileFacts | None]) -> tuple[Resolver, set[str]]:
+        """One that knows the files as they are now, and the paths whose edges it should look for again."""
+        before = {
+            path: record
+            for path, record in self._records.items()
+            if record.left_out is None and FAMILY_OF.get(record.language) == family
+        }
+        there = {path: facts for path, facts in changed.items() if facts is not None}
+        if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
+            files = self._facts({path: each for path, each in before.items() if path not in changed}) | there
+            self._known[family] = self._family(family, files)
+            return self._known[family].resolver, set(files)
+        if family not in self._known:
+            self._known[family] = self._family(family, self._facts(before))
+        known = self._known[family]
+        touched = set().union(*(known.take(path, facts) for path, facts in changed.items()))
+        return known.resolver, touched - {path for path, facts in changed.items() if facts is None}
+
+    def _family(self, name: str, files: Mapping[str, FileFacts]) -> Family:
+        return Family(resolver_for(name, files, self._configuration), files)
+
+    def _facts(self, records: Mapping[str, Record]) -> dict[str, FileFacts]:
+        """All that the files said when they were recorded."""
+        parses = dict(self._shelf.parses({record.key for record in records.values()}))
+        facts = {key: unpacked_facts(key[1], parse.outline, parse.rest) for key, parse in parses.items()}
+        return {path: facts[record.key] for path, record in records.items() if record.key in facts}
+
+    def _configuration(self, path: str) -> bytes | None:
+        """What a file says that decides about imports; None if it is not there."""
+        file = self._root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= MOST_BYTES else None
+        except OSError:
+            return None
+
+    def _put(
+        self,
+        fresh: Mapping[str, Record],
+        gone: Iterable[str],
+        parses: Mapping[Key, Parse],
+        edges: Mapping[str, bytes],
+    ) -> None:
+        """On the shelf, and into a new graph: who has the old one keeps it."""
+        leaves = {path: leaf for path, leaf in self.graph.leaves.items() if path not in gone}
+        changed = {path: record._replace(edges=edges.get(path, b"")) for path, record in fresh.items()}
+        for path, record in changed.items():
+            leaves.pop(path, None)
+            if record.left_out is None:
+                parse = parses[record.key]
+                leaves[path] = Leaf(
+                    path, record.language, record.blob, parse.outline, parse.terms, record.edges
+                )
+        for path, found in edges.items():
+            if path not in fresh and found != leaves[path].packed_edges:
+                leaves[path] = replace(leaves[path], packed_edges=found)
+                changed[path] = self._records[path]._replace(edges=found)
+        self._attempt(self._shelf.replace, changed, gone, _today())
+        for path in gone:
+            del self._records[path]
+        self._records |= changed
+        self.graph = CodeGraph(dict(sorted(leaves.items())))
+
+    def _attempt(self, write: Callable[..., None], *what: object) -> None:
+        """What cannot be written now is found again next time."""
+        try:
+            write(*what)
+        except Unwritten as error:
+            logger.warning("the code graph could not be kept: %s", error)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """A million facts come to life here, and stay: to look through them for rubbish again and again costs a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _today() -> int:
+    return int(time.time() // 86_400)
+
+
+class _Watched:
+    """Whom a refresh tells how far it is, and who may stop it."""
+
+    def __init__(self, progress: Progress, stop: Callable[[], bool]) -> None:
+        self._progress = progress
+        self.stop = stop
+        self._done = self._total = 0
+
+    def expect(self, more: int) -> None:
+        self._total += more
+
+    def advance(self) -> None:
+        self._done += 1
+        self._progress(self._done, max(self._total, self._done))
+
+    def check(self) -> None:
+        if self.stop():
+            raise _Stopped

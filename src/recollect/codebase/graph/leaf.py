@@ -1,0 +1,133 @@
+"""What is kept of one file, packed: its outline and edges are unfolded when somebody asks."""
+
+import marshal
+import sys
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from recollect.codebase.facts import Binding, Definition, FileFacts, Import, Reference
+from recollect.codebase.graph.names import symbol_ids
+from recollect.codebase.graph.nodes import OUTSIDE, POSSIBLE, Edge, Symbol
+
+
+class Parse(NamedTuple):
+    """What a blob says, as it lies on the shelf. The rest is read only when something is resolved again."""
+
+    outline: bytes
+    rest: bytes
+    terms: bytes
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One file of the graph."""
+
+    path: str
+    language: str
+    blob: bytes
+    packed_outline: bytes = field(repr=False)
+    terms: bytes = field(repr=False)
+    packed_edges: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def _outline(self) -> tuple[str, list[Definition]]:
+        doc, _, rows = unpacked(self.packed_outline)
+        return doc, list(map(Definition._make, rows))
+
+    @property
+    def doc(self) -> str:
+        return self._outline[0]
+
+    @property
+    def definitions(self) -> list[Definition]:
+        return self._outline[1]
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        return tuple(
+            Symbol(
+                id,
+                last_name(each),
+                each.kind,
+                self.path,
+                each.line,
+                each.end,
+                each.signature,
+                each.doc,
+                each.exported,
+            )
+            for id, each in zip(symbol_ids(self.path, self.definitions), self.definitions, strict=True)
+        )
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        return unpacked_edges(self.packed_edges)
+
+    @cached_property
+    def links(self) -> dict[str, float]:
+        """By file, how sure and how many the edges are that lead there; what is only possible does not count."""
+        links: dict[str, float] = {}
+        for edge in self.edges:
+            confidence = edge.confidence
+            if confidence >= POSSIBLE and not edge.target.startswith(OUTSIDE):
+                path = edge.target.split("::", 1)[0]
+                links[path] = links.get(path, 0.0) + confidence
+        links.pop(self.path, None)
+        return links
+
+
+def last_name(definition: Definition) -> str:
+    """`run` of a method that stands outside of its class, and is written `Server.run` there."""
+    return definition.name.rpartition(".")[2] or definition.name
+
+
+def packed_parse(facts: FileFacts, terms: bytes) -> Parse:
+    outline = (facts.doc, facts.broken, [tuple(each) for each in facts.definitions])
+    rest = (
+        [tuple(each) for each in facts.imports],
+        [(sys.intern(chain), sys.intern(kind), line, scope) for chain, kind, line, scope in facts.references],
+        [(sys.intern(name), sys.intern(value), *more) for name, value, *more in facts.bindings],
+        list(facts.exports),
+    )
+    return Parse(packed(outline), packed(rest), terms)
+
+
+def unpacked_facts(language: str, outline: bytes, rest: bytes) -> FileFacts:
+    doc, broken, definitions = unpacked(outline)
+    imports, references, bindings, exports = unpacked(rest)
+    return FileFacts(
+        language,
+        list(map(Definition._make, definitions)),
+        list(map(Import._make, imports)),
+        list(map(Reference._make, references)),
+        list(map(Binding._make, bindings)),
+        exports,
+        doc,
+        broken,
+    )
+
+
+def packed_edges(edges: Sequence[Edge]) -> bytes:
+    in_order = sorted(edges, key=_BY_LINE)
+    return packed([(*map(sys.intern, each[:4]), each.line) for each in in_order]) if edges else b""
+
+
+_BY_LINE = itemgetter(4, 0, 1, 2, 3)
+
+
+def unpacked_edges(data: bytes) -> tuple[Edge, ...]:
+    return tuple(map(Edge._make, unpacked(data))) if data else ()
+
+
+def packed(value: Any) -> bytes:
+    """Texts that are the same become one object again when it is unpacked. The checksum in it finds damage."""
+    return zlib.compress(marshal.dumps(value), 1)
+
+
+def unpacked(data: bytes) -> Any:
+    """Raises `zlib.error` for what `packed` did not make."""
+    return marshal.loads(zlib.decompress(data))

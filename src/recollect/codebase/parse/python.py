@@ -1,0 +1,502 @@
+"""What a Python file says of itself."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import accumulate
+
+from tree_sitter import Node, QueryCursor, Tree
+
+from recollect.codebase.facts import (
+    CLASS,
+    FILE,
+    FUNCTION,
+    VARIABLE,
+    Binding,
+    Definition,
+    FileFacts,
+    Import,
+    Reference,
+)
+from recollect.codebase.parse.grammars import query
+
+UNKNOWN = "?"  # the head of a chain that we cannot follow
+RETURNED, YIELDED = "return", "yield"  # what a function gives back, as bindings in its scope
+
+_LONGEST = 12  # links of a chain; a longer one begins with UNKNOWN
+_PLACES = frozenset("0123456789")  # of a tuple that we tell apart
+_DOC = 200
+_PLAIN = re.compile(r"[^\W\d]\w*(?:\.\w+)*").fullmatch
+_SPACE = re.compile(r"\s+")
+_STRING_START = re.compile(r"(?i)^[rbuft]*(?:\"\"\"|'''|\"|')")
+_HIDDEN = re.compile(r"\(.*\)|(?<=Literal)\[[^\]]*\]", re.DOTALL)
+_QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
+_METADATA = re.compile(r",\s*['\"][^'\"]*['\"]")  # of `Annotated`
+_TYPE = re.compile(r"[\w.]+(?:\s*[][|,]+\s*[\w.]*)*").fullmatch
+_FROM = re.compile(r"from\s*(\.*)\s*([\w.]*)\s+import\s+(.*)", re.DOTALL)
+_COMMENT = re.compile(r"#[^\n]*|\\\n|[()]")
+
+# What a literal makes; the type tells that a method of it is none of the project's.
+_LITERALS = {
+    "string": "str()",
+    "concatenated_string": "str()",
+    "list": "list()",
+    "list_comprehension": "list()",
+    "dictionary": "dict()",
+    "dictionary_comprehension": "dict()",
+    "set": "set()",
+    "set_comprehension": "set()",
+    "tuple": "tuple()",
+    "expression_list": "tuple()",
+    "integer": "int()",
+    "float": "float()",
+    "true": "bool()",
+    "false": "bool()",
+    "not_operator": "bool()",
+    "comparison_operator": "bool()",
+}
+
+# Functions that come to an attribute of what they are given.
+_SAME = {
+    "type": ".__class__",
+    "next": ".__next__()",
+    **dict.fromkeys(("iter", "list", "tuple", "set", "frozenset", "sorted", "reversed"), ".__iter__()"),
+}
+
+
+def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
+    return _Reading(tree, source).facts(language)
+
+
+_Place = tuple[int, int, Node]  # where it begins and ends
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
+
+
+class _Reading:
+    """One file while it is read: its captures, and where each scope begins and ends."""
+
+    def __init__(self, tree: Tree, source: bytes) -> None:
+        self.source = source
+        self.root = tree.root_node
+        self.captures = QueryCursor(query("python", "facts")).captures(self.root)
+        self.definitions: list[Definition] = []
+        self.bindings: list[Binding] = []
+        self.exports: list[str] = []
+        # From each of these bytes on, this is the scope.
+        self.edges: list[int] = [0]
+        self.scopes: list[int] = [FILE]
+        self.chains: dict[bytes, str] = {}  # by their text: most stand in a file many times
+        self.parameters: dict[bytes, tuple[str, tuple[tuple[str, str], ...]]] = {}
+
+    def facts(self, language: str) -> FileFacts:
+        docs = self._docs()
+        self._read_definitions(docs)
+        imports = self._imports()
+        self._read_bindings()
+        return FileFacts(
+            language=language,
+            definitions=tuple(self.definitions),
+            imports=tuple(imports),
+            references=tuple(self._references(imports)),
+            bindings=tuple(sorted(set(self.bindings))),
+            exports=tuple(dict.fromkeys(self.exports)),
+            doc=docs.get(0, ""),
+            broken=self.root.has_error,
+        )
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def scope_at(self, byte: int) -> int:
+        return self.scopes[bisect_right(self.edges, byte) - 1]
+
+    def _docs(self) -> dict[int, str]:
+        """The first line of each docstring, by the byte where its block begins; the file's by 0."""
+        docs = {}
+        for node in self.captures.get("doc", ()):
+            whole = self.text(node)
+            start = _STRING_START.match(whole)
+            inside = whole[start.end() :].rstrip("\"'").strip() if start else ""
+            first = inside.split("\n\n", 1)[0] if inside else ""
+            block = node.parent.parent if node.parent else None
+            if first and block:
+                docs[block.start_byte if block.type == "block" else 0] = _SPACE.sub(" ", first)[:_DOC]
+        return docs
+
+    def _read_definitions(self, docs: dict[int, str]) -> None:
+        decorated = {}
+        for node in self.captures.get("decorated", ()):
+            inner = node.child_by_field_name("definition")
+            if inner:
+                decorated[inner.start_byte] = node
+        nodes = [
+            *((node.start_byte, FUNCTION, node) for node in self.captures.get("function", ())),
+            *((node.start_byte, CLASS, node) for node in self.captures.get("class", ())),
+            *((node.start_byte, VARIABLE, node) for node in self.captures.get("assignment", ())),
+        ]
+        nodes.sort(key=lambda entry: entry[0])
+        variables: set[tuple[int, str]] = set()
+        within: list[tuple[int, int, str]] = []  # where it ends, its number, its kind
+        for start, kind, node in nodes:
+            while within and start >= within[-1][0]:
+                self.edges.append(within.pop()[0])
+                self.scopes.append(within[-1][1] if within else FILE)
+            scope = within[-1][1] if within else FILE
+            if kind == VARIABLE:
+                if not within or within[-1][2] == CLASS:
+                    self._add_variable(node, scope, variables)
+                continue
+            name = node.child_by_field_name("name")
+            body = node.child_by_field_name("body")
+            if name is None or body is None:
+                continue
+            within.append((node.end_byte, len(self.definitions), kind))
+            self.edges.append(name.end_byte)
+            self.scopes.append(len(self.definitions))
+            self._add_definition(
+                kind, node, self.text(name), scope, docs.get(body.start_byte, ""), decorated.get(start)
+            )
+        while within:
+            self.edges.append(within.pop()[0])
+            self.scopes.append(within[-1][1] if within else FILE)
+
+    def _add_definition(
+        self, kind: str, node: Node, name: str, scope: int, doc: str, decorated: Node | None
+    ) -> None:
+        decorators: tuple[str, ...] = ()
+        if decorated:
+            decorators = tuple(
+                self.chain(child.named_children[0])
+                for child in decorated.named_children
+                if child.type == "decorator" and child.named_children
+            )
+        signature, returns = "", ""
+        bases: tuple[str, ...] = ()
+        parameters: tuple[tuple[str, str], ...] = ()
+        if kind == FUNCTION:
+            listed = node.child_by_field_name("parameters")
+            if listed:
+                signature, parameters = self._parameters(listed)
+            annotation = node.child_by_field_name("return_type")
+            if annotation:
+                returns = self.annotation(annotation)
+                signature = f"{signature} -> {returns}"
+        else:
+            supers = node.child_by_field_name("superclasses")
+            if supers:
+                bases = tuple(
+                    self.chain(child)
+                    for child in supers.named_children
+                    if child.type in ("identifier", "attribute", "subscript", "call")
+                )
+                signature = f"({', '.join(bases)})" if bases else ""
+        self.definitions.append(
+            Definition(
+                name,
+                kind,
+                (decorated or node).start_point[0] + 1,
+                node.end_point[0] + 1,
+                scope,
+                signature,
+                doc,
+                bases,
+                returns,
+                decorators,
+                parameters,
+                not name.startswith("_") or name.endswith("__"),
+            )
+        )
+
+    def _add_variable(self, node: Node, scope: int, known: set[tuple[int, str]]) -> None:
+        left = node.child_by_field_name("left")
+        if left is None:
+            return
+        names = [left] if left.type == "identifier" else left.named_children if "patt" in left.type else []
+        for child in names:
+            name = self.text(child)
+            if child.type != "identifier" or (scope, name) in known:
+                continue
+            known.add((scope, name))
+            self.definitions.append(
+                Definition(
+                    name,
+                    VARIABLE,
+                    node.start_point[0] + 1,
+                    node.end_point[0] + 1,
+                    scope,
+                    exported=not name.startswith("_") or name.endswith("__"),
+                )
+            )
+
+    def _parameters(self, listed: Node) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """The signature as it is written but for defaults, and each parameter's name and annotation."""
+        key = self.source[listed.start_byte : listed.end_byte]
+        if known := self.parameters.get(key):
+            return known
+        shown: list[str] = []
+        parameters: list[tuple[str, str]] = []
+        for child in listed.named_children:
+            if child.type in ("comment", "ERROR"):
+                continue
+            name, annotation, default = child, child.child_by_field_name("type"), ""
+            if child.type in ("default_parameter", "typed_default_parameter"):
+                name, default = child.child_by_field_name("name") or child, "…"
+            elif child.type == "typed_parameter":
+                name = child.named_children[0]
+            written = self.text(name)
+            typed = self.annotation(annotation) if annotation else ""
+            if child.type not in ("keyword_separator", "positional_separator"):
+                parameters.append((written, typed))
+            equals = (" = " if typed else "=") + default if default else ""
+            shown.append(f"{written}: {typed}{equals}" if typed else written + equals)
+        found = f"({', '.join(shown)})", tuple(parameters)
+        self.parameters[key] = found
+        return found
+
+    def _imports(self) -> list[Import]:
+        found = []
+        for node in sorted(self.captures.get("import", ()), key=_start):
+            text = _COMMENT.sub(" ", self.text(node))
+            line, scope = node.start_point[0] + 1, self.scope_at(node.start_byte)
+            from_module = _FROM.match(text)
+            module = from_module[1] + from_module[2] if from_module else ""
+            listed = from_module[3] if from_module else text.removeprefix("import")
+            for part in listed.split(","):
+                words = part.split()
+                if not words:
+                    continue
+                alias = words[2] if len(words) == 3 and words[1] == "as" else ""
+                if from_module:
+                    found.append(Import(module, words[0], alias, line, scope))
+                else:
+                    found.append(Import(words[0], "", alias, line, scope))
+        return found
+
+    def _references(self, imports: list[Import]) -> list[Reference]:
+        """Each chain once for its scope, where it stands first. Captures come in no order, so they are sorted."""
+        source, edges, scopes = self.source, self.edges, self.scopes
+        called = [(node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())]
+        known = {entry.name for entry in self.definitions}
+        known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
+        said = {name.encode(): name for name in known}
+        ends: dict[tuple[str, str, int], int] = {}
+        for kind, nodes in (("calls", called), ("uses", self._longest(called))):
+            for start, end, node in nodes:
+                key = self._chain_at(start, end, node), kind, scopes[bisect_right(edges, start) - 1]
+                if ends.get(key, end) >= end:
+                    ends[key] = end
+        for node in self.captures.get("name", ()):
+            start, end = node.start_byte, node.end_byte
+            name = said.get(source[start:end])
+            if name is not None:
+                key = name, "uses", scopes[bisect_right(edges, start) - 1]
+                if ends.get(key, end) >= end:
+                    ends[key] = end
+        lines = list(accumulate(map(len, BytesIO(source))))
+        return sorted(
+            Reference(chain, kind, bisect_right(lines, end - 1) + 1, scope)
+            for (chain, kind, scope), end in ends.items()
+            if chain != UNKNOWN
+        )
+
+    def _longest(self, called: Iterable[_Place]) -> Iterable[_Place]:
+        """Attributes that are no part of a longer chain."""
+        reached: dict[int, int] = {}  # from where a chain begins to where it ends
+        for start, end, _ in called:
+            if reached.get(start, 0) < end:
+                reached[start] = end
+        found: dict[int, _Place] = {}
+        for node in self.captures.get("attribute", ()):
+            start, end = node.start_byte, node.end_byte
+            if reached.get(start, 0) < end:
+                reached[start] = end
+                found[start] = start, end, node
+        return found.values()
+
+    def _read_bindings(self) -> None:
+        additions = sorted(self.captures.get("addition", ()), key=_start)
+        for node in (*self.captures.get("assignment", ()), *additions):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is None:
+                continue
+            if right and left.type == "identifier" and self.text(left) == "__all__":
+                self.exports += _QUOTED.findall(self.text(right))
+                continue
+            annotation = node.child_by_field_name("type")
+            if annotation:
+                self._bind(left, self.annotation(annotation), annotated=True)
+            while right and right.type == "assignment":  # a = b = value
+                right = right.child_by_field_name("right")
+            if right:
+                self._bind_value(left, right)
+        for node in self.captures.get("walrus", ()):
+            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if name and value:
+                self._bind_value(name, value)
+        for node in self.captures.get("loop", ()):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left and right:
+                if self._counts(left, right):
+                    left, right = left.named_children[1], right.named_children[1].named_children[0]
+                step = "__aiter__" if self.source.startswith(b"async", node.start_byte) else "__iter__"
+                self._bind(left, f"{self.chain(right)}.{step}()[]")
+        asynchronous = {node.start_byte for node in self.captures.get("with.async", ())}
+        for node in self.captures.get("with", ()):
+            target = node.child_by_field_name("alias")
+            if target and target.named_children and node.named_children:
+                enter = "__aenter__" if node.start_byte in asynchronous else "__enter__"
+                self._bind(target.named_children[0], f"{self.chain(node.named_children[0])}.{enter}()")
+        for node in self.captures.get("except", ()):
+            caught, target = node.named_children[0], node.child_by_field_name("alias")
+            for one in caught.named_children if caught.type == "tuple" else (caught,):
+                if target and target.named_children and one.type in ("identifier", "attribute"):
+                    self._bind(target.named_children[0], f"{self.text(one)}()")
+        for given in (RETURNED, YIELDED):
+            for node in self.captures.get(given, ()):
+                scope, line = self.scope_at(node.start_byte), node.start_point[0] + 1
+                self.bindings += [
+                    Binding(given, one, annotated, line, scope) for one, annotated in self._values(node)
+                ]
+        for node in self.captures.get("callee", ()):
+            if node.end_byte - node.start_byte == 10 and self.text(node) == "isinstance":
+                self._narrow(node)
+
+    def _counts(self, left: Node, right: Node) -> bool:
+        """Whether a loop goes `for number, one in enumerate(…)`."""
+        if left.type != "pattern_list" or right.type != "call" or len(left.named_children) != 2:
+            return False
+        called, arguments = right.named_children[0], right.named_children[-1]
+        return self.text(called) == "enumerate" and bool(arguments.named_children)
+
+    def _bind_value(self, left: Node, right: Node) -> None:
+        if right.type in ("expression_list", "tuple") and "pattern" in left.type:
+            if len(left.named_children) == len(right.named_children):
+                for one, part in zip(left.named_children, right.named_children, strict=True):
+                    for value, annotated in self._values(part):
+                        self._bind(one, value, annotated)
+            return
+        for value, annotated in self._values(right):
+            self._bind(left, value, annotated)
+
+    def _bind(self, left: Node, value: str, annotated: bool = False) -> None:
+        if left.type in ("pattern_list", "tuple_pattern", "list_pattern"):
+            for at, child in enumerate(left.named_children):
+                if child.type in ("identifier", "attribute"):
+                    self._bind(child, f"{value}[{at}]")
+            return
+        name = self.text(left)
+        if left.type == "identifier" or (left.type == "attribute" and name.count(".") == 1 and _PLAIN(name)):
+            self.bindings.append(
+                Binding(name, value, annotated, left.start_point[0] + 1, self.scope_at(left.start_byte))
+            )
+
+    def _narrow(self, called: Node) -> None:
+        """`isinstance(x, App)` says what `x` may be."""
+        call = called.parent
+        arguments = call.child_by_field_name("arguments") if call else None
+        if arguments is None or [child.type for child in arguments.named_children[:1]] != ["identifier"]:
+            return
+        if len(arguments.named_children) != 2:
+            return
+        tested, wanted = arguments.named_children
+        types = wanted.named_children if wanted.type == "tuple" else [wanted]
+        for one in types:
+            if one.type in ("identifier", "attribute"):
+                self._bind(tested, f"{self.text(one)}()")
+
+    def _values(self, node: Node, depth: int = 0) -> Iterator[tuple[str, bool]]:
+        """The chains a value may be, each with whether it is rather a type as written."""
+        kind = node.type
+        if depth > _LONGEST:
+            return
+        if kind == "conditional_expression" and len(node.named_children) == 3:
+            yield from self._values(node.named_children[0], depth + 1)
+            yield from self._values(node.named_children[2], depth + 1)
+        elif kind == "boolean_operator":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if left and operator and operator.type == "or":
+                yield from self._values(left, depth + 1)
+            if right:
+                yield from self._values(right, depth + 1)
+        elif kind == "parenthesized_expression" and node.named_children:
+            yield from self._values(node.named_children[0], depth + 1)
+        elif kind == "call" and (told := self._told(node)):
+            yield told, True
+        elif kind != "none":
+            yield self.chain(node), False
+
+    def _told(self, call: Node) -> str:
+        """The type that `cast` and a bound `TypeVar` are given."""
+        called, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        if (
+            called is None
+            or arguments is None
+            or not self.source.endswith((b"cast", b"TypeVar"), 0, called.end_byte)
+        ):
+            return ""
+        given = arguments.named_children
+        if self.text(called).endswith("cast"):
+            return self.annotation(given[0]) if len(given) == 2 else ""
+        for one in given:
+            name, value = one.child_by_field_name("name"), one.child_by_field_name("value")
+            if name and value and self.text(name) == "bound":
+                return self.annotation(value)
+        return ""
+
+    def chain(self, node: Node) -> str:
+        """See `Reference`. What is awaited is taken for what comes of it."""
+        return self._chain_at(node.start_byte, node.end_byte, node)
+
+    def _chain_at(self, start: int, end: int, node: Node) -> str:
+        written = self.source[start:end]
+        chain = self.chains.get(written)
+        if chain is None:
+            text = written.decode("utf-8", "replace")
+            chain = self.chains[written] = text if _PLAIN(text) else self._linked(node)
+        return chain
+
+    def _linked(self, node: Node) -> str:
+        tail = ""
+        for _ in range(_LONGEST):
+            kind = node.type
+            if kind == "identifier":
+                return self.text(node) + tail
+            if kind == "attribute":
+                inner, name = node.child_by_field_name("object"), node.child_by_field_name("attribute")
+                tail = f".{self.text(name)}{tail}" if name else tail
+            elif kind == "call":
+                inner = node.child_by_field_name("function")
+                if inner and inner.type == "identifier" and (same := _SAME.get(self.text(inner))):
+                    arguments = node.child_by_field_name("arguments")
+                    if arguments and arguments.named_children:
+                        node, tail = arguments.named_children[0], same + tail
+                        continue
+                tail = f"(){tail}"
+            elif kind == "subscript":
+                inner = node.child_by_field_name("value")
+                index = node.child_by_field_name("subscript")
+                at = self.text(index) if index and index.type == "integer" else ""
+                tail = f"[{at if at in _PLACES else ''}]{tail}"
+            elif kind in ("await", "parenthesized_expression") and node.named_children:
+                inner = node.named_children[0]
+            else:
+                return _LITERALS.get(kind, UNKNOWN) + tail
+            if inner is None:
+                break
+            node = inner
+        return UNKNOWN + tail
+
+    def annotation(self, node: Node) -> str:
+        """As it is written, on one line, without quotes; literals and calls inside are left out."""
+        text = self.text(node)
+        if '"' in text or "'" in text or "(" in text:
+            text = _HIDDEN.sub("", text)
+            if "Annotated" in text:
+                text = _METADATA.sub(", …", text)
+            text = _QUOTED.sub(lambda found: found[1] if _TYPE(found[1]) else "…", text)
+        return _SPACE.sub(" ", text)

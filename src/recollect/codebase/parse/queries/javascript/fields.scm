@@ -1,0 +1,3 @@
+; TypeScript calls them otherwise.
+
+(field_definition) @field

@@ -1,0 +1,1 @@
+"""Which files, symbols and lines a text is about."""

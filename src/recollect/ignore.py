@@ -1,0 +1,86 @@
+"""What a project keeps out of version control or marks as secret, read as git reads it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+IGNORE_FILES = (".gitignore", ".secretsignore")  # of a folder: the later one has the last word
+EXCLUDE = ".git/info/exclude"  # of this clone alone; every other file has the last word over it
+
+
+class Rules:
+    """Of one ignore file. Lines next to each other that say the same are one expression: thousands of files are asked."""
+
+    def __init__(self, folder: str, name: str, lines: Iterable[str]) -> None:
+        """`folder` is "" for the root, and ends in a slash for any other."""
+        from pathspec import GitIgnoreSpec
+
+        self.file = folder + name
+        self._depth = len(folder)
+        parts: list[tuple[bool, list[str], list[str]]] = []
+        for line in lines:
+            for pattern in GitIgnoreSpec.from_lines([line]).patterns:
+                include, regex = pattern.include, getattr(pattern, "regex", None)
+                if include is None or regex is None:
+                    continue
+                if not parts or parts[-1][0] != include:
+                    parts.append((include, [], []))
+                # The library means what is in a folder too. We have asked the folder before.
+                text = re.sub(r"\(\?P<\w+>/\)", "/$", regex.pattern)
+                text += "." if text.endswith("/") else ""
+                # A line without a slash is about names: those are shorter than paths.
+                if text.startswith(_ANYWHERE) and "/" not in line.strip().rstrip("/"):
+                    parts[-1][1].append("^" + text[len(_ANYWHERE) :])
+                else:
+                    parts[-1][2].append(text)
+        self._parts = [(include, _either(names), _either(paths)) for include, names, paths in reversed(parts)]
+
+    def verdict(self, path: str, name: str) -> bool | None:
+        """Whether to ignore it; None if no line is about it. A folder's path and name end in a slash."""
+        for include, names, paths in self._parts:
+            if (names and names.search(name)) or (paths and paths.search(path[self._depth :])):
+                return include
+        return None
+
+
+_ANYWHERE = "^(?:.+/)?"
+
+
+def _either(texts: list[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{text})" for text in texts)) if texts else None
+
+
+def ignored_by(rules: Sequence[Rules], path: str, *, folder: bool) -> str | None:
+    """The ignore file that keeps `path` out, None if none does; the folders it is in have been asked before.
+
+    As git decides: the nearest file that says something about it, and in that the last line that does.
+    """
+    end = "/" if folder else ""
+    name = path.rsplit("/", 1)[-1]
+    for each in reversed(rules):
+        verdict = each.verdict(path + end, name + end)
+        if verdict is not None:
+            return each.file if verdict else None
+    return None
+
+
+def kept_out_by(root: Path, path: str) -> str | None:
+    """The ignore file that keeps `path` out, or a folder it is in; None if none does."""
+    parts = path.split("/")
+    rules = _read(root, "", EXCLUDE)
+    for depth in range(len(parts)):
+        folder = "".join(f"{part}/" for part in parts[:depth])
+        for name in IGNORE_FILES:
+            rules += _read(root, folder, name)
+        here = "/".join(parts[: depth + 1])
+        if file := ignored_by(rules, here, folder=depth + 1 < len(parts)):
+            return file
+    return None
+
+
+def _read(root: Path, folder: str, name: str) -> list[Rules]:
+    try:
+        text = Path(f"{root}/{folder}{name}").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [Rules(folder, name, text.splitlines())]

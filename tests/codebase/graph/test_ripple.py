@@ -1,0 +1,71 @@
+"""How far a change in one file reaches."""
+
+import pytest
+from sources import write
+
+from recollect.codebase.graph.ripple import changed_names
+from recollect.codebase.parse.parser import parse
+
+
+def names(before: str, after: str) -> set[str]:
+    return changed_names(parse("python", before.encode()), parse("python", after.encode()))
+
+
+@pytest.mark.parametrize(
+    "before, after, expected",
+    [
+        ("def f(): pass", "# new\n\ndef f():\n    x = 1\n    print(x)", set()),
+        ("def f(): pass", "def f(): pass\ndef g(): pass", {"g"}),
+        ("def f(): pass", "def h(): pass", {"f", "h"}),
+        ("def f(): return A()", "def f(): return B()", {"f"}),
+        ("def f():\n    x = A()\n    return x", "def f():\n    x = B()\n    return x", {"f"}),
+        ("class A: pass", "class A(B): pass", {"A"}),
+        (
+            "class A:\n    def __getitem__(self, key) -> int: ...",
+            "class A:\n    def __getitem__(self, key) -> str: ...",
+            {"A"},
+        ),
+        ("class A:\n    def f(self): self.x = B()", "class A:\n    def f(self): self.x = C()", {"x"}),
+        ("from a import b", "from a import b as c", {"b", "c"}),
+        ("from a import *", "", {"*"}),
+        ("def f():\n    def g(): pass", "def f():\n    def h(): pass", set()),
+    ],
+)
+def test_what_others_can_see_is_told_by_name(before, after, expected):
+    assert names(before, after) == expected
+
+
+def chain(root) -> None:
+    """What `use` calls hangs on `base`, three files away."""
+    write(
+        root,
+        base="class Base:\n    def run(self): pass\n\nclass Other:\n    def run(self): pass\n",
+        middle="from base import Base\n\ndef make():\n    made = Base()\n    return made\n",
+        shelf="from middle import make\n\nclass Shelf:\n    def __init__(self):\n        self.thing = make()\n",
+        use="from shelf import Shelf\n\ndef use():\n    Shelf().thing.run()\n",
+        apart="def apart(): pass\n",
+    )
+
+
+def test_a_change_reaches_those_who_see_it_only_through_others(folder, code):
+    chain(folder)
+    code.refresh()
+    before = {edge.target for edge in code.graph.callees("use.py::use")}
+
+    text = (folder / "middle.py").read_text()
+    (folder / "middle.py").write_text(text.replace("Base", "Other"))
+    done = code.refresh()
+
+    assert "base.py::Base.run" in before
+    assert "base.py::Other.run" in {edge.target for edge in code.graph.callees("use.py::use")}
+    assert done.resolved == 3
+
+
+def test_a_new_name_that_nobody_says_costs_one_file(folder, code):
+    chain(folder)
+    code.refresh()
+
+    text = (folder / "base.py").read_text()
+    (folder / "base.py").write_text(text + "\n\ndef quite_new(): pass\n")
+
+    assert code.refresh().resolved == 1
