@@ -24,6 +24,14 @@ BENCHES = (
     "durability",
     "consolidate",
     "year",
+    "edges",
+    "django",
+    "localisation",
+    "git_tasks",
+    "discovery",
+    "episodes",
+    "failures",
+    "window",
 )
 OUT = Path(__file__).parent / "out"
 

@@ -8,12 +8,14 @@ import argparse
 import gzip
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,7 +28,9 @@ from recollect.daemon import client, wire
 from recollect.daemon.start import take_lock
 from recollect.engine import Engine
 from recollect.learn.extract import extract
-from recollect.model import utc_now
+from recollect.model import from_text, to_text, utc_now
+from recollect.sessions.kept import clean
+from recollect.sessions.transcript import Learning, learn_from_file
 from recollect.transcripts.event import Event
 from recollect.transcripts.formats import read
 from recollect.transcripts.report import Report
@@ -35,6 +39,7 @@ PROGRAM = str(Path(sys.executable).with_name("recollect"))
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
 DAY = ("claude-code-01", "claude-code-05", "claude-code-02")
 AT_ONCE = 50
+_STAMP = re.compile(r'"timestamp":\s*"([^"]+)"')
 PROMPT = "Why does the payment webhook answer twice when the queue is full?"
 
 
@@ -230,42 +235,115 @@ def _day() -> dict[str, Any]:
 
 
 def _replayed(trace: Path, written: bool) -> dict[str, Any]:
-    """`written` = the host writes the session down meanwhile, as it does unless it is told not to."""
-    events = list(read(trace, "claude-code", Report()))
-    session = events[0].session
-    lines = gzip.decompress(trace.read_bytes()).splitlines(keepends=True)
+    """`written` = the host writes the session down meanwhile, as it does unless it is told not to.
+
+    Without, the findings lack what hooks do not tell; they must be those of the events that hooks do tell.
+    """
     with _place() as (home, project):
+        told = home.parent / "told.jsonl"
+        told.write_bytes(_as_of_today(trace, project))
+        events = list(read(told, "claude-code", Report()))
+        session = events[0].session
         file = home.parent / "claude" / "projects" / "day" / f"{session}.jsonl"
         file.parent.mkdir(parents=True)
         os.environ["CLAUDE_CONFIG_DIR"] = str(home.parent / "claude")
         client.ensure(home)
-        stream_of_hooks = list(stream(trace, events))
-        hooks = len(stream_of_hooks)
-        for number, (name, payload) in enumerate(stream_of_hooks, 1):
-            if written:
-                file.write_bytes(b"".join(lines[: len(lines) * number // hooks]))
-            here = json.loads(json.dumps(payload).replace(events[0].cwd, str(project)))
-            _hook(name, {**here, "session_id": session, "cwd": str(project), "transcript_path": str(file)})
+        lines = told.read_bytes().splitlines(keepends=True)
+        hooks = list(stream(told, events))
+        for number, (name, payload) in enumerate(hooks):
+            if written:  # a host only appends: nobody finds it empty meanwhile
+                some = lines[len(lines) * number // len(hooks) : len(lines) * (number + 1) // len(hooks)]
+                with file.open("ab") as out:
+                    out.writelines(some)
+            place = {"session_id": session, "cwd": str(project), "transcript_path": str(file)}
+            _hook(name, {**payload, **place})
         _settled(home, session, 0)
         _wait(lambda: _ended(home, project, session))
         briefing = _hook("SessionStart", {"session_id": "next", "cwd": str(project), "source": "startup"})
         client.stop(home)
         with Engine.open(project, home) as engine:
-            found = {each.fingerprint: each for each in engine.sessions.findings(session)}
+            found = _learnt(engine, session)
+        with Engine.open(project, home.parent / "extracted") as engine:
+            learn_from_file(engine.sessions, told, Learning())
+            wanted = _learnt(engine, session)
+    if not written:
+        heard = extract(map(clean, _heard(events)), utc_now())
+        wanted["findings of what hooks tell"] = [each.content for each in heard]
+        found["findings of what hooks tell"] = found["findings"]
     text = json.loads(briefing)["hookSpecificOutput"]["additionalContext"] if briefing else ""
-    shown = [each for each in found.values() if _begins(each.content) in text]
-    wanted = {each.fingerprint: each for each in extract(events, utc_now())}
     return {
-        "hooks": hooks,
-        "by extract": len(wanted),
-        "by hooks": len(found),
-        "the same": len(wanted.keys() & found.keys()),
-        "in the next briefing": len(shown),
+        "hooks": len(hooks),
+        **{what: _compared(wanted[what], found[what]) for what in wanted},
+        "in the next briefing": sum(_begins(content) in text for content in found["findings"]),
         "details": {
-            "missing": [wanted[name].content for name in wanted.keys() - found.keys()],
-            "more": [found[name].content for name in found.keys() - wanted.keys()],
+            f"{what} {kind}": list(map(str, each))
+            for what in wanted
+            for kind, each in (
+                ("missing", _less(wanted[what], found[what])),
+                ("more", _less(found[what], wanted[what])),
+            )
         },
     }
+
+
+def _heard(events: list[Event]) -> Iterator[Event]:
+    """Without what the agent says between two tools, or a host puts in: of a turn, hooks tell the last words alone."""
+    last: list[Event] = []
+    for event in events:
+        if not event.is_message:
+            yield event
+        elif event.injected or event.agent:
+            continue
+        elif event.author == "user":
+            yield from last
+            last = []
+            yield event
+        else:
+            last = [event]
+    yield from last
+
+
+def _as_of_today(trace: Path, project: Path) -> bytes:
+    """The transcript as if it had been made in `project` until now: what is old is not recorded as new work."""
+    text = gzip.decompress(trace.read_bytes()).decode(errors="replace")
+    folder = next(event.cwd for event in read(trace, "claude-code", Report()) if event.cwd)
+    text = re.sub(rf"{re.escape(folder)}(?=[/\"\\])", str(project), text)
+    later = utc_now() - max(map(from_text, _STAMP.findall(text)))
+    return _STAMP.sub(
+        lambda found: found[0].replace(found[1], to_text(from_text(found[1]) + later)), text
+    ).encode()
+
+
+def _learnt(engine: Engine, session: str) -> dict[str, list[Any]]:
+    """What a session came to, without ids and times."""
+    shelf, owner = engine.store.episodes, engine.episodes.owner
+    known = engine.sessions.get(session)
+    return {
+        "sessions": [(known.id, known.host, known.agent, known.extracted_at is not None)],
+        "tools": [
+            (each.tool, json.dumps(each.parameters, sort_keys=True), each.success)
+            for each in shelf.executions(owner, session=session, limit=100_000)
+        ],
+        "files": [
+            (each.path, str(each.operation), each.lines, each.success, each.changes)
+            for each in sorted(shelf.touches(owner, session=session, limit=100_000), key=lambda each: each.id)
+        ],
+        "tasks": [
+            (each.description, each.intent, str(each.status)) for each in engine.episodes.tasks(limit=1000)
+        ],
+        "findings": [each.content for each in engine.sessions.findings(session)],
+    }
+
+
+def _compared(wanted: list[Any], found: list[Any]) -> str:
+    missing, more = len(_less(wanted, found)), len(_less(found, wanted))
+    mixed = wanted != found and not missing and not more
+    same = f"{len(wanted) - missing} of {len(wanted)}"
+    return same + (f" and {more} more" if more else "") + (", in another order" if mixed else "")
+
+
+def _less(some: list[Any], others: list[Any]) -> list[Any]:
+    return list((Counter(some) - Counter(others)).elements())
 
 
 def _begins(content: str) -> str:
@@ -311,7 +389,7 @@ def stream(trace: Path, events: list[Event]) -> Iterator[tuple[str, dict[str, An
 def _results(trace: Path) -> dict[str, Any]:
     """The structured results, by call: hooks get those, and not the text that the model reads."""
     found = {}
-    with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as lines:
+    with trace.open(encoding="utf-8") as lines:
         for line in lines:
             try:
                 record = json.loads(line)

@@ -55,6 +55,7 @@ def test_the_public_names_are_what_we_mean_to_export():
     assert sorted(recollect.__all__) == [
         "Answer",
         "AnthropicMemoryTool",
+        "ContextWindow",
         "Engine",
         "Hit",
         "Link",
@@ -63,6 +64,7 @@ def test_the_public_names_are_what_we_mean_to_export():
         "Receipt",
         "RecollectError",
         "__version__",
+        "fit",
     ]
     for name in recollect.__all__:
         assert hasattr(recollect, name)

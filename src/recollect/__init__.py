@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.errors import RecollectError
     from recollect.model import Answer, Hit, Link, Memory, Receipt
+    from recollect.working.fit import fit
+    from recollect.working.window import ContextWindow
 
 __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "AnthropicMemoryTool",
+    "ContextWindow",
     "Engine",
     "Hit",
     "Link",
@@ -31,13 +34,16 @@ __all__ = [
     "Receipt",
     "RecollectError",
     "__version__",
+    "fit",
 ]
 
 _HOMES = {
     "AnthropicMemoryTool": "recollect.anthropic_memory",
+    "ContextWindow": "recollect.working.window",
     "Engine": "recollect.engine",
     "MemoryAgent": "recollect.agent.memory_agent",
     "RecollectError": "recollect.errors",
+    "fit": "recollect.working.fit",
     **dict.fromkeys(("Answer", "Hit", "Link", "Memory", "Receipt"), "recollect.model"),
 }
 

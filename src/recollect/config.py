@@ -44,6 +44,11 @@ class Settings:
     session_limit: int = 50  # memories an agent may write in one session
     capacity: int = 3000  # memories that programs may have kept in a project; 0 = any number
     message_days: int = 90  # that what was said in sessions stays searchable; 0 = for good
+    episode_days: int = (
+        90  # that tools and files used in sessions are kept one by one, then summed up; 0 = for good
+    )
+    pruned_days: int = 14  # that what left a context window can be had again; 0 = nothing is kept
+    prune_output: int = 0  # tokens from which a tool's output is shortened through its host's hook; 0 = never
     backup_hours: int = 24  # between automatic backups; 0 = none
     daemon_idle: int = 1800  # seconds without a request, after which the daemon leaves; 0 = it stays
 

@@ -2,9 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -26,9 +26,11 @@ from recollect.errors import (
 from recollect.habits import Habits
 from recollect.kinds import kind_of
 from recollect.learn.enrich import normal_tag
+from recollect.measures.timed import Timed
 from recollect.moving import Moving
 from recollect.store.keys import find_key
 from recollect.store.sqlite import SqliteStore
+from recollect.surroundings import Surroundings
 from recollect.tend import states
 from recollect.tend.doctor import Diagnosis, examine
 from recollect.tend.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
@@ -44,20 +46,21 @@ if TYPE_CHECKING:
     from recollect.sessions.sessions import Sessions
     from recollect.sessions.spool import Spool
     from recollect.sessions.transcript import Learning
-    from recollect.sidecar.protocol import Sidecar
     from recollect.tend.care import Care
     from recollect.tend.review import Asked, Decision
     from recollect.tend.wrong import Wrong
+    from recollect.transcripts.event import Event
 
 _MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
 _FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
 _COMPACTED_AT_ONCE = (
     500  # memories archived when a command ends: a store far over its capacity gets there by and by
 )
+_TOUCHED = 2000  # files of a session that speak for their modules
 _BACKFILLED_AT_ONCE = 32  # memories written while there was no embedder get their vectors a few at a time
 
 
-class Engine(Habits, Moving):
+class Engine(Habits, Moving, Surroundings):
     """Memory for one user, standing in one project. Usable from any thread; close it, or use it in a `with`."""
 
     @cached_property
@@ -73,6 +76,7 @@ class Engine(Habits, Moving):
             folder=self.place.folder if self.place else None,
             session_limit=self.settings.session_limit,
             sidecar=self._judge,
+            tie=self._tie,
         )
 
     @classmethod
@@ -95,7 +99,7 @@ class Engine(Habits, Moving):
         place = places.look(Path(project or settings.project or "."))
         store = SqliteStore(settings.database, find_key(settings.database, os.environ))
         try:
-            return cls(
+            engine = cls(
                 settings,
                 store,
                 embedder or _embedder(settings, store),
@@ -104,6 +108,11 @@ class Engine(Habits, Moving):
                 clock=clock,
                 sidecar=sidecar,
             )
+            if embedder is None:
+                engine.embedder = Timed(
+                    engine.embedder, lambda name, seconds: engine.measures.took(name, seconds)
+                )
+            return engine
         except BaseException:
             store.close()
             raise
@@ -118,6 +127,9 @@ class Engine(Habits, Moving):
 
     def close(self) -> None:
         """Finish: trim the audit log, make the daily backup and compact, if something was written. Closing twice is fine."""
+        for room in ("episodes", "code"):
+            if room in self.__dict__:
+                getattr(self, room).close()
         self._purge_if_due()
         try:
             if self._wrote:
@@ -128,6 +140,9 @@ class Engine(Habits, Moving):
                     self.store.backup()
                 self._compact_if_due()
         finally:
+            if "measures" in self.__dict__ and self.measures.waiting:
+                with contextlib.suppress(RecollectError):  # a read-only home
+                    self.measures.flush()
             if "_searcher" in self.__dict__:
                 with contextlib.suppress(RecollectError):  # a read-only home
                     self.maintain(clusters=False)
@@ -146,7 +161,7 @@ class Engine(Habits, Moving):
             self.settings,
             self._clock,
             self.actor,
-            self.project,
+            self._project_here,
             self._judge,
             lambda: self.sessions.recover(),
         )
@@ -164,23 +179,16 @@ class Engine(Habits, Moving):
             self.project,
             self._promoted,
             (lambda: self.sidecar) if self._asks_a_model else None,
+            self._watch,
         )
 
-    @property
-    def _judge(self) -> "Judge | None":
-        """Who is asked where the rules are unsure; None = nobody."""
-        return self._sidecar or (self.sidecar if self._asks_a_model else None)
-
-    @property
-    def _asks_a_model(self) -> bool:
-        return self.settings.sidecar in ("http", "command")
-
-    @cached_property
-    def sidecar(self) -> "Sidecar":
-        """Who judges what the rules leave open: rules of its own unless the settings name a model."""
-        from recollect.sidecar.open import open_sidecar
-
-        return open_sidecar(self.settings, self.store, self.embedder, self._clock)
+    def _watch(self, session: m.Session, events: "Iterable[Event]") -> "Iterator[Event]":
+        """What is done in a session is recorded and measured as it goes by; its modules are surer afterwards."""
+        over = session.ended_at is not None
+        yield from self.measures.watch(session, self.episodes.watch(session.id, events, over=over))
+        if over and self.project:
+            touched = self.store.episodes.touches(self.episodes.owner, session=session.id, limit=_TOUCHED)
+            self.maps.used([each.path for each in touched], session.id)
 
     @cached_property
     def spool(self) -> "Spool":
@@ -191,9 +199,12 @@ class Engine(Habits, Moving):
 
     def note_use(self, ids: Iterable[str], session: str | None = None, rejected: Iterable[str] = ()) -> None:
         """Memories that turned up in what an agent did after they were shown, and those that did not fit at all."""
+        from recollect.measures.saved import USED
         from recollect.tend.maintain import after_retrieval
 
         taken = list(ids)
+        if taken:
+            self.measures.note(USED, len(taken), session)
         after_retrieval(
             self.store,
             self._clock,
@@ -251,7 +262,8 @@ class Engine(Habits, Moving):
         if m.is_agent(self.actor):
             details["created_by"] = self.actor  # an agent speaks for itself
         self.register()
-        receipt = self._learner.remember(m.Draft(content, **details))
+        with self.measures.timing("write"):
+            receipt = self._learner.remember(m.Draft(content, **details))
         self._wrote = True
         self._catch_up(lacks_vector=bool(receipt.notes))
         return receipt
@@ -336,6 +348,7 @@ class Engine(Habits, Moving):
         change = self.care.change("review", "")
         decision = decide(self.store, self._learner, question, answer, change, self.embedder.model, text)
         self._catch_up(lacks_vector=bool(decision.notes))
+        self.check_code()
         return self._done(decision)
 
     def _entry(self, action: str, memory: m.Memory, summary: str = "") -> m.Change:
@@ -368,7 +381,8 @@ class Engine(Habits, Moving):
         question = self._question(query, files, **filters)
         tag = normal_tag(tag) if tag else None
         question = replace(question, limit=limit, recipe=recipe, tag=tag, file=file, as_of=as_of, graph=graph)
-        answer = self._searcher.search(question)
+        with self.measures.timing("search"):
+            answer = self._searcher.search(question)
         self._note_retrieval(question, answer)
         if not answer.partial and self.store.setting(None, "vectors_pending"):
             note = (
@@ -388,6 +402,7 @@ class Engine(Habits, Moving):
         from recollect.tend.clusters import clusters_due, refresh_clusters
         from recollect.tend.maintain import after_retrieval
 
+        self.measures.flush()
         while self._retrievals:
             name, view, shown, context = self._retrievals.pop()
             after_retrieval(
@@ -396,12 +411,20 @@ class Engine(Habits, Moving):
         self._compact_if_due()
         self._purge_if_due()
         if clusters:
+            self._learn_from_work()
             with contextlib.suppress(StoreBusy):  # another time
                 vacuum_if_it_pays(self.store, self._clock())
         if not clusters or not clusters_due(self.store, self._project_id):
             return False
         refresh_clusters(self.store, self.embedder.model, self.view(), self._project_id, self._clock())
         return True
+
+    def _learn_from_work(self) -> None:
+        """Patterns in what was done, and which memories the code has moved away from since."""
+        self.episodes.refresh()
+        self.episodes.embed_tasks()
+        self.episodes.roll_up_if_due()
+        self.check_code()
 
     def _compact_if_due(self) -> None:
         from recollect.tend.compact import is_due
@@ -412,8 +435,11 @@ class Engine(Habits, Moving):
     def _purge_if_due(self) -> None:
         """What was forgotten goes for good when its grace is over, and messages when their time is, whoever comes by first."""
         with contextlib.suppress(RecollectError):  # a read-only home, a busy or a closed store
-            purge_if_due(self.store, self._clock())
+            purge_if_due(self.store, self.settings.home, self._clock())
             drop_messages_if_due(self.store, self.settings.message_days, self._clock())
+            if self.settings.pruned_days:
+                kept = timedelta(days=min(self.settings.pruned_days, 36_500))
+                self.store.pruned.drop_before(self._clock() - kept)
 
     def explain(self, query: str, name: str, **options: Any) -> m.Hit:
         """Why a memory is where it is for `query`. Raises `Refused` if it is not among the first 100."""
@@ -472,6 +498,7 @@ class Engine(Habits, Moving):
             role_named(role),
             session,
             self._clock(),
+            self.maps.cards(task, files) if self.project else (),
         )
         briefing = compose(material, allocate(remaining, ceiling), host)
         return replace(briefing, notes=notes)
@@ -594,7 +621,13 @@ class Engine(Habits, Moving):
             "embedder": self.settings.embedder,
             "compaction": self.store.setting(self._project_id, "compacted"),
             "recall": {"p95_ms": round(window.p95, 1), "samples": len(window), "degraded": window.degraded},
+            "measures": self._figures(),
         }
+
+    def _figures(self) -> dict[str, Any]:
+        from recollect.measures.report import report
+
+        return report(self.measures, self.store, self.view(), self._clock())
 
     def doctor(self) -> tuple[Diagnosis, ...]:
         """Whether all is well, and if not, what to do."""

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from recollect.codebase.shelves import drop_shelves
 from recollect.errors import Refused
-from recollect.store.keys import drop_key, make_key, read_note
+from recollect.store.keys import KeyNote, drop_key, make_key, read_note
 from recollect.tend.undo import new_change
 from recollect.tend.vectors import embed_missing
 from recollect.workplace import Workplace
@@ -131,9 +132,14 @@ class Moving(Workplace):
         self._refuse_agents("change the encryption")
         if self.store.info().encrypted:
             raise Refused("The store is encrypted already.", "`recollect encrypt --off` undoes it.")
-        note = self.store.encrypt(lambda: make_key(self.settings.database, os.environ, key_file))
+        note = self.store.encrypt(lambda: self._new_key(key_file))
         self.store.log("update", self.actor, self._clock(), None, {"encrypted": True})
         return note.where
+
+    def _new_key(self, key_file: Path | None) -> tuple[str, KeyNote]:
+        """Nobody else has the store open by now. A code graph would stay in the clear: it goes, and is made again."""
+        self._drop_code()
+        return make_key(self.settings.database, os.environ, key_file)
 
     def decrypt(self) -> None:
         self._refuse_agents("change the encryption")
@@ -141,5 +147,12 @@ class Moving(Workplace):
         if not self.store.info().encrypted or note is None:
             raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
         self.store.decrypt()
+        self._drop_code()
         self.store.log("update", self.actor, self._clock(), None, {"encrypted": False})
         drop_key(self.settings.database, note)
+
+    def _drop_code(self) -> None:
+        """The graphs of all projects, and our own that knows the key of before."""
+        if (code := self.__dict__.pop("code", None)) is not None:
+            code.close()
+        drop_shelves(self.settings.home)

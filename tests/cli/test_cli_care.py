@@ -207,3 +207,9 @@ def test_the_shell_completes_ids(recollect, remember):
         )
 
         assert completed.out == f"plain,{name}\n"
+
+
+def test_stats_does_not_invent_what_was_saved(run):
+    told = run("stats", "--explain-saved").out
+
+    assert "No session" in told

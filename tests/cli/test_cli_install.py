@@ -214,7 +214,7 @@ def test_doctor_checks_the_chain_and_mends_it(run, user, home):
     for part in ("project", "host", "hook", "spool", "daemon", "store", "embedder"):
         assert f"✓ {part}" in well.out
     assert ill.code == 1
-    assert "has lost what was installed there" in ill.out
+    assert "is not as it would be installed now" in ill.out
     assert fixed.code == 0, fixed
     assert "Claude Code (for you): installed again." in fixed.err
     assert "UserPromptSubmit" in settings(user)

@@ -186,7 +186,7 @@ def test_a_session_is_forked_and_ended(run, transcript):
     ended = run("session", "end", child["id"], "--json").json
 
     assert child["parent"] == "wed"
-    assert ended.keys() == {"session", "findings", "promoted", "left"}
+    assert ended.keys() == {"session", "findings", "promoted", "left", "saved"}
     assert run("session", "recover").out == "No session waits to be recovered.\n"
 
 

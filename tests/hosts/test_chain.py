@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -123,3 +124,17 @@ def test_events_may_wait_a_day_and_no_longer(chain, home, hours, well):
 def test_no_daemon_is_no_fault(chain):
     assert chain()["daemon"].ok
     assert "starts when it is needed" in chain()["daemon"].finding
+
+
+def test_a_host_that_does_not_wait_for_shorter_outputs_is_named_and_mended(desk, home):
+    desk.install("claude-code")
+    machine = replace(desk.machine, shortens=True)
+
+    ill, *_ = examine_chain(home, machine, NOW)
+    done = mend_hosts(home, machine)
+
+    assert not ill.ok
+    assert ".claude/settings.json" in ill.finding
+    assert "recollect install claude-code" in ill.hint
+    assert done == ["Claude Code (for you): installed again."]
+    assert all(check.ok for check in examine_chain(home, machine, NOW))

@@ -3,6 +3,7 @@
 import json
 import stat
 import tomllib
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -521,3 +522,23 @@ def test_claude_code_and_codex_may_live_in_other_folders(desk, tmp_path):
     assert {path.name for path in (tmp_path / "cc").iterdir()} >= {".claude.json", "settings.json"}
     assert (tmp_path / "cx" / "config.toml").exists()
     assert [path.name for path in desk.machine.user.iterdir()] == [".agents"]
+
+
+def test_claude_code_waits_for_a_shorter_output_only_where_one_is_wished_for(desk):
+    desk.install("claude-code")
+    before = _after_a_tool(desk)
+    wishing = replace(desk, machine=replace(desk.machine, shortens=True))
+
+    plan = wishing.install("claude-code")
+
+    assert before["async"] is True
+    assert [change.path.name for change in plan.changes] == ["settings.json"]
+    assert _after_a_tool(desk) == {name: value for name, value in before.items() if name != "async"}
+    desk.install("claude-code")
+    assert _after_a_tool(desk) == before
+
+
+def _after_a_tool(desk):
+    written = json.loads((desk.machine.user / SETTINGS).read_text())
+    ((entry,),) = [[handler for group in written["hooks"]["PostToolUse"] for handler in group["hooks"]]]
+    return entry

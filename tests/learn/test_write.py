@@ -343,6 +343,19 @@ def test_content_of_an_ignored_file_is_refused(engine, tmp_path, path):
     assert engine.remember("What another says", file_paths=("src/main.py",))
 
 
+def test_a_deeper_ignore_file_may_let_in_what_a_higher_one_keeps_out(engine, tmp_path):
+    shop = tmp_path / "shop"
+    (shop / "deep").mkdir()
+    (shop / ".gitignore").write_text("*.cfg\nbuild/\n")
+    (shop / "deep" / ".gitignore").write_text("!kept.cfg\n!build/\n")
+
+    assert engine.remember("What the file says", file_paths=("deep/kept.cfg",))
+
+    for path in ("kept.cfg", "deep/other.cfg", "build/deep/kept.cfg"):
+        with pytest.raises(ContentRefused, match=r"private by .*\.gitignore"):
+            engine.remember("What another says", file_paths=(path,))
+
+
 def test_an_unknown_kind_is_refused_with_the_nearest_name(engine):
     with pytest.raises(UnknownName) as refusal:
         engine.remember("Watch out", kind="gotchas")

@@ -59,7 +59,7 @@ async def test_both_eras_of_clients_can_record_and_search(home, folder, era, ver
         found = await client.call_tool("search_memory", {"query": "why do tests fail", "repeat": True})
 
     assert client_version == version
-    assert len(listed.tools) == 6
+    assert len(listed.tools) == 10
     assert kept.structured_content["outcome"] == "stored"
     assert "Tests need a running Redis" in text_of(found)
 
@@ -131,6 +131,6 @@ def test_a_broken_configuration_does_not_stop_the_handshake(start, home):
 
     answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in range(3))}
 
-    assert len(answers[2]["result"]["tools"]) == 6
+    assert len(answers[2]["result"]["tools"]) == 10
     assert answers[3]["result"]["isError"]
     assert "Memory is unavailable" in answers[3]["result"]["content"][0]["text"]

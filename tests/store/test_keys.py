@@ -153,6 +153,51 @@ def test_encrypted_no_word_is_left_and_all_can_be_read(filled, open_engine, monk
     assert {path.stat().st_mode & 0o777 for path in filled.rglob("*") if path.is_file()} == {0o600}
 
 
+def test_no_graph_of_the_code_is_left_in_the_clear(filled, open_engine, folder, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    (folder / "pangolin_attic.py").write_text("def feed_the_axolotl():\n    return 1\n")
+    with open_engine() as engine:
+        engine.code.refresh()
+        (filled / "code" / "elsewhere.db").write_bytes(next((filled / "code").glob("*.db")).read_bytes())
+        assert code_below(filled)
+
+        engine.encrypt()
+
+        assert code_below(filled) == []
+        engine.code.refresh()  # in the same process, which had it open without a key
+        assert engine.code.graph.symbols_named("feed_the_axolotl")
+        assert code_below(filled) == []
+    assert list((filled / "code").iterdir())
+    assert code_below(filled) == []
+
+    with open_engine() as engine:
+        engine.decrypt()
+        assert not list((filled / "code").iterdir())
+        engine.code.refresh()
+    assert code_below(filled)
+
+
+def test_who_cannot_encrypt_for_others_are_at_work_leaves_their_graphs(filled, open_engine, folder):
+    (folder / "pangolin_attic.py").write_text("x = 1\n")
+    with open_engine() as engine, open_engine() as other:
+        other.code.refresh()
+
+        with pytest.raises(StoreBusy):
+            engine.encrypt()
+
+        assert list((filled / "code").iterdir())
+
+
+def code_below(home):
+    """Files in which a path or the name of a symbol can be read."""
+    marks = (b"pangolin_attic", b"feed_the_axolotl")
+    return [
+        path
+        for path in home.rglob("*")
+        if path.is_file() and any(mark in path.read_bytes() for mark in marks)
+    ]
+
+
 def test_turning_encryption_off_undoes_it(filled, open_engine, monkeypatch):
     monkeypatch.setenv("RECOLLECT_KEY", RAW)
     engine = open_engine()

@@ -5,9 +5,12 @@ from datetime import timedelta
 import pytest
 
 import recollect.model as m
+from recollect.codebase.modules.merge import Correction
 from recollect.engine import Engine
 from recollect.errors import Refused, StoreBusy
 from recollect.sessions.files import WaitingFiles
+from recollect.store.episodes import Execution, Learning, Operation, Sighting, Task, Touch
+from recollect.store.pruned import PrunedText
 from recollect.tend.purge import it_pays, purge_if_due, vacuum_if_it_pays
 
 SECRET = "Zanzibar"
@@ -271,6 +274,85 @@ def seen(engine):
     return sorted(each.content for each in engine.list())
 
 
+@pytest.mark.parametrize("everything", [False, True])
+def test_no_trace_of_the_work_in_a_forgotten_project_is_left_in_any_file(
+    open_engine, home, clock, everything
+):
+    with open_engine() as engine:
+        engine.remember(f"The {SECRET} release ships on Friday")
+        work(engine, clock)
+        engine.code.refresh()
+        traces = bytes_of(home)
+    assert traces.count(b"zanzibar") > 6
+
+    with open_engine() as engine:
+        engine.code.graph  # noqa: B018 - it has the shelf open meanwhile
+        change, _ = engine.care.forget_everything() if everything else engine.care.forget_project()
+        assert not list((home / "code").iterdir())
+    clock.advance(days=20)
+    with open_engine() as engine:
+        engine.care.undo(change.id)
+        assert seen(engine) == [f"The {SECRET} release ships on Friday"]
+        engine.care.forget_everything() if everything else engine.care.forget_project()
+    clock.advance(days=31)
+    with open_engine() as engine:
+        engine.list()  # whoever comes by first
+
+    assert b"zanzibar" not in bytes_of(home)
+
+
+def test_a_code_graph_that_was_made_again_goes_with_its_project(open_engine, home, clock):
+    with open_engine() as engine:
+        engine.remember(f"The {SECRET} release ships on Friday")
+        engine.care.forget_project()
+        work_in_code(engine)
+        engine.code.refresh()
+    assert list((home / "code").iterdir())
+
+    clock.advance(days=31)
+    with open_engine() as engine:
+        engine.list()
+
+    assert not list((home / "code").iterdir())
+    assert b"zanzibar" not in bytes_of(home)
+
+
+def test_a_purge_leaves_the_code_graphs_of_projects_that_are_kept(open_engine, home, clock):
+    with open_engine() as engine:
+        engine.remember("Carts are kept a day")
+        engine.forget(engine.remember(f"The {SECRET} release ships on Friday").id)
+        work_in_code(engine)
+        engine.code.refresh()
+
+    clock.advance(days=31)
+    with open_engine() as engine:
+        engine.list()
+
+    assert list((home / "code").iterdir())
+
+
+def work_in_code(engine):
+    (engine.root / "zanzibar.py").write_text("def zanzibar_ships():\n    return 1\n")
+
+
+def work(engine, clock):
+    """A marker in all that is made of working in a project."""
+    work_in_code(engine)
+    engine.maps.correct(engine.maps.current().modules[0].name, Correction(description="Zanzibar ships here"))
+    owner, now = engine.episodes.owner, clock()
+    ran = Execution("one", now, "zanzibar-session", "Bash", {"command": "make zanzibar"}, True, task="t")
+    touched = Touch("one", now, "zanzibar-session", "src/zanzibar.py", Operation.EDIT)
+    shelf = engine.store.episodes
+    shelf.start(owner, Task("t", "zanzibar-session", "Ship Zanzibar", now), "ship zanzibar")
+    shelf.add(owner, [ran], [touched])
+    shelf.see_pattern(owner, Sighting("workflow", "make zanzibar", {"steps": ["make zanzibar"]}, "one", now))
+    shelf.put_learning(owner, Learning("workflow", "zanzibar", {"steps": ["zanzibar"]}, 0.5, "s"))
+    text = PrunedText("pruned1", "zanzibar-session", None, now, "about Zanzibar", "Zanzibar ships\n" * 9, 3)
+    engine.store.pruned.put(owner.user_id, owner.project_id, [text])
+    engine.measures.note("zanzibar", session="zanzibar-session")
+    engine.measures.flush()
+
+
 # vacuum
 
 
@@ -342,6 +424,6 @@ def test_an_encrypted_store_is_rewritten_and_stays_encrypted(engine, home, monke
     assert [each.content for each in engine.list()] == [f"The {SECRET} release ships on Friday"]
 
 
-def test_a_purge_leaves_nothing_due(store, clock):
-    assert purge_if_due(store, clock()) is None
+def test_a_purge_leaves_nothing_due(store, home, clock):
+    assert purge_if_due(store, home, clock()) is None
     assert not store.purge_due(clock() + timedelta(days=3650))

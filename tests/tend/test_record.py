@@ -217,3 +217,59 @@ def test_a_link_with_a_field_that_cannot_be_is_refused(field, value):
 def test_a_project_with_a_field_that_cannot_be_is_refused(field, value):
     with pytest.raises(ContentRefused, match=field):
         Reader("ada", None, lambda: NOW).project({"id": "shop", "name": "shop", "keys": [], field: value})
+
+
+MODULE = {"key": "src", "name": "src"}
+MAP = {"project_id": "p0123456789abcdef", "version": 1, "modules": [MODULE], "updated_at": "2026-01-01"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"version": 2},
+        {"modules": None},
+        {"modules": [{**MODULE, "name": ""}]},
+        {"modules": [{**MODULE, "kind": "secret"}]},
+        {"modules": [{**MODULE, "core_files": "a.py"}]},
+        {"modules": [{**MODULE, "core_files": ["x"] * 60_001}]},
+        {"modules": [{**MODULE, "said": ["user"]}]},
+        {"tools": [{"path": "", "tool": "make", "commands": {"test": deep(5_000)}}]},
+        {"files": {"a.py": {"key": "src"}}},
+        {"project_id": None},
+    ],
+)
+def test_a_map_that_is_not_one_is_refused(fields):
+    with pytest.raises(ContentRefused):
+        Reader("ada", None, lambda: NOW).module_map({**MAP, **fields}, {})
+
+
+def test_a_secret_in_a_map_is_taken_out():
+    module = {**MODULE, "description": f"Logs in with {SECRET}"}
+
+    _, found = Reader("ada", None, lambda: NOW).module_map({**MAP, "modules": [module]}, {})
+
+    assert found.modules[0].description == "Logs in with [REDACTED: github-token]"
+
+
+SEEN = {"name": "n", "confidence": 0.5, "count": 2, "first_seen": "2026-01-01", "last_seen": "2026-01-01"}
+FIX = {"error": "E", "command": "make", "files": [], "commands": [], "instead": ""}
+
+
+@pytest.mark.parametrize(
+    "kind, data",
+    [
+        ("gossip", {}),
+        ("workflow", {}),
+        ("workflow", "look"),
+        ("workflow", {"steps": [1]}),
+        ("co-edit", {"files": ["a.py"], "operations": [], "within_seconds": 1}),
+        ("refactor", {"rename": ["a"], "files": []}),
+        ("error-fix", FIX),
+        ("error-fix", {**FIX, "failure": {"head": "make", "lines": []}}),
+        ("error-fix", {**FIX, "failure": {"head": "make", "lines": ["E"]}}),
+        ("error-fix", {**FIX, "failure": {"head": "make", "lines": [["E", [1]]]}}),
+    ],
+)
+def test_a_pattern_that_could_not_be_read_later_is_refused(kind, data):
+    with pytest.raises(ContentRefused):
+        Reader("ada", None, lambda: NOW).pattern({**SEEN, "kind": kind, "data": data}, {})

@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 
 from fakes import FakeClock, FakeEmbedder
 from recollect import Engine
+from recollect.codebase.modules.merge import Correction
 from recollect.embed.open import NoEmbedder
+from recollect.episodes.ask import CoEdit, as_pattern
+from recollect.episodes.failures import as_data, failure_of
+from recollect.episodes.patterns import CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW
 from recollect.errors import BadImport, RecollectError, StoreError
 from recollect.model import (
     Finding,
@@ -31,6 +35,7 @@ from recollect.model import (
     Visibility,
     fingerprint,
 )
+from recollect.store.episodes import Execution, Learning, Sighting
 from recollect.tend.parcel import lines_of, read_parcel
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
@@ -667,7 +672,42 @@ def fill(engine, clock):
     store.reviews.decide("r2", "rejected", now)
     said = {"session": "s1", "author": "assistant", "created_at": DAY}
     engine.import_messages([{**said, "order": n, "text": f"Message {n}"} for n in range(3)])
+    fill_work(engine, now)
     return receipt.id
+
+
+def fill_work(engine, now):
+    """A map that a person has corrected, and one of every kind of what was learnt from work."""
+    (engine.root / "till.py").write_text("def ring():\n    return 1\n")
+    engine.maps.rescan()
+    engine.maps.correct(engine.maps.current().modules[0].name, Correction(description="Where carts are paid"))
+    shelf, owner = engine.store.episodes, engine.episodes.owner
+    shelf.add(owner, [Execution("raw", now, "s1", "Bash", {"command": "make it-so"}, True)], [])
+    failure = failure_of("ModuleNotFoundError: No module named 'till'", "pytest")
+    mended = {
+        "failure": as_data(failure),
+        "error": "No module named 'till'",
+        "command": "pytest",
+        "files": ["till.py"],
+        "commands": ["pip install till"],
+        "instead": "",
+    }
+    for sighting in (
+        Sighting(ERROR_FIX, "0123456789abcdef01234567", mended, "k1", now),
+        Sighting(REFACTOR, "a → b", {"rename": ["a", "b"], "files": ["a.py", "b.py"]}, "k2", now),
+        Sighting(WORKFLOW, "look → edit → pytest", {"steps": ["look", "edit", "pytest"]}, "k3", now),
+    ):
+        shelf.see_pattern(owner, sighting)
+    pair = CoEdit(("a.py", "b.py"), 3, now, now)
+    shelf.put_patterns(owner, CO_EDIT, [as_pattern(pair)])
+    for learnt in (
+        Learning(
+            "file_purpose", "till.py", {"path": "till.py", "says": "", "tasks": ["x"], "times": 3}, 0.5, "s1"
+        ),
+        Learning("common_error", "pytest: E", {"error": "E", "command": None, "times": 3}, 0.6, "s1"),
+        Learning("workflow", "look → edit", {"steps": ["look", "edit"], "times": 3}, 0.7, "s1"),
+    ):
+        shelf.put_learning(owner, learnt)
 
 
 @pytest.mark.parametrize("options", [{}, {"messages": True}, {"vectors": True, "messages": True}])
@@ -697,12 +737,84 @@ def test_everything_that_cannot_be_made_anew_moves_to_another_machine(open_engin
         "findings": 1,
         "gaps": 1,
         "reviews": 2,
+        "maps": 1,
+        "patterns": 4,
+        "learnings": 3,
         **({"messages": 3} if "messages" in options else {}),
     }
+    assert there.maps.known().modules[0].said == {"description": "user"}
+    assert there.episodes.fixes_for("ModuleNotFoundError: No module named 'till'", "pytest")
+    assert "make it-so" not in first, "what was run is of this machine"
     assert "/tmp/talk.jsonl" not in first, "a file of this machine says nothing on another"
     memories = {each["content"] for each in document["memories"]}
     assert not memories & set(embedder.texts) or "vectors" not in options
     assert here.store.count_without_vector("fake") == there.store.count_without_vector("fake") == 0
+
+
+@pytest.mark.parametrize(
+    "ours, theirs, holds",
+    [
+        ("agent:a", "agent:a", "newer"),
+        ("user", "agent:a", "ours"),
+        ("agent:a", "user", "theirs"),
+        ("user", "user", "newer"),
+    ],
+)
+@pytest.mark.parametrize("ours_is_newer", [True, False])
+def test_of_two_maps_the_one_a_person_corrected_holds_and_else_the_newer(
+    open_engine, ours, theirs, holds, ours_is_newer
+):
+    clock = FakeClock()
+    machines = {"ours": ours, "theirs": theirs}
+    engines = {}
+    for name in sorted(machines, reverse=ours_is_newer):
+        clock.advance(days=1)
+        engine = engines[name] = open_engine(name, clock=clock, actor=machines[name])
+        (engine.root / "till.py").write_text("x = 1\n")
+        engine.remember("Use tabs")
+        engine.maps.correct(engine.maps.current().modules[0].name, Correction(description=name))
+        engine.close()
+    newer = "ours" if ours_is_newer else "theirs"
+
+    told = {}
+    texts = {name: export(open_engine(name, clock=clock)) for name in machines}
+    for name, other in (("ours", "theirs"), ("theirs", "ours")):
+        engine = open_engine(name, clock=clock)
+        bring(engine, texts[other])
+        told[name] = engine.maps.known().modules[0].description
+
+    wanted = newer if holds == "newer" else holds
+    assert told == {"ours": wanted, "theirs": wanted}
+
+
+def test_of_two_patterns_the_one_that_was_seen_more_often_holds(open_engine):
+    clock = FakeClock()
+    here, there = open_engine("one", clock=clock), open_engine("two", clock=clock)
+    for engine, times in ((here, 5), (there, 2)):
+        engine.remember("Use tabs")
+        for number in range(times):
+            seen = Sighting(WORKFLOW, "edit → test", {"steps": ["edit", "test"]}, f"k{number}", clock())
+            engine.store.episodes.see_pattern(engine.episodes.owner, seen)
+    first, second = export(here), export(there)
+
+    bring(here, second)
+    bring(there, first)
+
+    assert [each.count for each in here.episodes.patterns()] == [5]
+    assert [each.count for each in there.episodes.patterns()] == [5]
+
+
+def test_an_agent_brings_no_map_and_no_patterns(open_engine):
+    clock = FakeClock()
+    here = open_engine("one", clock=clock)
+    here.remember("Use tabs")
+    fill_work(here, clock())
+    agent = open_engine("two", clock=clock, actor="agent:a")
+
+    bring(agent, export(here))
+
+    assert agent.maps.known() is None
+    assert agent.episodes.patterns() == ()
 
 
 def test_what_was_not_exported_by_us_is_read_in_any_layout(open_engine):

@@ -78,6 +78,7 @@ class Topic:
         """They are shown now, and not again while the talk is about this."""
         self._surfaced |= {memory.id for memory in memories}
         self._shown.extend(memories)
+        self.engine.measures.injected((memory.id for memory in memories), self.session)
         self._before = before
 
     def forget_shown(self) -> None:

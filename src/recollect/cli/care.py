@@ -1,8 +1,7 @@
-"""Looking after the store: init, backup, encrypt, audit, stats, doctor."""
+"""Looking after the store: backup, encrypt, audit, doctor."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,67 +10,10 @@ from recollect.cli import show as look
 from recollect.cli.door import MEMORY, Door, at_most, excluding, open_engine, shared
 from recollect.daemon import client
 from recollect.daemon.chain import examine_chain, mend_hosts, waiting_files
-from recollect.errors import EmbedderUnavailable
 from recollect.hosts.table import this_machine
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-
-
-@click.command()
-@click.option(
-    "--subproject", is_flag=True, help="Make this folder of a larger repository a project of its own."
-)
-@click.option(
-    "--agree", metavar="URL", help="Agree that texts of memories are sent to this embedding server."
-)
-@shared
-@click.pass_obj
-def init(door: Door, subproject: bool, agree: str | None) -> None:
-    """Begin here: get to know the project, make missing vectors.
-
-    It says which project this folder belongs to and why; memories without a vector (written while there was
-    no model, or with another one) get theirs.
-    """
-    if subproject or agree:
-        with open_engine(door) as engine:
-            if agree:
-                engine.agree(agree)
-            if subproject:
-                engine.declare_subproject()
-    with open_engine(door) as engine:
-        engine.register()
-        made, note = _make_vectors(engine)
-        project, total = engine.project, engine.count()
-    if door.json:
-        look.say_json(
-            {"project": project, "memories": total, "vectors_made": made, "notes": [note] if note else []}
-        )
-        return
-    if project:
-        click.echo(
-            f"Project {click.style(look.one_line(project.name), bold=True)} ({look.one_line(project.why)})."
-        )
-    click.echo(
-        f"{look.count(total, 'memory', 'memories')} in reach{f'; made {made:,} vectors' if made else ''}."
-    )
-    look.say_notes([note] if note else [])
-    if not total:
-        click.echo('Next: recollect remember "Tests need a running Redis" --kind gotcha')
-    else:
-        click.echo('Next: recollect search "why do the tests fail"')
-
-
-def _make_vectors(engine: "Engine") -> tuple[int, str]:
-    """How many were made, and what to tell if they could not be."""
-    try:
-        missing = engine.count_missing()
-        if not missing:
-            return 0, ""
-        with look.progress("Making vectors", missing) as advance:
-            return engine.embed_missing(advance), ""
-    except EmbedderUnavailable as error:
-        return 0, f"No vectors for now: {error.message} {error.hint}".strip()
 
 
 @click.command()
@@ -201,43 +143,6 @@ def verify(door: Door) -> None:
 
 
 @click.command()
-@shared
-@click.pass_obj
-def stats(door: Door) -> None:
-    """Count what is remembered."""
-    with open_engine(door) as engine:
-        found = engine.stats()
-    if door.json:
-        look.say_json(found)
-        return
-    store = found["store"]
-    kind = "encrypted" if store["encrypted"] else "not encrypted"
-    rows = [
-        ("project", found["project"]["name"] if found["project"] else "none"),
-        ("memories", f"{found['memories']:,} here, {found['all_projects']:,} in all projects"),
-        *((f"by {name}", _counts(found[f"by_{name}"])) for name in ("kind", "scope", "state", "standing")),
-        ("tags", f"{found['tags']:,}"),
-        ("conflicts", f"{found['conflicts']:,} open"),
-        ("store", f"{store['location']}, {store['size'] / 1e6:.1f} MB, {kind}"),
-        ("embedder", found["embedder"]),
-        ("recall", _speed(found["recall"])),
-    ]
-    for line in look.table([(name, look.one_line(text)) for name, text in rows if text], ["bright_black"]):
-        click.echo(line)
-
-
-def _speed(recall: Mapping[str, Any]) -> str:
-    if not recall["samples"]:
-        return "nothing was searched for yet"
-    times = f"95 % of the last {recall['samples']:,} answers within {recall['p95_ms']:.0f} ms"
-    return times + ("; slow, so it looks at less until it is fast again" if recall["degraded"] else "")
-
-
-def _counts(numbers: Mapping[str, Any]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in numbers.items())
-
-
-@click.command()
 @click.option("--fix", is_flag=True, help="Mend what can be mended, then check again.")
 @shared
 @click.pass_obj
@@ -269,6 +174,7 @@ def doctor(door: Door, fix: bool) -> None:
 
 def _mend(engine: "Engine") -> list[str]:
     """What was done."""
+    from recollect.cli.init import make_vectors
     from recollect.tend.doctor import close_to_others
 
     home = engine.settings.home
@@ -277,7 +183,7 @@ def _mend(engine: "Engine") -> list[str]:
         done.append(f"{look.count(taken, 'event')} taken in from the spool.")
     if waiting_files(home) and client.ensure(home):
         done.append("The daemon runs now, and takes in what waits.")
-    made, _ = _make_vectors(engine)
+    made, _ = make_vectors(engine)
     if made:
         done.append(f"{look.count(made, 'vector')} made.")
     return done

@@ -29,7 +29,7 @@ def _operations() -> Iterable[str]:
     "--only",
     multiple=True,
     type=Name("operation", _operations),
-    help="Only this: vectors, merge, contradictions, coaccess, links, facts, prune, tags, clusters. Repeat it for more.",
+    help="Only this: vectors, merge, contradictions, coaccess, links, ties, facts, prune, tags, clusters. Repeat it for more.",
 )
 @shared
 @click.pass_obj

@@ -37,8 +37,8 @@ SECTIONS = {
         "alias": "settings",
         "season": "settings",
     },
-    "Code": {"init": "care"},
-    "Work": {"session": "session", "extract": "extract"},
+    "Code": {"init": "init", "map": "map", "graph": "code"},
+    "Work": {"session": "session", "extract": "extract", "task": "task", "history": "history"},
     "Care": {
         "consolidate": "consolidate",
         "review": "review",
@@ -60,7 +60,7 @@ SECTIONS = {
         "preset": "switches",
         "budget": "settings",
         "cost": "cost",
-        "stats": "care",
+        "stats": "stats",
     },
     "Doors": {
         "install": "install",

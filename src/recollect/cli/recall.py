@@ -176,6 +176,7 @@ def search(
         given["as_of"] = time_of(as_of)
     with open_engine(door) as engine:
         answer = engine.search(text_of(query), graph=not no_graph, **given)
+        stale = engine.stale()
     if door.json:
         look.say_json(
             {
@@ -194,7 +195,12 @@ def search(
         click.echo(line)
         if explain:
             say_reasons(hit)
-    look.say_notes(answer.notes)
+    changed = [
+        f"{hit.memory.id[-look.SHORT_ID :]} may be out of date: {stale[hit.memory.id].why}."
+        for hit in answer.results
+        if hit.memory.id in stale
+    ]
+    look.say_notes([*answer.notes, *changed])
 
 
 def _as_json(hits: Iterable[m.Hit]) -> list[dict[str, Any]]:

@@ -129,10 +129,13 @@ def end(door: Door, name: str) -> None:
     """End a session now: sum it up, and promote what it has learnt."""
     with open_engine(door) as engine:
         ended = engine.sessions.end(engine.sessions.find(name).id)
+        saved = engine.measures.saved(ended.session.id)
     if door.json:
-        look.say_json(ended)
+        look.say_json({**m.as_json(ended), "saved": saved})
         return
     _say_ended(ended.session, ended.findings, ended.promoted)
+    if saved.line:
+        click.echo(f"{saved.line} (`recollect stats --explain-saved {ended.session.id}`).")
 
 
 @session.command()

@@ -83,7 +83,7 @@ def identify(place: Place, store: KnowsProjects) -> tuple[Project, list[str]]:
 
 def subproject_keys(place: Place, folder: Path) -> list[str]:
     """How `folder`, below the root of `place`, is known once it has been declared a project of its own."""
-    if not _has_git(place):
+    if not has_git(place):
         return [f"tree:{folder}"]
     return [f"{key}#{_part(place, folder)}" for key in place.keys]
 
@@ -91,7 +91,7 @@ def subproject_keys(place: Place, folder: Path) -> list[str]:
 def _candidates(place: Place) -> list[Path]:
     """The folders that may have been declared projects of their own, the innermost first."""
     above = [place.folder, *place.folder.parents]
-    return above[: above.index(place.root)] if _has_git(place) else above
+    return above[: above.index(place.root)] if has_git(place) else above
 
 
 def declare_subproject(place: Place) -> tuple[Project, list[str]]:
@@ -137,7 +137,8 @@ def _known(place: Place, store: KnowsProjects) -> str | None:
     return found
 
 
-def _has_git(place: Place) -> bool:
+def has_git(place: Place) -> bool:
+    """Whether it is part of a repository, rather than a folder that could be anybody's home."""
     return not place.keys[0].startswith("dir:")
 
 

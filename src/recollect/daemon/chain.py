@@ -111,7 +111,7 @@ def _host(installation: Installation, machine: Machine, records: Iterable[Record
             if not piece.is_in(text) and programs <= {
                 machine.program[0]
             }:  # else another Recollect is at work
-                return ill(f"{piece.path} has lost what was installed there.")
+                return ill(f"{piece.path} is not as it would be installed now.")
         except (RecollectError, ValueError) as error:
             return ill(f"{piece.path} cannot be read: {error}")
     return Diagnosis("host", True, f"{installation.name}: connected.")

@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import recollect.model as m
 from recollect.agent.context import Message, context_of
@@ -19,11 +20,15 @@ from recollect.hosts.events import (
     input_of,
     output_of,
     prompt_of,
+    response_of,
+    tool_of,
     words_of,
 )
 from recollect.learn.extract.outcomes import telling_line
-from recollect.recall.render import format_for, memory_note, short_ids
+from recollect.recall.render import Note, format_for, line, memory_note, short_ids
 from recollect.recall.triggers import matching, warners
+from recollect.working.kept import keep_outputs
+from recollect.working.rewrite import rewritten
 
 RECENT = 40  # messages that are kept in mind
 LONGEST = 4_000  # characters of one
@@ -32,7 +37,9 @@ MOST_FIXES = 2
 FITS = 0.35  # score from which a known error is this one
 TOKENS = 2_400  # of a briefing: no host takes more characters than that makes
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
+LARGEST_OUTPUT = 64_000  # characters: taking the secrets out of more takes longer than a hook waits
 _MOST_TRIGGERS = 500
+_ASKS_FOR_ALL = ("read_source", "history output")  # by a tool's name, by a command
 
 Work = Callable[[Engine], str]  # makes the text to be shown
 
@@ -92,9 +99,22 @@ class Conversation:
             text = "\n".join(words_of(dict(input_of(event))))
             return lambda engine: self._warnings(engine, text)
         if kind == shapes.FAILED or (kind == shapes.AFTER and has_failed(event)):
-            error = output_of(event)
-            return lambda engine: self._fixes(engine, error)
+            error, command = output_of(event), str(input_of(event).get("command", ""))
+            return lambda engine: self._fixes(engine, error, command)
         return None
+
+    def shorten(self, engine: Engine, event: HostEvent) -> dict[str, Any]:
+        """What the host is to show instead of a tool's long output, which is kept; empty to leave it as it is.
+
+        Raises `StoreError`.
+        """
+        tool = tool_of(event)
+        if any(name in word for word in (tool, *words_of(dict(input_of(event)))) for name in _ASKS_FOR_ALL):
+            return {}
+        made = rewritten(event.host, tool, response_of(event), engine.settings.prune_output)
+        if made is None or sum(map(len, made.whole.values())) > LARGEST_OUTPUT:
+            return {}
+        return made.answer if keep_outputs(engine, self.session, tool, made.whole, event.at) else {}
 
     def _hear(self, role: str, text: str) -> None:
         if text.strip():
@@ -133,12 +153,12 @@ class Conversation:
         self._warned |= {memory.id for memory in fired[:MOST_WARNINGS]}
         return self._rendered(fired[:MOST_WARNINGS])
 
-    def _fixes(self, engine: Engine, error: str) -> str:
-        line = telling_line(error)
-        if not line:
-            return ""
-        answer = engine.search(line, MOST_FIXES, kind="error_pattern")
-        return self._rendered(hit.memory for hit in answer.results if hit.score >= FITS)
+    def _fixes(self, engine: Engine, error: str, command: str) -> str:
+        """What mended such a failure before, as memories say it, and as it was seen."""
+        known = [fix.text for fix in engine.episodes.fixes_for(error, command, MOST_FIXES)]
+        told = telling_line(error)
+        hits = engine.search(told, MOST_FIXES, kind="error_pattern").results if told else ()
+        return rendered(self.host, [hit.memory for hit in hits if hit.score >= FITS], known)
 
     def _topic_of(self, engine: Engine) -> Topic:
         if self._topic is None:
@@ -150,8 +170,9 @@ class Conversation:
         return rendered(self.host, list(memories))
 
 
-def rendered(host: str, memories: Sequence[m.Memory]) -> str:
+def rendered(host: str, memories: Sequence[m.Memory], fixes: Sequence[str] = ()) -> str:
     """Empty for none."""
     form, names = format_for(host), short_ids(memory.id for memory in memories)
     entries = [form.write(memory_note(memory, names[memory.id])) for memory in memories]
+    entries += [form.write(Note("fix", "SEEN BEFORE", "", text=line(fix))) for fix in fixes]
     return form.document([form.section("found", entries)] if entries else [])

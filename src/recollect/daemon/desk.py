@@ -90,6 +90,7 @@ class Desk:
                 conversation.hear(event)
                 work = conversation.work_for(event)
                 finding = self._quick.submit(self._find, conversation, work) if work else None
+                shortening = self._shortening(engine, conversation, event, until)
                 self._keep(engine, conversation, [event])  # while it is looked for
         except (StoreError, OSError):
             raise
@@ -98,11 +99,26 @@ class Desk:
             return b""
         self._follow_up(conversation, event)
         text = self._in_time(conversation, finding, until) if finding else ""
-        return self._printed(conversation, event, text)
+        more = self._shortened_in_time(shortening, until) if shortening else {}
+        return self._printed(conversation, event, text, more)
 
     def _find(self, conversation: Conversation, work: Work) -> str:
         with self._engines.at(conversation.folder) as engine:
             return work(engine)
+
+    def _shortening(
+        self, engine: Engine, conversation: Conversation, event: HostEvent, until: float
+    ) -> "Future[dict[str, Any]] | None":
+        """None where outputs are left as they are, or nobody waits."""
+        assert event.shape is not None
+        wanted = engine.settings.prune_output and event.shape.kind == shapes.AFTER
+        if not wanted or time.monotonic() >= until:
+            return None
+        return self._quick.submit(self._shorten, conversation, event)
+
+    def _shorten(self, conversation: Conversation, event: HostEvent) -> dict[str, Any]:
+        with self._engines.at(conversation.folder) as engine:
+            return conversation.shorten(engine, event)
 
     def _keep(self, engine: Engine, conversation: Conversation, events: Sequence[HostEvent]) -> None:
         engine.register()
@@ -145,6 +161,16 @@ class Desk:
             self._failed(error, "nothing was found for an event")
         return ""
 
+    def _shortened_in_time(self, shortening: "Future[dict[str, Any]]", until: float) -> dict[str, Any]:
+        """Whatever goes wrong, the output stays as it is."""
+        try:
+            return shortening.result(max(until - time.monotonic(), 0.0))
+        except TooLate:
+            shortening.cancel()
+        except Exception as error:
+            self._failed(error, "an output was not shortened")
+        return {}
+
     def _came_late(self, conversation: Conversation, done: "Future[str]") -> None:
         error = done.exception()
         if error is not None:
@@ -152,14 +178,16 @@ class Desk:
         elif done.result():
             conversation.late.append(done.result())
 
-    def _printed(self, conversation: Conversation, event: HostEvent, text: str) -> bytes:
+    def _printed(
+        self, conversation: Conversation, event: HostEvent, text: str, more: dict[str, Any]
+    ) -> bytes:
         assert event.shape is not None
         texts = [text]
         if event.shape.answer != shapes.SILENT and event.shape.kind in (shapes.PROMPT, shapes.BEFORE):
             while conversation.late:
                 with suppress(IndexError):
                     texts.append(conversation.late.popleft())
-        return printed(event.name, event.shape, together(conversation.host, texts))
+        return printed(event.name, event.shape, together(conversation.host, texts), more)
 
     # when nobody waits
 
@@ -283,6 +311,14 @@ class Desk:
                     engine.sessions.recover()
         self._consolidate_if_due()
         self._engines.close_idle(CLOSE_AFTER)
+        self._follow_code()
+
+    def _follow_code(self) -> None:
+        """The code graphs of projects in use are kept up, so that a question finds them ready."""
+        for folder in self._engines.folders():
+            with suppress(RecollectError), self._engines.at(folder, passing=True) as engine:
+                if engine.sessions.on:
+                    engine.follow_code(self._now(), self._must_stop)
 
     def _consolidate_if_due(self) -> None:
         """Once in a time of silence."""

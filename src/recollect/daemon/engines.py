@@ -63,8 +63,11 @@ class Engines:
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def at(self, folder: str) -> Iterator[Engine]:
-        """The engine for `folder`, as git has it now: after a change of branch it is another. Raises `NoSuchFolder`."""
+    def at(self, folder: str, *, passing: bool = False) -> Iterator[Engine]:
+        """The engine for `folder`, as git has it now: after a change of branch it is another. Raises `NoSuchFolder`.
+
+        A look in passing does not keep it from being closed.
+        """
         if not folder:
             raise NoSuchFolder(folder)
         place = places.look(Path(folder))
@@ -78,7 +81,8 @@ class Engines:
         finally:
             with self._lock:
                 here.users -= 1
-                here.left = time.monotonic()
+                if not passing:
+                    here.left = time.monotonic()
 
     def _new(self, place: places.Place) -> Engine:
         engine = Engine.open(place.folder, settings=self._settings, embedder=self._embedder, actor=ACTOR)

@@ -1,0 +1,1 @@
+"""Texts as vectors, by the model that comes with Recollect or another."""

@@ -62,7 +62,8 @@ def _words(value: Mapping[str, Any]) -> str:
 
 def _with_args(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
     handler = {"type": "command", "command": words[0], "args": list(words[1:]), "timeout": hook.seconds}
-    return _group(hook, handler | ({"async": True} if hook.background else {}))
+    waits = not hook.background or (hook.replaces and machine.shortens)
+    return _group(hook, handler | ({} if waits else {"async": True}))
 
 
 def _grouped(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:

@@ -103,7 +103,12 @@ def output_of(event: HostEvent) -> str:
     """What the tool answered, as the agent reads it."""
     if event.shape is not None and event.shape.kind == shapes.FAILED:
         return plain(_first(event.body, shapes.ERROR))
-    return _readable(_first(event.body, shapes.OUTPUT))
+    return _readable(response_of(event))
+
+
+def response_of(event: HostEvent) -> Any:
+    """What the tool answered, as the host tells it."""
+    return _first(event.body, shapes.OUTPUT)
 
 
 def has_failed(event: HostEvent) -> bool | None:

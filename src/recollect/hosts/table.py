@@ -25,6 +25,7 @@ class Hook:
     matcher: str = ""  # empty = always
     background: bool = False  # the host need not wait at all
     injects: bool = False  # what is printed reaches the model
+    replaces: bool = False  # so does a shorter output, in the place of the tool's own, if the host waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ HOSTS = {
                 ),
                 Hook("UserPromptSubmit", "what bears on the prompt", 3, injects=True),
                 Hook("PreToolUse", "a warning, if one fits", 3, matcher=_CLAUDE_ACTS, injects=True),
-                Hook("PostToolUse", "noted", 30, matcher="*", background=True),
+                Hook("PostToolUse", "noted", 30, matcher="*", background=True, replaces=True),
                 Hook("PostToolUseFailure", "noted; a known fix", matcher="*", injects=True),
                 Hook("PreCompact", "noted", matcher="manual|auto"),
                 Hook("SubagentStop", "learnt from, in the background", 30, matcher="*", background=True),
@@ -317,6 +318,7 @@ class Machine:
     program: tuple[str, ...]  # words; the first is an absolute path
     environment: Mapping[str, str]
     platform: str = sys.platform
+    shortens: bool = False  # outputs of tools: hosts must wait for what replaces them
 
     def place(self, template: str, root: Path) -> Path:
         """`template` filled in: from the user's home, or below `root` if it is relative."""
@@ -343,10 +345,13 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    return Machine(Path.home(), running_program(), os.environ)
+    from recollect.config import load_settings  # slow, and the table is asked for often
+
+    shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
+    return Machine(Path.home(), running_program(), os.environ, shortens=shortens)
 
 
 def running_program() -> tuple[str, ...]:
     """How to start this very Recollect from anywhere: the script beside the interpreter, else the interpreter."""
     beside = Path(sys.executable).absolute().with_name("recollect.exe" if os.name == "nt" else "recollect")
-    return (str(beside),) if beside.is_file() else (sys.executable, "-m", "recollect")
+    return (str(beside),) if beside.is_file() else (sys.executable, "-P", "-m", "recollect")

@@ -1,0 +1,1 @@
+"""The way of a statement into the store: redaction, duplicates, contradictions, promotion."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recollect.errors import ContentRefused
+from recollect.ignore import kept_out_by
 from recollect.model import INJECTED_MARK
 
 MAX_CONTENT = 2048  # bytes of UTF-8
@@ -100,25 +101,6 @@ def refuse_ignored(paths: Sequence[str], root: Path | None) -> None:
 
 def _ignored(path: str, root: Path | None) -> str | None:
     """The rule that keeps `path` private; None if there is none."""
-    name = path.rsplit("/", 1)[-1]
-    if name.startswith(".env"):
+    if path.rsplit("/", 1)[-1].startswith(".env"):
         return "the rule for .env files"
-    if root is None:
-        return None
-    parts = path.split("/")
-    for depth in range(len(parts)):
-        folder = root.joinpath(*parts[:depth])
-        for file in (".gitignore", ".secretsignore"):
-            if _matches(folder / file, "/".join(parts[depth:])):
-                return "/".join([*parts[:depth], file])
-    return None
-
-
-def _matches(ignore_file: Path, path: str) -> bool:
-    try:
-        lines = ignore_file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return False
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines).match_file(path)
+    return kept_out_by(root, path) if root is not None else None

@@ -4,6 +4,7 @@ Every door writes through `Learner`, in this order, whoever holds the pen.
 """
 
 import contextlib
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -30,7 +31,10 @@ MOST_ASKED = 2  # unsure neighbours that a sidecar is asked about: someone is wa
 STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
 
 
+logger = logging.getLogger(__name__)
+
 NO_NOTES: tuple[str, ...] = ()
+Tie = Callable[[str, Iterable[str]], tuple[m.Anchor, ...]]  # the code that a text with its files is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Learner:
         folder: Path | None = None,
         session_limit: int,
         sidecar: Judge | None = None,
+        tie: Tie | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -76,6 +81,7 @@ class Learner:
         self._folder = folder
         self._session_limit = session_limit
         self._sidecar = sidecar
+        self._tie = tie
 
     def remember(self, draft: m.Draft) -> m.Receipt:
         """Raises `Refused` and changes nothing, or has it kept when it returns."""
@@ -86,6 +92,7 @@ class Learner:
         memory, redactions = prepare(
             draft, user_id=self._user_id, project=self._project, now=self._clock(), folder=self._folder
         )
+        memory = self._tied(memory)
         vector, notes = None, NO_NOTES
         seq = self._store.seq()
         twin = self._twin(memory)
@@ -128,7 +135,7 @@ class Learner:
             changed, more = clean_details(change(memory), self._project, self._folder)
             kept = replace(changed, updated_at=self._clock())
             if text != memory.content:
-                kept = self._with_text(kept, text, actor)
+                kept = self._tied(self._with_text(kept, text, actor))
             plan = self._plan(kept, vector, None) if text != memory.content else _Plan()
             if plan.twin is not None:
                 raise ContentRefused(
@@ -166,6 +173,16 @@ class Learner:
             trust=trust,
             confidence=max(memory.confidence, trust) if not m.is_agent(actor) else memory.confidence,
         )
+
+    def _tied(self, memory: m.Memory) -> m.Memory:
+        """Memories of a branch are not: their code may be elsewhere."""
+        if self._tie is None or memory.project_id is None or memory.branch is not None:
+            return memory
+        try:
+            return replace(memory, anchors=self._tie(memory.content, memory.file_paths))
+        except Exception:  # whatever a file of the project holds: what was said is kept all the same
+            logger.exception("a memory was not tied to its code")
+            return memory
 
     def _check_share(self, memory: m.Memory) -> None:
         """Agents have a share per session; without a session, per day."""

@@ -78,3 +78,54 @@ class Source:
     files: list[str]
     tags: list[str]
     messages: list[Line]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A module of the codebase."""
+
+    name: str
+    description: str
+    files: list[str]
+    entry_points: list[str]
+    tests: list[str]
+    dependencies: list[str]
+    related: list[str]
+    confidence: str  # shallow, partial or mapped
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    modules: list[Part]
+    commands: dict[str, str]  # build, test, lint…
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """Something in the code."""
+
+    place: str  # path:line
+    name: str
+    says: str  # its signature, or how it is connected
+    confidence: float  # 1 = it stands there
+
+
+@dataclass(frozen=True)
+class Code:
+    results: list[CodeLine]
+    left_off: int  # how many more there are
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that was done before: a task, a file touched, a tool's record."""
+
+    what: str
+    at: str
+    outcome: str
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class Work:
+    results: list[Deed]

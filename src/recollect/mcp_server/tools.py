@@ -1,33 +1,19 @@
 """The tools: each says when to use it, hands the work to the engine, and answers in text and in stable keys."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import mcp_types as wire
-from mcp.server import MCPServer
 from pydantic import Field
 
-from recollect.errors import RecollectError, Refused
+from recollect.errors import MemoryNotFound, Refused
 from recollect.mcp_server.answers import Done, Found, Kept, Line, Note, Said, Source
-from recollect.mcp_server.desk import Asking, Desk
+from recollect.mcp_server.desk import Asking
+from recollect.mcp_server.toolbox import ADDS, CHANGES, READS, Answer, Toolbox
 
 if TYPE_CHECKING:
     from recollect.model import Memory, Message
-
-Answer = wire.CallToolResult
-Tool = Callable[..., Coroutine[Any, Any, Answer]]
-Work = Callable[[Asking], tuple[Any, str]]  # the structured answer, and the same as text
-
-READS = wire.ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-ADDS = wire.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
-CHANGES = wire.ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
-)
+    from recollect.store.pruned import PrunedText
 
 MOST = 50  # results of one call
 GIST = 16  # tokens of a memory in a list: with its keys it has about 35
@@ -51,23 +37,9 @@ Files = Annotated[tuple[str, ...], Field(description="Files it is about, from th
 Tags = Annotated[tuple[str, ...], Field(description="A few words to find it by.")]
 
 
-def add_tools(server: MCPServer[Any], desk: Desk) -> None:
-    async def answer(work: Work) -> Answer:
-        try:
-            result, text = await desk.run(work)
-        except RecollectError as error:
-            return wire.CallToolResult(content=[wire.TextContent(text=tell(error))], is_error=True)
-        from recollect.model import as_json
-
-        return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content=as_json(result))
-
-    def tool(title: str, hints: wire.ToolAnnotations) -> Callable[[Tool], Tool]:
-        def add(made: Tool) -> Tool:
-            said = " ".join((made.__doc__ or "").split())
-            server.add_tool(made, title=title, description=said, annotations=hints, structured_output=True)
-            return made
-
-        return add
+def add_tools(box: Toolbox) -> None:
+    """Memories, and the sessions they come from."""
+    answer, tool = box.answer, box.tool
 
     @tool("Search memory", READS)
     async def search_memory(
@@ -115,13 +87,17 @@ def add_tools(server: MCPServer[Any], desk: Desk) -> None:
     @tool("Read a source", READS)
     async def read_source(
         id: Annotated[
-            str, Field(description="A memory's id, as shown after #; or give session and message.")
+            str,
+            Field(
+                description="A memory's id, as shown after #, or that of a shortened output; or give session and message."
+            ),
         ] = "",
         session: Annotated[str, Field(description="A session, as session_search names it.")] = "",
         message: Annotated[int, Field(ge=0, description="Which message of it.")] = 0,
     ) -> Annotated[Answer, Source]:
         """Read a memory in full with the conversation it came from, or a message that session_search found with those
-        around it. Use it before relying on a memory that surprises you, or when its gist is cut short."""
+        around it; or all of an output that was shortened. Use it before relying on a memory that surprises you, or when
+        what you see of it is cut short."""
         return await answer(lambda asking: read(asking, id, session, message))
 
     @tool("Memory", CHANGES)
@@ -170,11 +146,8 @@ def add_tools(server: MCPServer[Any], desk: Desk) -> None:
         return await answer(act)
 
 
-def tell(error: RecollectError) -> str:
-    return f"{error.message} {error.hint}".strip()
-
-
 def search(asking: Asking, query: str, limit: int, kind: str, file: str, repeat: bool) -> tuple[Found, str]:
+    asking.engine.measures.note("on_demand", session=asking.visit.session)
     answer = asking.engine.search(
         query, limit, kind=kind or None, file=file or None, files=(file,) if file else ()
     )
@@ -199,7 +172,8 @@ def found(
     known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
     shown.update(memory.id for memory in fresh)
     gists = [Note(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
-    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], asking.form)]
+    stale = frozenset(asking.engine.stale())
+    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], asking.form, stale=stale)]
     if known:
         lines.append(
             f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true has them again)."
@@ -238,6 +212,7 @@ def record(
 def recall(asking: Asking, task: str, files: Sequence[str]) -> tuple[Done, str]:
     briefing = asking.engine.recall(task, files=files, host=asking.form, session=asking.visit.session)
     asking.visit.shown.update(briefing.shown)
+    asking.engine.measures.injected(briefing.shown, asking.visit.session)
     text = briefing.text or "There is no briefing yet; search_memory looks at all that is remembered."
     return Done("recall", text, "", [], []), text
 
@@ -268,11 +243,19 @@ def search_sessions(asking: Asking, query: str, limit: int) -> tuple[Said, str]:
 
 
 def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source, str]:
+    from recollect.working.kept import kept_text
+
     engine = asking.engine
     if not name:
         lines = _around(asking, session, message)
         return Source("", "", "", "", "", "", "", [], [], lines), _page(asking, lines)
-    memory = engine.get(name)
+    try:
+        memory = engine.get(name)
+    except MemoryNotFound:
+        kept = kept_text(engine, name)
+        if kept is None:
+            raise
+        return _whole(kept)
     asking.visit.shown.add(memory.id)
     lines = [_line(each, LONGEST) for each in engine.sessions.source(memory)]
     source = Source(
@@ -288,6 +271,17 @@ def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source,
         messages=lines,
     )
     return source, _page(asking, lines, memory)
+
+
+def _whole(kept: "PrunedText") -> tuple[Source, str]:
+    """Line for line; only what would pass for the fence around it is spelt otherwise."""
+    from recollect.model import INJECTED_MARK
+    from recollect.recall.render import PLAIN
+
+    at = f"{kept.at:%Y-%m-%d %H:%M}"
+    text = kept.text.replace(INJECTED_MARK, INJECTED_MARK.replace("-", " "))
+    source = Source(kept.id, "output", kept.text, "", at, kept.gist, kept.session, [], [], [])
+    return source, PLAIN.document([f"[OUTPUT] {kept.gist}, {at} #{kept.id}\n{text}\n"])
 
 
 def _around(asking: Asking, session: str, message: int) -> list[Line]:

@@ -9,10 +9,11 @@ import numpy as np
 import recollect.model as m
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
-from recollect.recall.briefing import MOST_PINNED, Material
+from recollect.recall.briefing import MOST_PINNED, Material, ModuleCard
 from recollect.recall.search import Question, Searcher
 from recollect.recall.triggers import matching, warners
 from recollect.store.protocol import Store
+from recollect.store.stale import stale_in
 
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)
 MOST_STANDING = 30
@@ -60,6 +61,7 @@ def assemble(
     role: Role,
     session: str | None,
     now: datetime,
+    modules: Sequence[ModuleCard] = (),
 ) -> tuple[Material, tuple[str, ...]]:
     """The material, and what the reader should know about how it came about."""
     view = question.view
@@ -83,12 +85,14 @@ def assemble(
     material = Material(
         pinned=tuple(pinned),
         standing=tuple(standing),
+        modules=tuple(modules),
         bridge=_bridge(store, sessions, session, now) if role.bridge else (),
         task=tuple(hits),
         summaries=tuple(each for each in sessions if each.summary)[:RECENT_SESSIONS]
         if role.summaries
         else (),
         conflicts=conflicts,
+        stale=frozenset(stale_in(store, view.project_id)),
     )
     return material, notes
 

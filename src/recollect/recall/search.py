@@ -23,10 +23,12 @@ from recollect.recall.lexicon import SESSION
 from recollect.recall.recipes import Evidence, Recipe, recipe_named
 from recollect.recall.slo import LatencyWindow
 from recollect.store.protocol import Store
+from recollect.store.stale import stale_in
 
 ENGINE_MS = max(ANSWERS_BY.values())  # the model's time and the first reading of a store come on top
 LONGEST_QUERY = 20_000  # characters; the rest of a pasted file tells nothing new
 FETCHED = 40  # of the candidates, the best are read whole and scored in full
+STALE = 0.6  # what is left of the score of a memory whose code has changed
 WEAK_TAIL = 0.3  # of the best are dropped again
 HISTORY = frozenset(m.State) - {m.State.DELETED}
 
@@ -174,12 +176,16 @@ class Searcher:
     ) -> list["_Scored"]:
         """Those that fit, scored in full, best first."""
         now = question.as_of or self._clock()
+        stale = stale_in(self._store, question.view.project_id) if question.as_of is None else {}
         scored = []
         for name, memory in memories.items():
             if _fits(memory, question):
                 row = relevance.row(name)
                 evidence = _evidence(question, relevance, row, memory, paths.get(name), now)
                 score, factors = recipe.score(evidence)
+                if name in stale:
+                    factors = {**factors, "stale": STALE if recipe.multiplies else (STALE - 1) * abs(score)}
+                    score = score * STALE if recipe.multiplies else score + factors["stale"]
                 scored.append(_Scored(memory, row, round(score, 6), factors))
         return sorted(scored, key=lambda each: (-each.score, each.memory.id))
 

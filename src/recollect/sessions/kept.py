@@ -20,6 +20,7 @@ MAX_VALUES = 20  # values of a tool's input
 MAX_DEPTH = 8  # values within values
 MAX_LABEL = 512  # characters of a name
 _NAMES = ("author", "text", "tool", "call", "failed", "cwd", "branch", "agent", "injected")
+_TYPES = dict.fromkeys(_NAMES, str) | {"failed": bool, "injected": bool, "input": dict, "size": int}
 
 
 def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
@@ -29,15 +30,19 @@ def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
     values["at"] = m.to_text(event.at or now)
     if cleaned.input:
         values["input"] = cleaned.input
+    if cleaned.size:
+        values["size"] = cleaned.size
     return KeptEvent(event_id, event.at or now, json.dumps(values, ensure_ascii=False))
 
 
 def clean(event: Event) -> Event:
     """Redacted before it is clipped: half a secret would not be known for one."""
     text = whole(event.text)
+    kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
     return replace(
         event,
-        text=_ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0]),
+        text=kept,
+        size=event.size or (len(text) if event.is_answer and len(text) > MAX_ANSWER else 0),
         tool=label(event.tool),
         call=_pairing(event.call),
         input=_value(event.input, MAX_DEPTH),
@@ -60,10 +65,16 @@ def _pairing(call: str) -> str:
     return name if label(name) == name else m.fingerprint(name)[:18]
 
 
-def event_from(session: str, order: int, text: str) -> Event:
-    values: dict[str, Any] = json.loads(text)
-    at = m.from_text(values.pop("at"))
-    return Event(session, order, **{"text": "", **values}, at=at)
+def event_from(session: str, order: int, text: str) -> Event | None:
+    """None for what `keep` cannot have written: events wait in files, and files get damaged."""
+    try:
+        values: dict[str, Any] = whole(json.loads(text))
+        at = m.from_text(values.pop("at"))
+        if all(isinstance(value, _TYPES[name]) for name, value in values.items()):
+            return Event(session, order, **{"text": "", **values}, at=at)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        pass
+    return None
 
 
 def _value(value: Any, depth: int) -> Any:

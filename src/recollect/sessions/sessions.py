@@ -21,6 +21,7 @@ from recollect.learn.redact import redact
 from recollect.sessions.kept import clean, event_from, keep, label
 from recollect.sessions.spool import Spool
 from recollect.sessions.summary import LINES, Story, watched
+from recollect.sessions.switches import is_on
 from recollect.sidecar.protocol import Sidecar
 from recollect.store.events import KeptEvent
 from recollect.store.protocol import Store
@@ -39,6 +40,8 @@ _GAP_BONUS = 0.2  # importance of a finding that fills a gap
 
 Item = TypeVar("Item")
 Remember = Callable[[m.Draft], m.Receipt]
+# Hands on the events of a session, all there are so far, and sees them go by.
+Watch = Callable[[m.Session, Iterable[Event]], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Sessions:
     project: m.Project | None  # None = outside any project: nothing is promoted there
     remember: Remember
     sidecar: Callable[[], Sidecar] | None = None  # None = rules alone
+    watch: Watch = lambda session, events: events
     _said: dict[str, int] = field(default_factory=dict)  # messages since a session's last checkpoint
 
     @property
@@ -73,16 +77,12 @@ class Sessions:
     @property
     def auto(self) -> bool:
         """Whether sessions are learnt from without being asked."""
-        return self._switch("auto")
+        return is_on(self.store, self.project_id, "auto")
 
     @property
     def on(self) -> bool:
         """Whether memory is on at all here."""
-        return self._switch("memory")
-
-    def _switch(self, name: str) -> bool:
-        here = self.store.setting(self.project_id, name) if self.project_id else None
-        return bool(here if here is not None else self.store.setting(None, name) is not False)
+        return is_on(self.store, self.project_id, "memory")
 
     def preset(self) -> str:
         return str(
@@ -147,14 +147,19 @@ class Sessions:
             return 0
         written = self._written(session)
         if written is not None:
-            found = self._findings(map(clean, written)) if self.auto else ()
-            return self.store.events.put_findings(session_id, found, since=0 if self.auto else None)
-        events = self._events(session_id)
+            events = self.watch(session, map(clean, written))
+            return (
+                self.store.events.put_findings(session_id, self._findings(events), since=0)
+                if self.auto
+                else _all(events)
+            )
+        kept = self._events(session_id)
         if session.host not in FORMATS:  # else at the end, in the order of the host's own record
-            self._keep_messages(events)
-        if not self.auto:
-            return 0
-        return self.store.events.put_findings(session_id, self._findings(events))
+            self._keep_messages(kept)
+        events = self.watch(session, kept)
+        return (
+            self.store.events.put_findings(session_id, self._findings(events)) if self.auto else _all(events)
+        )
 
     def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> Ended:
         """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more.
@@ -202,11 +207,12 @@ class Sessions:
 
         `since` is the position from which they are all there are; None = there may be others.
         """
+        over = replace(session, ended_at=session.ended_at or self.clock())
+        seen = self.watch(over, events) if self.on else events
         if learning:
-            self.store.events.put_findings(session.id, self._findings(events), since=since)
+            self.store.events.put_findings(session.id, self._findings(seen), since=since)
         else:
-            for _ in events:  # they are looked at all the same, for what was said
-                pass
+            _all(seen)  # they are looked at all the same, for what was said
         if learning and self.sidecar is not None:
             self.store.events.put_findings(session.id, self._asked(session, story))
         found = self.store.findings(session.id)
@@ -358,7 +364,13 @@ class Sessions:
         return None if first is None else chain([first], mine)
 
     def _events(self, session_id: str) -> list[Event]:
-        return [event_from(session_id, order, text) for order, text in self.store.events.of(session_id)]
+        kept = [event_from(session_id, order, text) for order, text in self.store.events.of(session_id)]
+        events = [event for event in kept if event is not None]
+        if len(events) < len(kept):
+            logger.warning(
+                "%d damaged events of session %s are passed over", len(kept) - len(events), session_id
+            )
+        return events
 
     def _findings(self, events: Iterable[Event]) -> Iterator[m.Finding]:
         gaps = [set(telling_words(gap.context)) for gap in self.store.gaps(self.project_id, 50)]
@@ -496,6 +508,13 @@ def _draft(finding: m.Finding, session: m.Session, reason: str) -> m.Draft:
         branch=None,
         standing=m.Standing.CANDIDATE,
     )
+
+
+def _all(events: Iterable[Event]) -> int:
+    """They are looked at, and nothing is made of them."""
+    for _ in events:
+        pass
+    return 0
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -11,6 +11,7 @@ from recollect.sessions.files import MAX_FILE, WaitingFiles
 from recollect.sessions.kept import keep
 from recollect.store.events import KeptEvent
 from recollect.transcripts.event import Event
+from recollect.transcripts.lines import whole
 
 Deliver = Callable[[str, Sequence[KeptEvent]], object]
 
@@ -33,10 +34,9 @@ class Spool:
         def sort_out(lines: list[bytes]) -> int:
             by_session: dict[str, list[KeptEvent]] = {}
             for line in lines:
-                with suppress(ValueError, KeyError, TypeError):  # cut off by a power cut
-                    record = json.loads(line)
-                    kept = KeptEvent(record["id"], m.from_text(record["at"]), record["event"])
-                    by_session.setdefault(record["session"], []).append(kept)
+                with suppress(ValueError, KeyError, TypeError, RecursionError):  # cut off by a power cut
+                    session, kept = _read(line)
+                    by_session.setdefault(session, []).append(kept)
             for session, events in by_session.items():
                 deliver(session, events)
             return sum(map(len, by_session.values()))
@@ -47,3 +47,11 @@ class Spool:
 def _line(session: str, kept: KeptEvent) -> str:
     record = {"session": session, "id": kept.id, "at": m.to_text(kept.at), "event": kept.event}
     return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _read(line: bytes) -> tuple[str, KeptEvent]:
+    record = whole(json.loads(line))
+    session, name, event = (record[field] for field in ("session", "id", "event"))
+    if not all(isinstance(each, str) for each in (session, name, event)):
+        raise TypeError("not a line of ours")
+    return session, KeptEvent(name, m.from_text(record["at"]), event)

@@ -17,7 +17,7 @@ from recollect.learn.contradict import Relation
 from recollect.learn.redact import redact
 from recollect.sidecar import questions
 from recollect.sidecar.ledger import Purse
-from recollect.sidecar.protocol import Learnt, Sidecar, Verified
+from recollect.sidecar.protocol import Learnt, Sidecar, Sketch, Title, Verified
 from recollect.sidecar.questions import Question
 from recollect.sidecar.voice import NoAnswer, Prompt, Voice
 from recollect.store.ledger import Outcome
@@ -67,6 +67,12 @@ class GuardedSidecar:
         if not labels:
             return None
         return self._ask(lambda: questions.classify(text, labels)) or self._local.classify(text, labels)
+
+    def name_modules(self, modules: Sequence[Sketch]) -> list[Title] | None:
+        if not modules:
+            return None
+        found = self._ask(lambda: questions.name_modules(modules), PATIENCE)
+        return found if found is not None else self._local.name_modules(modules)
 
     def summarise(self, text: str, lines: int) -> str | None:
         told = self._ask(lambda: questions.summarise(text, lines), PATIENCE)

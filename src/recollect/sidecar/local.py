@@ -10,7 +10,7 @@ import recollect.model as m
 from recollect.embed.protocol import Embedder
 from recollect.errors import EmbedderUnavailable
 from recollect.kinds import kind_of
-from recollect.sidecar.protocol import Learnt, Verified
+from recollect.sidecar.protocol import Learnt, Sketch, Title, Verified
 from recollect.words import telling_words
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class LocalSidecar:
         nearness = self._cosines(text, labels) or _shared(text, labels)
         return max(zip(nearness, labels, strict=True))[1] if any(nearness) else None
 
+    def name_modules(self, modules: Sequence[Sketch]) -> list[Title] | None:
+        return None  # the scan has named them by rules already
+
     def summarise(self, text: str, lines: int) -> str | None:
         """The sentences that say most of what the text keeps coming back to, in its order."""
         told = list(dict.fromkeys(_sentences(text)))
@@ -100,6 +103,9 @@ class SilentSidecar:
         return None
 
     def classify(self, text: str, labels: Sequence[str]) -> str | None:
+        return None
+
+    def name_modules(self, modules: Sequence[Sketch]) -> list[Title] | None:
         return None
 
     def summarise(self, text: str, lines: int) -> str | None:

@@ -8,6 +8,7 @@ from recollect.config import Settings
 from recollect.sidecar import questions
 from recollect.sidecar.http import HttpVoice
 from recollect.sidecar.open import open_voice
+from recollect.sidecar.protocol import Sketch
 
 REQUEST = "The tests fail on CI with `connection refused`, and the db password is hunter2-correct-horse. Why?"
 _EXAMPLES: dict[str, Callable[[Sequence[m.Hit]], questions.Question[Any]]] = {
@@ -15,6 +16,9 @@ _EXAMPLES: dict[str, Callable[[Sequence[m.Hit]], questions.Question[Any]]] = {
     "extract": lambda hits: questions.extract(f"1 user: {REQUEST}\n2 assistant: Redis was not running.", []),
     "relate": lambda hits: questions.relate("Tests need Redis 8", "Tests need Redis 7"),
     "classify": lambda hits: questions.classify("src/auth/tokens.py", ["login", "billing"]),
+    "modules": lambda hits: questions.name_modules(
+        [Sketch("auth", "tokens, login", ("src/auth/tokens.py", "src/auth/login.py"))]
+    ),
     "summarise": lambda hits: questions.summarise(REQUEST, 5),
 }
 PURPOSES = tuple(_EXAMPLES)

@@ -28,6 +28,24 @@ class Learnt:
     last: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A module of a codebase as far as it is known without understanding it."""
+
+    name: str
+    description: str
+    files: tuple[str, ...]  # the most important first
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a model calls the module it was shown."""
+
+    place: int  # among those shown, from 0
+    name: str
+    description: str
+
+
 class Sidecar(Judge, Protocol):
     """Never raises and never hangs: what cannot be answered in time, or at all, is None. Calls may come from any thread."""
 
@@ -41,6 +59,9 @@ class Sidecar(Judge, Protocol):
 
     def classify(self, text: str, labels: Sequence[str]) -> str | None:
         """The label that fits best."""
+
+    def name_modules(self, modules: Sequence[Sketch]) -> list[Title] | None:
+        """What a maintainer would call them, and what each is for; those it knows nothing of are left out."""
 
     def summarise(self, text: str, lines: int) -> str | None:
         """In that many lines at most, as bullets."""

@@ -14,7 +14,7 @@ import recollect.model as m
 from recollect.kinds import KINDS
 from recollect.learn.contradict import Relation
 from recollect.learn.redact import redact
-from recollect.sidecar.protocol import Learnt, Verified
+from recollect.sidecar.protocol import Learnt, Sketch, Title, Verified
 from recollect.sidecar.voice import Prompt
 
 LONGEST_CONTEXT = 2000  # characters, the last ones: what is wanted now stands at the end
@@ -22,6 +22,9 @@ LONGEST_LINE = 300
 LONGEST_TEXT = 20_000
 MOST_FINDINGS = 12
 LONGEST_FINDING = 600
+LONGEST_NAME = 40  # of a module
+LONGEST_DESCRIPTION = 160
+MOST_SHOWN_FILES = 12
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 # What tools print and nobody means: frames of a stack, diffs, timestamps of logs.
 _NOISE = re.compile(r'\s*(File ".*", line \d+|at \S+ ?\(|@@ |[+-]{3} |\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d)')
@@ -165,6 +168,44 @@ def classify(text: str, labels: Sequence[str]) -> Question[str]:
         500,
         lambda found: _one_of(found["label"], labels),
     )
+
+
+def name_modules(modules: Sequence[Sketch]) -> Question[list[Title]]:
+    shown = [
+        {"n": number, "name": each.name, "says": each.description, "files": each.files[:MOST_SHOWN_FILES]}
+        for number, each in enumerate(modules, start=1)
+    ]
+
+    def read(found: Any) -> list[Title]:
+        titles = [_title(each, len(modules)) for each in _list(found["modules"])]
+        for told in ([each.place for each in titles], [each.name.lower() for each in titles]):
+            if len(set(told)) < len(told):
+                raise ValueError("two modules have the same number or name")
+        return titles
+
+    module = _object(n={"type": "integer"}, name={"type": "string"}, description={"type": "string"})
+    return Question(
+        "modules",
+        "These are groups of files of one codebase, found by a scan. For each give the short name that its maintainers would"
+        " use (one to three words; keep the one it has if that is it) and in one line of at most 15 words what it is for."
+        " Leave out those that the file names tell you nothing about.",
+        {"modules": shown},
+        _object(modules=_list_of(module)),
+        3000,
+        read,
+    )
+
+
+def _title(found: Any, count: int) -> Title:
+    number = found["n"]
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= count:
+        raise ValueError(f"there is no module {number!r}")
+    name, description = (" ".join(_text(found[field]).split()) for field in ("name", "description"))
+    if not name or len(name) > LONGEST_NAME or not re.fullmatch(r"[\w][\w ./&+-]*", name):
+        raise ValueError(f"a name has 1 to {LONGEST_NAME} letters")
+    if not description or len(description) > LONGEST_DESCRIPTION:
+        raise ValueError(f"a description has 1 to {LONGEST_DESCRIPTION} characters")
+    return Title(number - 1, redact(name)[0], redact(description)[0])
 
 
 def summarise(text: str, lines: int) -> Question[str]:

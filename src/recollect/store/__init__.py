@@ -1,0 +1,1 @@
+"""The record: one SQLite file a user, which bears crashes, crowds and wrong keys."""

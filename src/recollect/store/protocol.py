@@ -11,9 +11,11 @@ from recollect.store.classes import Key
 
 if TYPE_CHECKING:
     from recollect.store.changes import ChangeLog
+    from recollect.store.episodes import EpisodeShelf
     from recollect.store.events import EventShelf
     from recollect.store.ledger import LedgerShelf
     from recollect.store.messages import MessageShelf
+    from recollect.store.modules import ModuleShelf
     from recollect.store.purge import Cleared, Purged
     from recollect.store.reviews import ReviewShelf
     from recollect.store.vectors import Scan
@@ -162,6 +164,14 @@ class Store(Protocol):
     @property
     def ledger(self) -> "LedgerShelf":
         """What calls of a sidecar have cost."""
+
+    @property
+    def episodes(self) -> "EpisodeShelf":
+        """What was done in sessions: tools, files, tasks, and the patterns in them."""
+
+    @property
+    def modules(self) -> "ModuleShelf":
+        """The module map of each project."""
 
     @property
     def events(self) -> "EventShelf":

@@ -8,9 +8,20 @@ from datetime import datetime
 import apsw
 
 import recollect.model as m
+from recollect.store import episodes
+from recollect.store.pruned import FORGET_WORDS
 
 MARK = "forgotten"  # the setting of a project that was: `at` which time, by which `change`
-_LEARNT = ("aliases", "seasons", "budget", "retrievals", "clustered_at", "compacted")  # settings
+_LEARNT = (
+    "aliases",
+    "seasons",
+    "budget",
+    "retrievals",
+    "clustered_at",
+    "compacted",
+    "episodes_seen",
+)  # settings
+_WORK = ("tool_executions", "tool_days", "task_history", "pruned")  # traces of work in a project
 _DECIDED = ("memory", "auto", "preset")  # who turned memory off for a project wants it off
 
 
@@ -60,7 +71,15 @@ def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, a
     sessions = change(f"DELETE FROM sessions WHERE {mine}")
     gaps = change(f"DELETE FROM gaps WHERE {here}")
     change(f"DELETE FROM clusters WHERE {here}")
+    change(f"DELETE FROM module_maps WHERE {here}")
+    change(f"DELETE FROM pruned_words WHERE rowid >> 12 IN (SELECT num FROM pruned WHERE {mine})")
+    db.execute(FORGET_WORDS)
+    change(f"DELETE FROM pruned WHERE {mine}")
+    change(f"DELETE FROM window_items WHERE {mine}")
+    change(f"DELETE FROM measures WHERE {mine}")
+    change(f"DELETE FROM timings WHERE {mine}")
     change(f"DELETE FROM settings WHERE {here} AND name IN {_LEARNT}")
+    episodes.clear(db, user_id, project_id)
     return Cleared(memories, messages, sessions, findings, gaps)
 
 
@@ -121,10 +140,11 @@ def _purge_projects(db: apsw.Connection, then: str) -> None:
     marked = "(SELECT project_id FROM settings WHERE name = ? AND value ->> 'at' < ?)"
     used = " UNION ".join(
         f"SELECT project_id FROM {table} WHERE project_id IS NOT NULL"
-        for table in ("memories", "messages", "sessions", "gaps")
+        for table in ("memories", "messages", "sessions", "gaps", *_WORK)
     )
     left = f"id IN {marked} AND id NOT IN ({used} UNION SELECT project_id FROM settings WHERE name IN {_DECIDED})"
     gone = [row[0] for row in db.execute(f"SELECT id FROM projects WHERE {left}", (MARK, then))]
     db.executemany("DELETE FROM projects WHERE id = ?", ((name,) for name in gone))  # with its keys
-    db.executemany("DELETE FROM settings WHERE project_id = ?", ((name,) for name in gone))
+    for table in ("settings", "module_maps", "measures", "timings"):
+        db.executemany(f"DELETE FROM {table} WHERE project_id = ?", ((name,) for name in gone))
     db.execute("DELETE FROM settings WHERE name = ? AND value ->> 'at' < ?", (MARK, then))

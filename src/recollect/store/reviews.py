@@ -16,8 +16,11 @@ class ReviewShelf:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def ask(self, review: m.Review) -> bool:
-        """Keep the question; False where the same one has been asked before, be it open or decided."""
+    def ask(self, review: m.Review, since: datetime | None = None) -> bool:
+        """Keep the question; False where the same one has been asked before, be it open or decided.
+
+        `since` is when its reason arose: one that was decided before then is asked again.
+        """
         row = (
             review.id,
             review.user_id,
@@ -29,7 +32,10 @@ class ReviewShelf:
         )
         with self._db.writing() as db:
             db.execute(
-                f"INSERT OR IGNORE INTO reviews ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", row
+                f"INSERT INTO reviews ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
+                " ON CONFLICT (kind, memories) DO UPDATE SET reason = excluded.reason,"
+                " created_at = excluded.created_at, decided_at = NULL, decision = NULL WHERE decided_at < ?",
+                (*row, m.to_text(since) if since else ""),
             )
             return db.changes() > 0
 

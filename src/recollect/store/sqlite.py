@@ -21,12 +21,16 @@ from recollect.store.changes import ChangeLog
 from recollect.store.check import UNREADABLE, find_damage, find_problems
 from recollect.store.classes import COLUMNS
 from recollect.store.connection import BUSY_SECONDS
+from recollect.store.episodes import EpisodeShelf
 from recollect.store.events import EventShelf
 from recollect.store.keys import KeyNote
 from recollect.store.ledger import LedgerShelf
+from recollect.store.measures import MeasureShelf
 from recollect.store.messages import MessageShelf
+from recollect.store.modules import ModuleShelf
 from recollect.store.opening import open_or_restore, version_of
 from recollect.store.protocol import AuditCheck, Edge, Problem, StoreInfo, TextRow
+from recollect.store.pruned import PrunedShelf
 from recollect.store.reviews import ReviewShelf
 from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.words import searchable, terms
@@ -57,9 +61,13 @@ class SqliteStore:
         self._path = path
         self.messages = MessageShelf(self._db)
         self.changes = ChangeLog(self._db, _index_again, self.transaction)
+        self.modules = ModuleShelf(self._db)
         self.reviews = ReviewShelf(self._db)
         self.events = EventShelf(self._db)
         self.ledger = LedgerShelf(self._db)
+        self.measures = MeasureShelf(self._db)
+        self.pruned = PrunedShelf(self._db)
+        self.episodes = EpisodeShelf(self._db)
         self._vectors: dict[str, VectorIndex] = {}
 
     def close(self) -> None:
@@ -735,7 +743,8 @@ _UNEMBEDDED = (
 
 
 _QUARANTINED = (
-    "(m.standing = 'candidate' AND m.promoted_at <= ? AND (m.settled_at IS NULL OR m.access_count > 0))"
+    "(m.standing = 'candidate' AND m.promoted_at <= ? AND (m.settled_at IS NULL OR m.access_count > 0"
+    " OR EXISTS (SELECT 1 FROM json_each(m.provenance) WHERE value ->> 'source' IN ('user_stated', 'user_corrected'))))"
 )
 
 

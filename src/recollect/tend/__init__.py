@@ -1,0 +1,1 @@
+"""What looks after memories: decay, compaction, review, undo, transfer, health."""

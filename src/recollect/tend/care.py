@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recollect.model as m
+from recollect.codebase.shelves import drop_shelves
 from recollect.config import Settings
 from recollect.embed.protocol import Embedder
 from recollect.errors import OutOfScope, Refused
@@ -83,7 +84,9 @@ class Care:
 
         self.refuse_agents("consolidate memories")
         user, pace = self.settings.user, Pace(stop, busy)
-        work = Work(self.store, self.embedder, user, self.actor, self.clock(), pace, self.sidecar)
+        work = Work(
+            self.store, self.embedder, user, self.actor, self.clock(), pace, self.sidecar, here=self.project
+        )
         if dry_run:
             return plan(work, only, progress)
         if not only:
@@ -141,7 +144,9 @@ class Care:
         if self.project is None:
             raise Refused("This folder belongs to no project.", "`recollect forget ID` forgets one memory.")
         change = self.change("forget", "Forgot the whole project.")
-        return change, states.forget_all(self.store, change, self.project.id)
+        cleared = states.forget_all(self.store, change, self.project.id)
+        drop_shelves(self.settings.home, [self.project.id])
+        return change, cleared
 
     def restore_project(self) -> m.Undone:
         """This project as it was when it was last forgotten as a whole. Raises `Refused`."""
@@ -156,11 +161,13 @@ class Care:
         for folder in ("spool", "spool/hooks"):
             WaitingFiles(self.settings.home / folder).drain(lambda lines: 0)
         change = replace(self.change("forget", "Forgot everything."), project_id=None)
-        return change, states.forget_all(self.store, change, None)
+        cleared = states.forget_all(self.store, change, None)
+        drop_shelves(self.settings.home)
+        return change, cleared
 
     def purge(self) -> Purged | None:
         """What was forgotten more than 30 days ago goes for good; None where nothing is due, or it was done today."""
-        return purge.purge_if_due(self.store, self.clock())
+        return purge.purge_if_due(self.store, self.settings.home, self.clock())
 
     def vacuum(self, *, force: bool = False) -> int | None:
         """Rewrite the file without what it no longer needs, if that pays or `force`; bytes saved. Raises `StoreBusy`."""

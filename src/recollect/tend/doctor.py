@@ -12,6 +12,7 @@ from recollect.embed.open import NoEmbedder
 from recollect.embed.protocol import Embedder
 from recollect.errors import EmbedderUnavailable
 from recollect.store.protocol import Store
+from recollect.store.stale import stale_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def examine(
         _embedder(embedder),
         _vectors(store, embedder),
         _conflicts(store, view),
+        _stale(store, view),
     )
 
 
@@ -131,3 +133,13 @@ def _conflicts(store: Store, view: m.View) -> Diagnosis:
         finding = "1 contradiction waits" if count == 1 else f"{count} contradictions wait"
         return Diagnosis("conflicts", True, f"{finding} to be settled.", "`recollect conflicts`")
     return Diagnosis("conflicts", True, "No contradictions are open.")
+
+
+def _stale(store: Store, view: m.View) -> Diagnosis:
+    count = len(stale_in(store, view.project_id))
+    if count:
+        finding = "1 memory is" if count == 1 else f"{count:,} memories are"
+        return Diagnosis(
+            "stale", True, f"{finding} about code that has changed since.", "`recollect review --kind stale`"
+        )
+    return Diagnosis("stale", True, "No memory is known to be about code that has changed.")

@@ -23,6 +23,9 @@ SECTIONS = (
     "findings",
     "gaps",
     "reviews",
+    "maps",
+    "patterns",
+    "learnings",
     "messages",
 )
 _UNREADABLE = (ValueError, RecursionError)

@@ -1,8 +1,10 @@
 """What nobody looks after by hand: forgotten memories go for good, and the file gives back what it no longer needs."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import recollect.model as m
+from recollect.codebase.shelves import drop_shelves
 from recollect.store.protocol import Store
 from recollect.store.purge import Purged
 from recollect.tend.undo import GRACE
@@ -15,14 +17,16 @@ WORTH = 0.2  # share of a large file that must be free
 _PURGED, _DROPPED, _VACUUMED = "purged", "messages_dropped", "vacuumed"  # settings: when it was last done
 
 
-def purge_if_due(store: Store, now: datetime) -> Purged | None:
+def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
     """Take out what was forgotten more than 30 days ago, at most once a day; None where there was nothing to do."""
     if not store.purge_due(now - GRACE):
         return None
     last = store.setting(None, _PURGED)
     if last is not None and abs(now - m.from_text(last)) < EVERY:  # abs: a clock may have been wrong
         return None
+    before = {project.id for project in store.projects()}
     purged = store.purge(now - GRACE, ACTOR, now)
+    drop_shelves(home, before - {project.id for project in store.projects()})
     store.set_setting(None, _PURGED, m.to_text(now))
     return purged
 

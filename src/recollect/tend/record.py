@@ -13,10 +13,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import recollect.model as m
+from recollect.codebase.modules import map as maps
+from recollect.episodes import learnings, patterns
 from recollect.errors import ContentRefused
 from recollect.kinds import DEFAULT, kind_of
 from recollect.learn import enrich, limits
 from recollect.learn.redact import redact
+from recollect.store.episodes import Learning, Owner, Pattern
 from recollect.tend.join import NEWEST
 
 LONGEST = 4 * limits.MAX_FIELD  # characters of a text: what a door lets in, and what its redaction made of it
@@ -144,6 +147,35 @@ class Reader:
     def review(self, record: object, projects: Mapping[str, str]) -> m.Review:
         values = self._owned(_REVIEW, record, "review", projects, "id", "kind", "memories", "created_at")
         return m.Review(**{"user_id": self.user_id, "project_id": None, "reason": ""} | values)
+
+    def module_map(self, record: object, projects: Mapping[str, str]) -> tuple[str, maps.ModuleMap]:
+        """The project, and its map."""
+        values = self._owned(_MAP, record, "map", projects, "project_id", "version", "modules")
+        if values.pop("version") != maps.VERSION:
+            raise _refusal("map.version is another one than ours: the project has to be scanned anew")
+        return values.pop("project_id"), maps.ModuleMap(**values)
+
+    def pattern(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, Pattern]:
+        owner, values = self._learnt(_PATTERN, _PATTERNS, record, "pattern", projects)
+        return owner, Pattern(**values)
+
+    def learning(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, Learning]:
+        owner, values = self._learnt(_LEARNING, _LEARNINGS, record, "learning", projects)
+        return owner, Learning(**values)
+
+    def _learnt(
+        self,
+        table: "Table",
+        kinds: "Mapping[str, Field]",
+        record: object,
+        name: str,
+        projects: Mapping[str, str],
+    ) -> tuple[Owner, dict[str, Any]]:
+        """What was learnt from what was done: `data` is read as its kind has it."""
+        kind = str(self._start(record).get("kind"))
+        fields = {**table, "data": kinds.get(kind, _text), "project_id": _project_id}
+        values = self._owned(fields, record, name, projects, *table, "data")
+        return Owner(self.user_id, values.pop("project_id", None)), values
 
     def tag(self, record: object) -> tuple[str, str]:
         """Its name and description."""
@@ -513,6 +545,139 @@ _REVIEW: Table = {
     "decision": _text,
 }
 _TAG: Table = {"name": _named, "description": _text}
+
+
+_MOST_FILES = 60_000  # of a module: all that a project can have
+
+
+def _named_values(item: Field, most: int = MOST) -> Field:
+    """An object with names of its own."""
+
+    def field(name: str, value: Any, reader: Reader) -> dict[str, Any]:
+        if not isinstance(value, Mapping) or len(value) > most:
+            raise _refusal(f"{name} must be an object of at most {most:,} names")
+        return {_named(name, key, reader): item(f"{name}.{key}", each, reader) for key, each in value.items()}
+
+    return field
+
+
+_files = _list(_named, _MOST_FILES)
+_PLACED = _object(maps.Placed, {"key": _text, "by": _named}, "key", "by")
+_MODULE: Table = {
+    "key": _named,
+    "name": _named,
+    "kind": _one_of(maps.Kind),
+    "description": _text,
+    "core_files": _files,
+    "entry_points": _files,
+    "test_files": _files,
+    "dependencies": _list(_named, _MOST_FILES),
+    "related": _list(_named, _MOST_FILES),
+    "terms": _list(_named, _MOST_FILES),
+    "confidence": _one_of(maps.Confidence),
+    "sessions": _texts,
+    "said": _named_values(_named),
+}
+_FRAMEWORK: Table = {"tool": _named, "config_file": _text, "run_command": _text}
+_TOOLS: Table = {
+    "path": _text,
+    "tool": _named,
+    "commands": _named_values(_text),
+    "test": _object(maps.Framework, _FRAMEWORK, "tool"),
+    "linters": _texts,
+}
+_MAP: Table = {
+    "project_id": _project_id,
+    "version": _count,
+    "modules": _list(_object(maps.Module, _MODULE, "key", "name"), _MOST_FILES),
+    "tools": _list(_object(maps.Tools, _TOOLS, "path", "tool"), _MOST_FILES),
+    "files": _named_values(_PLACED, _MOST_FILES),
+    "merged": _named_values(_PLACED, _MOST_FILES),
+    "updated_at": _time,
+}
+
+
+def _data(table: Table, *may_lack: str) -> Field:
+    """As it is kept, what is null too."""
+    needed = table.keys() - may_lack
+
+    def field(name: str, value: Any, reader: Reader) -> dict[str, Any]:
+        values = _whole(table, value, reader, name, *sorted(needed))
+        return {each: values.get(each) for each in table if each in value}
+
+    return field
+
+
+def _pair(item: Field) -> Field:
+    whole = _list(item, 2)
+
+    def field(name: str, value: Any, reader: Reader) -> tuple[Any, ...]:
+        pair: tuple[Any, ...] = whole(name, value, reader)
+        if len(pair) != 2:
+            raise _refusal(f"{name} must be two")
+        return pair
+
+    return field
+
+
+def _line(name: str, value: Any, reader: Reader) -> tuple[str, tuple[str, ...]]:
+    """Of a failure: its words, and what they spoke of."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise _refusal(f"{name} must be words and names")
+    return _named(name, value[0], reader), _texts(name, value[1], reader)
+
+
+_some_lines = _list(_line)
+
+
+def _lines(name: str, value: Any, reader: Reader) -> tuple[Any, ...]:
+    lines: tuple[Any, ...] = _some_lines(name, value, reader)
+    if not lines:
+        raise _refusal(f"{name} is empty")
+    return lines
+
+
+_FAILURE = _data({"head": _text, "lines": _lines})
+_PATTERNS: Mapping[str, Field] = {
+    patterns.CO_EDIT: _data({"files": _pair(_named), "operations": _texts, "within_seconds": _count}),
+    patterns.ERROR_FIX: _data(
+        {
+            "failure": _FAILURE,
+            "error": _text,
+            "command": _text,
+            "files": _texts,
+            "commands": _texts,
+            "instead": _text,
+        }
+    ),
+    patterns.REFACTOR: _data({"rename": _pair(_named), "files": _list(_named, _MOST_FILES)}),
+    patterns.WORKFLOW: _data({"steps": _texts}),
+}
+_LEARNINGS: Mapping[str, Field] = {
+    learnings.FILE_PURPOSE: _data({"path": _named, "says": _text, "tasks": _texts, "times": _count}),
+    learnings.COMMON_ERROR: _data({"error": _text, "command": _text, "times": _count}, "error", "command"),
+    learnings.WORKFLOW_LEARNT: _data({"steps": _texts, "times": _count}),
+}
+
+
+def _mark(name: str, value: Any, reader: Reader) -> str:
+    """What a pattern is known by: words, or a digest, which is no secret."""
+    return (
+        value
+        if isinstance(value, str) and re.fullmatch(r"[0-9a-f]{24}", value)
+        else _named(name, value, reader)
+    )
+
+
+_PATTERN: Table = {
+    "kind": _one_of(_PATTERNS),
+    "name": _mark,
+    "confidence": _share,
+    "count": _count,
+    "first_seen": _time,
+    "last_seen": _time,
+}
+_LEARNING: Table = {"kind": _one_of(_LEARNINGS), "name": _named, "confidence": _share, "session": _text}
 
 
 def _budget(name: str, value: Any, reader: Reader) -> int:

@@ -195,6 +195,7 @@ def confirmed(memory: m.Memory, actor: str, now: datetime) -> m.Memory:
         memory,
         standing=memory.standing if memory.pinned else m.Standing.CONFIRMED,
         promoted_at=None,
+        anchors=(),  # to be tied to the code as it is now
         trust=trust,
         confidence=max(memory.confidence, trust),
         provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-BREADCRUMBS:]),

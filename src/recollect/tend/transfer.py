@@ -3,6 +3,7 @@ is there already both versions are joined."""
 
 import base64
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,6 +12,8 @@ from itertools import groupby, islice
 from typing import IO, Any, TypeVar
 
 import recollect.model as m
+from recollect.codebase.modules.map import ModuleMap, as_document, from_document
+from recollect.codebase.modules.merge import MODEL
 from recollect.embed.protocol import Embedder
 from recollect.errors import (
     ChangeNotFound,
@@ -21,11 +24,13 @@ from recollect.errors import (
     StoreError,
 )
 from recollect.learn.enrich import embedded_text
+from recollect.store.episodes import Learning, Owner, Pattern
 from recollect.store.protocol import Store
 from recollect.tend.join import join, join_links, join_sessions, lost_text
 from recollect.tend.parcel import FORMAT, VERSION, Parcel
 from recollect.tend.record import OUR_PROJECT, SETTINGS, ForeignVector, Reader
 
+_EVERY = 1_000_000_000
 BATCH = 128  # memories to a transaction: a sync each would cost more than their embedding
 
 Progress = Callable[[int], None]
@@ -71,6 +76,9 @@ def laid_out(
         "findings": store.each_finding(view),
         "gaps": store.each_gap(view),
         "reviews": store.reviews.each(view),
+        "maps": _maps(store, projects),
+        "patterns": _patterns(store, view.user_id, projects),
+        "learnings": _learnings(store, view.user_id, projects),
         **({"messages": store.messages.each(view)} if messages else {}),
     }
     for name, records in sections.items():
@@ -100,6 +108,29 @@ def _settings(store: Store, places: Iterable[str | None]) -> Iterator[dict[str, 
         for name in SETTINGS:
             if value := store.setting(place, name):
                 yield {"name": name, "project_id": place, "value": value}
+
+
+def _maps(store: Store, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for project in projects:
+        if document := store.modules.get(project.id):
+            yield {"project_id": project.id, **json.loads(document)}
+
+
+def _patterns(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for owner in _owners(user_id, projects):
+        found = store.episodes.patterns(owner, limit=_EVERY)
+        for each in sorted(found, key=lambda each: (each.kind, each.name)):
+            yield {"project_id": owner.project_id, **m.as_json(each)}
+
+
+def _learnings(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for owner in _owners(user_id, projects):
+        for each in sorted(store.episodes.learnings(owner), key=lambda each: (each.kind, each.name)):
+            yield {"project_id": owner.project_id, **m.as_json(each)}
+
+
+def _owners(user_id: str, projects: Iterable[m.Project]) -> list[Owner]:
+    return [Owner(user_id), *(Owner(user_id, project.id) for project in projects)]
 
 
 def _described(store: Store, view: m.View) -> list[dict[str, str]]:
@@ -165,6 +196,8 @@ class Importer:
         self._change = change
         self._reader = Reader(user_id, project, clock)
         self._projects: dict[str, str] = {}  # the file's ids, and ours
+        self._patterns: dict[Owner, dict[tuple[str, str], Pattern]] = {}  # ours, by kind and name
+        self._learnings: dict[Owner, dict[tuple[str, str], Learning]] = {}
         self._superseded: list[tuple[str, str]] = []  # those that came so, and what replaced them
         if self._by_agent and project is None:
             raise OutOfScope("There is no project here to import into.", "Run it in the project's folder.")
@@ -206,6 +239,9 @@ class Importer:
             self._each("finding", rest.read("findings"), self._bring_finding, report)
             self._each("gap", rest.read("gaps"), self._bring_gap, report)
             self._each("review", rest.read("reviews"), self._bring_review, report)
+            self._each("map", rest.read("maps"), self._bring_map, report)
+            self._each("pattern", rest.read("patterns"), self._bring_pattern, report)
+            self._each("learning", rest.read("learnings"), self._bring_learning, report)
             self._describe_tags(rest, report)
             self._bring_messages(rest.read("messages"), report)
         self._link_successors()
@@ -453,6 +489,34 @@ class Importer:
             if ours.memories == review.memories:
                 self._store.reviews.decide(ours.id, review.decision, review.decided_at)
 
+    def _bring_map(self, record: Any) -> None:
+        """The one that a person has corrected holds, and of two the newer: so it is the same on every machine."""
+        project_id, theirs = self._reader.module_map(record, self._projects)
+
+        def choose(document: str | None) -> str:
+            ours = from_document(document) if document else None
+            return as_document(theirs if ours is None else max(ours, theirs, key=_map_rank))
+
+        self._store.modules.change(project_id, choose, theirs.updated_at or self._clock())
+
+    def _bring_pattern(self, record: Any) -> None:
+        owner, theirs = self._reader.pattern(record, self._projects)
+        if owner not in self._patterns:
+            found = self._store.episodes.patterns(owner, limit=_EVERY)
+            self._patterns[owner] = {(each.kind, each.name): each for each in found}
+        ours = self._patterns[owner].get((theirs.kind, theirs.name))
+        if ours is None or (theirs.count, theirs.last_seen) > (ours.count, ours.last_seen):
+            self._store.episodes.put_patterns(owner, theirs.kind, [theirs])
+
+    def _bring_learning(self, record: Any) -> None:
+        owner, theirs = self._reader.learning(record, self._projects)
+        if owner not in self._learnings:
+            found = self._store.episodes.learnings(owner)
+            self._learnings[owner] = {(each.kind, each.name): each for each in found}
+        ours = self._learnings[owner].get((theirs.kind, theirs.name))
+        if ours is None or theirs.confidence > ours.confidence:
+            self._store.episodes.put_learning(owner, theirs)
+
     def _describe_tags(self, parcel: Parcel, report: ImportReport) -> None:
         if not parcel.counts.get("tags"):
             return
@@ -546,6 +610,13 @@ class _LeftOut:
             return ()
         several = "s were" if self._count > 1 else " was"
         return (f"{self._count:,} {self._what}{several} left out: {self._why}",)
+
+
+def _map_rank(found: ModuleMap) -> tuple[bool, str, str]:
+    said = [by for module in found.modules for by in module.said.values()]
+    said += [placed.by for placed in (*found.files.values(), *found.merged.values())]
+    by_person = any(by != MODEL and not m.is_agent(by) for by in said)
+    return by_person, m.to_text(found.updated_at) if found.updated_at else "", as_document(found)
 
 
 def _check_ends(link: m.Link, memories: Mapping[str, m.Memory]) -> None:

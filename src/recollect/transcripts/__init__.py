@@ -1,0 +1,1 @@
+"""The records that hosts keep of their sessions, read as one kind of event."""

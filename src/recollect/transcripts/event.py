@@ -34,6 +34,7 @@ class Event:
     branch: str = ""
     agent: str = ""  # of a sub-agent; "" for the main one
     injected: bool = False  # put there by a host or a tool rather than said by the person
+    size: int = 0  # characters of the text, where only its ends were kept; 0 = it is whole
 
     @property
     def is_message(self) -> bool:

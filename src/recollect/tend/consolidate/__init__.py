@@ -1,0 +1,1 @@
+"""Consolidation: many small acts on many memories, undone as one."""

@@ -7,6 +7,7 @@ MERGED = "merged"
 PROPOSED = "proposed"
 SUPERSEDED = "superseded"
 CONTRADICTIONS = "contradictions"
+TIED = "tied"
 STALE = "stale"
 LINKED = "linked"
 STRENGTHENED = "strengthened"
@@ -20,6 +21,7 @@ COUNTED = (  # in the order of a summary: what is counted, and how one and sever
     (PROPOSED, "proposed {} merge", "proposed {} merges"),
     (SUPERSEDED, "superseded {}", "superseded {}"),
     (CONTRADICTIONS, "{} contradiction", "{} contradictions"),
+    (TIED, "tied {} to code", "tied {} to code"),
     (STALE, "{} stale", "{} stale"),
     (LINKED, "{} link", "{} links"),
     (STRENGTHENED, "{} stronger link", "{} stronger links"),

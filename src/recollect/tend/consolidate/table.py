@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recollect.tend.consolidate.act import Act
 from recollect.tend.consolidate.clusters import clusters
 from recollect.tend.consolidate.contradictions import contradictions
-from recollect.tend.consolidate.facts import facts
+from recollect.tend.consolidate.facts import facts, ties
 from recollect.tend.consolidate.links import coaccess, links
 from recollect.tend.consolidate.merge import merge
 from recollect.tend.consolidate.prune import prune
@@ -30,7 +30,8 @@ OPERATIONS = {
     "contradictions": Operation(contradictions, "bring to light what cannot both be true", 8),
     "coaccess": Operation(coaccess, "strengthen links of what was used together"),
     "links": Operation(links, "link what is near, across sessions"),
-    "facts": Operation(facts, "ask about what names files or commands that are gone"),
+    "ties": Operation(ties, "tie memories to the code they name"),
+    "facts": Operation(facts, "ask about what the code no longer bears out"),
     "prune": Operation(prune, "forget what was archived and is no longer believed", 16),
     "tags": Operation(tags, "make one of tags that are spelt differently, drop those nobody has", 16),
     "clusters": Operation(clusters, "find clusters anew", 1),

@@ -4,11 +4,14 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 import recollect.model as m
+from recollect.codebase.anchors.check import Seen, check
+from recollect.codebase.anchors.tie import KnownCode, marked_file, tie
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}")
@@ -19,6 +22,19 @@ _ABSENT = re.compile(
 )
 _TARGET = re.compile(r"^([\w.-]+(?:\s+[\w.-]+)*)\s*:(?!=)", re.M)
 _RECIPE = re.compile(r"^@?([\w-]+)[^:=\n]*:(?!=)", re.M)
+# What is said to be a package that the project needs.
+_NEEDED = re.compile(
+    r"\b(?:depends? on|dependency on|built with|pinned to|package|library|dependency|crate|gem)(?: called)? `([\w@./-]+)`"
+    r"|`([\w@./-]+)` (?:package|library|dependency|crate|gem)\b",
+    re.I,
+)
+_MANIFESTS = frozenset(
+    """pyproject.toml setup.py setup.cfg requirements.txt requirements-dev.txt dev-requirements.txt Pipfile environment.yml
+    package.json Cargo.toml go.mod Gemfile composer.json pom.xml build.gradle build.gradle.kts libs.versions.toml
+    CMakeLists.txt conanfile.txt conanfile.py vcpkg.json""".split()
+)
+_MOST_MANIFESTS = 100
+_PLAIN_CALL = re.compile(r"([\w.]+)\(([\w\s,=*.…]*)\)")
 _LARGEST = 200_000  # files of a project beyond which nobody looks
 _LONGEST = 1_000_000  # bytes of a manifest
 _SKIPPED = {".git", "node_modules", ".venv", "venv", "__pycache__", "target", "dist", "build"}
@@ -33,15 +49,56 @@ class Verifier(Protocol):
     def check(self, memory: m.Memory) -> str | None:
         """What speaks against it, in a clause for people; None where nothing does, or it cannot be told."""
 
+    def changed(self, memory: m.Memory) -> str | None:
+        """What of that is due to a change of the code it is tied to."""
+
+    def tie(self, memory: m.Memory) -> tuple[m.Anchor, ...]:
+        """The code it is about, as it is now."""
+
 
 class NamedThings:
-    """Files that a memory names must exist below `root`, and commands in the manifest that would define them."""
+    """Files and packages that a memory names must be there below `root`, commands in the manifest that would define them,
+    and the code it is tied to must be what it was."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, code: KnownCode | None = None) -> None:
         self._root = root
+        self._code = code
+        self._seen: dict[str, Seen] = {}
+
+    def tie(self, memory: m.Memory) -> tuple[m.Anchor, ...]:
+        return tie(self._root, memory.content, memory.file_paths, self._code)
 
     def check(self, memory: m.Memory) -> str | None:
-        if memory.branch is not None or _ABSENT.search(memory.content):
+        if memory.branch is not None:
+            return None
+        return self._untrue(memory) or self.changed(memory) or self._unnamed(memory)
+
+    def changed(self, memory: m.Memory) -> str | None:
+        checked = check(self._root, [memory], self._seen, self._code)
+        self._seen |= checked.seen
+        return checked.stale.get(memory.id)
+
+    def _untrue(self, memory: m.Memory) -> str | None:
+        """What it says of the parameters of a function it is tied to, and the function does not have."""
+        for anchor in memory.anchors:
+            name = anchor.symbol.rpartition(".")[2]
+            calls, named = _calls_of(name, memory.content), _parameters_named(name, memory.content)
+            has = self._parameters(anchor) if calls or named else []
+            if not has or any(each.startswith("**") for each in has):
+                continue
+            for parameter in (*named, *(each for call in calls for each in _given(call, has))):
+                if parameter not in has:
+                    return f"`{anchor.symbol}` has no parameter {parameter}"
+        return None
+
+    def _parameters(self, anchor: m.Anchor) -> list[str]:
+        file = marked_file(self._root, anchor.path)
+        definition = file.definition(anchor.symbol) if file is not None else None
+        return [name for name, _ in definition.parameters] if definition is not None else []
+
+    def _unnamed(self, memory: m.Memory) -> str | None:
+        """A file, a package or a command that it names and that is not there."""
+        if _ABSENT.search(memory.content):
             return None
         quoted = _QUOTED.findall(memory.content)
         for name in dict.fromkeys((*memory.file_paths, *filter(_PATH.fullmatch, quoted))):
@@ -50,7 +107,17 @@ class NamedThings:
         for command in quoted:
             if missing := self._missing(command.split()):
                 return missing
+        for match in _NEEDED.finditer(memory.content):
+            package = match[1] or match[2]
+            if self._needs and not _names(self._needs, package):
+                return f"no manifest names {package}"
         return None
+
+    @cached_property
+    def _needs(self) -> str:
+        """What the manifests of the project say, all of them; empty where there are none."""
+        paths = [path for name in _MANIFESTS for path in (self._files or {}).get(name, ())]
+        return "\n".join(filter(None, map(self._read, paths[:_MOST_MANIFESTS])))
 
     def _has(self, name: str) -> bool:
         """Also where it is below a folder that was not said; a name that leads elsewhere is not ours to look for."""
@@ -115,7 +182,7 @@ class NamedThings:
         text = next(
             (text for name in ("Makefile", "makefile", "GNUmakefile") if (text := self._read(name))), ""
         )
-        if not text or re.search(r"^-?include\b|^[^\t#\n]*%[^\n]*:", text, re.M):
+        if not text or re.search(r"^-?include\b|^\.DEFAULT\s*:|^[^\t#\n]*%[^\n]*:", text, re.M):
             return None  # others, or patterns, may make it
         return {name for names in _TARGET.findall(text) for name in names.split()}
 
@@ -133,6 +200,44 @@ class NamedThings:
             return path.read_text(encoding="utf-8") if path.stat().st_size <= _LONGEST else ""
         except (OSError, UnicodeDecodeError):
             return ""
+
+
+def _calls_of(function: str, text: str) -> list[str]:
+    """What stands in the brackets of calls of it."""
+    found = [call for quoted in _QUOTED.findall(text) if (call := _PLAIN_CALL.fullmatch(quoted.strip()))]
+    return [call[2] for call in found if call[1].rpartition(".")[2] == function]
+
+
+def _parameters_named(function: str, text: str) -> list[str]:
+    """Those that `text` says `function` takes: "the `strict` parameter of `parse`", "`parse` takes `strict`"."""
+    if not function:
+        return []
+    call = rf"`[\w.]*\b{re.escape(function)}(?:\(\))?`"
+    word = r"`(\w+)=?`"
+    noun = r"(?:parameter|argument|option|flag|keyword)"
+    patterns = (
+        rf"{word} {noun} (?:of|to|in|for) {call}",
+        rf"{noun} {word} (?:of|to|in|for) {call}",
+        rf"{call} (?:takes|accepts|expects|has)(?: an?| the)?(?: {noun})? {word}",
+    )
+    return [name for pattern in patterns for name in re.findall(pattern, text, re.I)]
+
+
+def _given(call: str, has: Sequence[str]) -> Iterator[str]:
+    """What a call names: its keywords, and its words if there are more of them than could be meant by position."""
+    words = [
+        word for each in call.split(",") if (word := each.strip()) and not word.startswith(("*", ".", "…"))
+    ]
+    yield from (word.partition("=")[0].strip() for word in words if "=" in word)
+    positional = [word for word in words if "=" not in word]
+    takes = [each for each in has if each not in ("self", "cls", "this") and each != "*"]
+    if not any(each.startswith("*") for each in has) and len(positional) > len(takes):
+        yield from (word for word in positional if word not in takes)
+
+
+def _names(text: str, package: str) -> bool:
+    pattern = re.sub(r"[-_.]+", "[-_.]+", re.escape(package).replace(r"\-", "-").replace(r"\.", "."))
+    return re.search(rf"(?<![\w-]){pattern}(?![\w-])", text, re.I) is not None
 
 
 def _unless(known: set[str] | None, name: str, where: str) -> str | None:

@@ -27,6 +27,7 @@ class Work:
     pace: Pace
     sidecar: Judge | None = None  # None = rules alone
     verifiers: Mapping[str, Verifier] | None = None  # by project; None = for all that are on this machine
+    here: m.Project | None = None  # where we stand: of several worktrees, this one is looked at
     since: datetime | None = None  # when the last run was; None = never
     advance: Callable[[float], None] = lambda share: None  # of the operation that is under way
     gone: set[str] = field(default_factory=set)  # what this run supersedes
@@ -44,7 +45,8 @@ class Work:
     def verifier(self, memory: m.Memory) -> Verifier | None:
         """Who can tell whether it still holds; None where nobody can."""
         if self.verifiers is None:
-            roots = {each.id: Path(each.root) for each in self.store.projects() if each.root}
+            known = [*self.store.projects(), *([self.here] if self.here else [])]
+            roots = {each.id: Path(each.root) for each in known if each.root}
             self.verifiers = {name: NamedThings(root) for name, root in roots.items() if root.is_dir()}
         return self.verifiers.get(memory.project_id or "")
 
@@ -98,9 +100,9 @@ class Work:
             for link in self.store.links(one)
         )
 
-    def ask(self, kind: str, reason: str, *memories: m.Memory) -> bool:
-        """Leave it to a person; whether it is a new question."""
+    def ask(self, kind: str, reason: str, *memories: m.Memory, since: datetime | None = None) -> bool:
+        """Leave it to a person; whether it is a new question. `since` as for `ReviewShelf.ask`."""
         names = tuple(memory.id for memory in memories)
         project = memories[0].project_id
         question = m.Review(m.new_id(self.now), self.user_id, project, kind, names, reason, self.now)
-        return self.store.reviews.ask(question)
+        return self.store.reviews.ask(question, since)

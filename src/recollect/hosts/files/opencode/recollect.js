@@ -36,6 +36,15 @@ const hook = (event, payload, wait) =>
 
 const cut = (text) => (typeof text === "string" ? text.slice(0, LARGEST) : "")
 
+// What a hook says of an output: plain text to add, or a shorter output to put in its place and text to add.
+const answered = (said) => {
+  try {
+    return JSON.parse(said)
+  } catch {
+    return { text: said }
+  }
+}
+
 const unfailing = (handlers) =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [
@@ -102,9 +111,11 @@ export const Recollect = async ({ directory }) => {
       }
       const warned = await (warnings.get(input.callID) ?? "")
       warnings.delete(input.callID)
-      const found = await send("tool.execute.after", input.sessionID, call)
-      const text = [warned, found].filter(Boolean).join("\n\n")
-      if (text && typeof output.output === "string") output.output += `\n\n${text}`
+      const found = answered(await send("tool.execute.after", input.sessionID, call))
+      if (typeof output.output !== "string") return
+      if (found.output && output.output.length <= LARGEST) output.output = found.output
+      const text = [warned, found.text].filter(Boolean).join("\n\n")
+      if (text) output.output += `\n\n${text}`
     },
 
     "experimental.session.compacting": async (input, output) => {

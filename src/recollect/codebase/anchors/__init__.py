@@ -1,0 +1,1 @@
+"""Memories tied to the code they are about, and noticed when it changes."""

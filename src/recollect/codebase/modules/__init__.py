@@ -1,0 +1,1 @@
+"""The module map: which parts a codebase has, and how it is built, tested and linted."""

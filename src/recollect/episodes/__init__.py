@@ -1,0 +1,1 @@
+"""What was done before: tools, files, tasks, and the patterns in them."""

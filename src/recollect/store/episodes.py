@@ -1,0 +1,804 @@
+"""Episodes on the shelf: tools that ran, files they touched, tasks, snapshots, patterns and learnings. All of one owner."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+import apsw
+
+import recollect.model as m
+from recollect.store.connection import Database
+
+TABLES = {
+    "tool_executions": {
+        "id": "BIGINT",
+        "timestamp": "TIMESTAMP",
+        "session_id": "VARCHAR",
+        "task_id": "VARCHAR",
+        "tool_name": "VARCHAR",
+        "parameters": "VARCHAR",
+        "result": "VARCHAR",
+        "success": "BOOLEAN",
+        "error_message": "VARCHAR",
+        "duration_ms": "BIGINT",
+        "context_tokens": "BIGINT",
+        "project_id": "VARCHAR",
+    },
+    "file_interactions": {
+        "id": "BIGINT",
+        "timestamp": "TIMESTAMP",
+        "session_id": "VARCHAR",
+        "task_id": "VARCHAR",
+        "file_path": "VARCHAR",
+        "operation": "VARCHAR",
+        "line_range": "VARCHAR",
+        "success": "BOOLEAN",
+        "context": "VARCHAR",
+        "changes_summary": "VARCHAR",
+        "project_id": "VARCHAR",
+    },
+    "task_history": {
+        "id": "BIGINT",
+        "task_id": "VARCHAR",
+        "session_id": "VARCHAR",
+        "description": "VARCHAR",
+        "intent": "VARCHAR",
+        "status": "VARCHAR",
+        "started_at": "TIMESTAMP",
+        "completed_at": "TIMESTAMP",
+        "files_touched": "VARCHAR",
+        "tools_used": "VARCHAR",
+        "outcome": "VARCHAR",
+        "project_id": "VARCHAR",
+    },
+    "context_snapshots": {
+        "id": "BIGINT",
+        "timestamp": "TIMESTAMP",
+        "session_id": "VARCHAR",
+        "task_id": "VARCHAR",
+        "context_items": "VARCHAR",
+        "total_tokens": "BIGINT",
+        "pruned_items": "VARCHAR",
+        "reason": "VARCHAR",
+        "project_id": "VARCHAR",
+    },
+    "learned_patterns": {
+        "id": "BIGINT",
+        "pattern_type": "VARCHAR",
+        "pattern_data": "VARCHAR",
+        "confidence": "DOUBLE",
+        "observed_count": "BIGINT",
+        "first_seen": "TIMESTAMP",
+        "last_seen": "TIMESTAMP",
+        "project_id": "VARCHAR",
+    },
+    "session_learnings": {
+        "id": "BIGINT",
+        "session_id": "VARCHAR",
+        "learning_type": "VARCHAR",
+        "data": "VARCHAR",
+        "confidence": "DOUBLE",
+        "project_id": "VARCHAR",
+    },
+}
+GROWING = frozenset({"tool_executions", "file_interactions", "context_snapshots"})  # rows never change
+MOST_FILES = 200  # that a task remembers by name
+_AGING = ("tool_executions", "file_interactions", "context_snapshots")
+_OWNED = (*TABLES, "tool_days", "file_totals")
+_PAGE = 100_000  # rows read at once
+
+
+class Operation(StrEnum):
+    READ = "read"
+    WRITE = "write"
+    EDIT = "edit"
+    SEARCH = "search"
+    ANALYZE = "analyze"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Intent(StrEnum):
+    READING = "CodeReading"
+    WRITING = "CodeWriting"
+    FIXING = "ProjectFixing"
+    EXPLORING = "ProjectExploration"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    user_id: str
+    project_id: str | None = None  # None = outside any project
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A tool that ran. What is in it is redacted and bounded already."""
+
+    key: str
+    at: datetime
+    session: str
+    tool: str
+    parameters: Mapping[str, Any]
+    success: bool
+    task: str | None = None
+    result: Mapping[str, Any] | None = None  # None = not known
+    error: str | None = None
+    duration_ms: int | None = None  # None = not known
+    context_tokens: int | None = None  # None = not known
+    id: int = 0  # 0 = not kept yet
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A file that something was done with."""
+
+    key: str
+    at: datetime
+    session: str
+    path: str
+    operation: Operation
+    success: bool = True
+    task: str | None = None
+    lines: tuple[int, int] | None = None  # None = all of it, or not known
+    context: str | None = None  # what for
+    changes: str | None = None
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    id: str
+    session: str
+    description: str
+    started_at: datetime
+    status: Status = Status.ACTIVE
+    intent: Intent | None = None  # None = not clear yet
+    completed_at: datetime | None = None
+    files: tuple[str, ...] = ()
+    tools: Mapping[str, int] = field(default_factory=dict)
+    outcome: str = ""
+    number: int = 0  # what people call it by
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Of a pattern, under a key that counts once."""
+
+    kind: str
+    name: str
+    data: Mapping[str, Any]
+    key: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    kind: str
+    name: str  # what makes it the same pattern when it is seen again
+    data: Mapping[str, Any]
+    confidence: float
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    kind: str
+    name: str
+    data: Mapping[str, Any]
+    confidence: float
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileTotal:
+    """All that was ever done with a file, rows that have gone included."""
+
+    reads: int = 0
+    edits: int = 0
+    last_seen: datetime | None = None  # None = never
+
+
+_EXECUTION = (
+    "key, timestamp, session_id, task_id, tool_name, parameters, result, success, error_message,"
+    " duration_ms, context_tokens"
+)
+_TOUCH = (
+    "key, timestamp, session_id, task_id, file_path, operation, line_range, success, context, changes_summary"
+)
+_TASK = (
+    "task_id, session_id, description, intent, status, started_at, completed_at, files_touched, tools_used,"
+    " outcome"
+)
+_MINE = "user_id = ? AND project_id = ?"
+_ADD_EXECUTION = f"INSERT OR IGNORE INTO tool_executions (user_id, project_id, {_EXECUTION}) VALUES ({', '.join('?' * 13)})"
+_ADD_TOUCH = (
+    f"INSERT OR IGNORE INTO file_interactions (user_id, project_id, {_TOUCH}) VALUES ({', '.join('?' * 12)})"
+)
+
+
+class EpisodeShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # what was done
+
+    def add(self, owner: Owner, executions: Iterable[Execution], touches: Iterable[Touch]) -> int:
+        """Keep those whose key is new, and what they mean for their tasks; how many executions were new."""
+        tools: dict[str, Counter[str]] = defaultdict(Counter)
+        files: dict[str, dict[str, None]] = defaultdict(dict)
+        new = 0
+        with self._db.writing() as db:
+            for each in executions:
+                db.execute(_ADD_EXECUTION, (*_mine(owner), *_execution_row(each)))
+                if db.changes():
+                    new += 1
+                    if each.task:
+                        tools[each.task][each.tool] += 1
+            for touch in touches:
+                db.execute(_ADD_TOUCH, (*_mine(owner), *_touch_row(touch)))
+                if db.changes() and touch.task:
+                    files[touch.task].setdefault(touch.path)
+            for task in {*tools, *files}:
+                _enrich(db, owner, task, tools[task], files[task])
+        return new
+
+    def touches(
+        self,
+        owner: Owner,
+        *,
+        path: str | None = None,
+        like: str | None = None,
+        task: str | None = None,
+        session: str | None = None,
+        limit: int = 5,
+    ) -> list[Touch]:
+        """Newest first: of a file, of files with `like` in their names, of a task, or of a session."""
+        which, params = _MINE, list(_mine(owner))
+        if session is not None:
+            which, params = f"{which} AND session_id = ?", [*params, session]
+        if path is not None:
+            which, params = f"{which} AND file_path = ?", [*params, path]
+        if like is not None:  # the names are few and stand in the index; the rows are many
+            names = (
+                "SELECT DISTINCT file_path FROM file_interactions WHERE user_id = ? AND project_id = ?"
+                " AND file_path LIKE ? ESCAPE '\\'"
+            )
+            which, params = f"{which} AND file_path IN ({names})", [*params, *params, _anywhere(like)]
+        if task is not None:
+            which, params = "+user_id = ? AND +project_id = ? AND task_id = ?", [*params, task]
+        query = f"SELECT id, {_TOUCH} FROM file_interactions WHERE {which} ORDER BY timestamp DESC, id DESC LIMIT ?"
+        with self._db.reading() as db:
+            return [_touch_from(row) for row in db.execute(query, (*params, limit))]
+
+    def paths_ending(self, owner: Owner, name: str) -> list[str]:
+        """Files known here as `…/name`."""
+        query = (
+            f"SELECT DISTINCT file_path FROM file_interactions WHERE {_MINE} AND file_path LIKE ? ESCAPE '\\'"
+        )
+        with self._db.reading() as db:
+            return [str(row[0]) for row in db.execute(query, (*_mine(owner), f"%/{_literal(name)}"))]
+
+    def total(self, owner: Owner, path: str) -> FileTotal:
+        live = (
+            "SELECT count(*) FILTER (WHERE operation = 'read'), count(*) FILTER (WHERE operation IN ('edit', 'write')),"
+            f" max(timestamp) FROM file_interactions WHERE {_MINE} AND file_path = ?"
+        )
+        gone = f"SELECT reads, edits, last_seen FROM file_totals WHERE {_MINE} AND file_path = ?"
+        with self._db.reading() as db:
+            found = [
+                *db.execute(live, (*_mine(owner), path)),
+                *db.execute(gone, (*_mine(owner), path)),
+            ]
+        seen = [m.from_text(row[2]) for row in found if row[2]]
+        return FileTotal(sum(row[0] for row in found), sum(row[1] for row in found), max(seen, default=None))
+
+    def executions(
+        self,
+        owner: Owner,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        task: str | None = None,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Execution]:
+        """In the order they were recorded: those after a number; with `before`, the last that come before that one."""
+        which, params = "id > ?", [*_mine(owner), after]
+        for name, value in (("session_id", session), ("task_id", task)):
+            if value is not None:
+                which, params = f"{which} AND {name} = ?", [*params, value]
+        if before is not None:
+            which, params = f"{which} AND id < ?", [*params, before]
+        query = (
+            f"SELECT id, {_EXECUTION} FROM tool_executions WHERE {_MINE} AND {which}"
+            f" ORDER BY id {'ASC' if before is None else 'DESC'} LIMIT ?"
+        )
+        with self._db.reading() as db:
+            found = [_execution_from(row) for row in db.execute(query, (*params, limit))]
+        return found if before is None else found[::-1]
+
+    # tasks
+
+    def start(self, owner: Owner, task: Task, words: str) -> bool:
+        """Whether it is new. A session has one active task: the one before it waits."""
+        with self._db.writing() as db:
+            columns = ", ".join("?" * 13)
+            db.execute(
+                f"INSERT OR IGNORE INTO task_history (user_id, project_id, {_TASK}, words) VALUES ({columns})",
+                (*_mine(owner), *_task_row(task), words),
+            )
+            if not db.changes():
+                return False
+            if task.status is Status.ACTIVE:
+                _pause_others(db, owner, task)
+            _changed(db)
+        return True
+
+    def update(self, owner: Owner, task: Task) -> None:
+        """Status, intent, times and outcome. Made active, it is the only one of its session."""
+        with self._db.writing() as db:
+            db.execute(
+                "UPDATE task_history SET status = ?, intent = ?, completed_at = ?, outcome = ?"
+                f" WHERE task_id = ? AND {_MINE}",
+                (
+                    str(task.status),
+                    task.intent,
+                    m.to_text(task.completed_at) if task.completed_at else None,
+                    task.outcome,
+                    task.id,
+                    *_mine(owner),
+                ),
+            )
+            if task.status is Status.ACTIVE:
+                _pause_others(db, owner, task)
+            _changed(db)
+
+    def task(self, owner: Owner, name: str) -> Task | None:
+        """By number or id."""
+        numbered = name.isdecimal() and len(name) < 19  # more digits than a row's number can have
+        which = "id = ?" if numbered else "task_id = ?"
+        found = self._tasks(f"WHERE {_MINE} AND {which}", *_mine(owner), int(name) if numbered else name)
+        return found[0] if found else None
+
+    def active(self, owner: Owner, session: str) -> Task | None:
+        """The task that a session works on: its own, or one that a person started for whatever session comes."""
+        return next(
+            iter(
+                self._tasks(
+                    f"WHERE {_MINE} AND status = 'active' AND session_id IN (?, '')"
+                    " ORDER BY started_at DESC, id DESC LIMIT 1",
+                    *_mine(owner),
+                    session,
+                )
+            ),
+            None,
+        )
+
+    def tasks(self, owner: Owner, statuses: Iterable[Status] = tuple(Status), limit: int = 20) -> list[Task]:
+        """Newest first."""
+        return self._tasks(
+            f"WHERE {_MINE} AND status IN (SELECT value FROM json_each(?)) ORDER BY started_at DESC, id DESC LIMIT ?",
+            *_mine(owner),
+            json.dumps([str(each) for each in statuses]),
+            limit,
+        )
+
+    def tasks_numbered(self, owner: Owner, numbers: Iterable[int]) -> list[Task]:
+        return self._tasks(
+            f"WHERE {_MINE} AND id IN (SELECT value FROM json_each(?))",
+            *_mine(owner),
+            json.dumps(list(numbers)),
+        )
+
+    def _tasks(self, which: str, *params: object) -> list[Task]:
+        with self._db.reading() as db:
+            return [
+                _task_from(row) for row in db.execute(f"SELECT id, {_TASK} FROM task_history {which}", params)
+            ]
+
+    def tasks_with(self, owner: Owner, words: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
+        """How many tasks there are, and the numbers and words of those that have one of `words`."""
+        any_of = " OR ".join(["instr(' ' || words || ' ', ?)"] * len(words)) or "0"
+        with self._db.reading() as db:
+            total = db.execute(f"SELECT count(*) FROM task_history WHERE {_MINE}", _mine(owner)).get
+            query = f"SELECT id, words FROM task_history WHERE {_MINE} AND ({any_of})"
+            found: list[Any] = list(db.execute(query, (*_mine(owner), *(f" {word} " for word in words))))
+        return int(str(total)), found
+
+    def task_vectors(self, owner: Owner, model: str) -> tuple[list[int], bytes]:
+        """Numbers of tasks, and their vectors one after the other."""
+        query = (
+            "SELECT v.id, v.vector FROM task_history t JOIN task_vectors v USING (id)"
+            " WHERE t.user_id = ? AND t.project_id = ? AND v.model = ?"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (*_mine(owner), model)).fetchall()
+        numbers: list[Any] = [row[0] for row in found]
+        vectors: list[Any] = [row[1] for row in found]
+        return numbers, b"".join(vectors)
+
+    def without_vector(self, owner: Owner, model: str, limit: int) -> list[tuple[int, str]]:
+        query = (
+            f"SELECT id, description FROM task_history t WHERE {_MINE} AND NOT EXISTS"
+            " (SELECT 1 FROM task_vectors v WHERE v.id = t.id AND v.model = ?) ORDER BY id DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            return list(db.execute(query, (*_mine(owner), model, limit)))
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> None:
+        with self._db.writing() as db:
+            db.executemany(
+                "INSERT OR REPLACE INTO task_vectors SELECT ?1, ?2, ?3 WHERE ?1 IN (SELECT id FROM task_history)",
+                ((number, model, vector) for number, vector in vectors),
+            )
+
+    # snapshots
+
+    def put_snapshot(
+        self,
+        owner: Owner,
+        session: str,
+        at: datetime,
+        items: Sequence[Mapping[str, Any]],
+        total_tokens: int,
+        pruned: Sequence[Mapping[str, Any]],
+        reason: str,
+        task: str | None,
+    ) -> int:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT INTO context_snapshots (user_id, project_id, timestamp, session_id, task_id, context_items,"
+                " total_tokens, pruned_items, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *_mine(owner),
+                    m.to_text(at),
+                    session,
+                    task,
+                    m.dumps(list(items)),
+                    total_tokens,
+                    m.dumps(list(pruned)),
+                    reason,
+                ),
+            )
+            return int(db.last_insert_rowid())
+
+    # patterns and learnings
+
+    def see_pattern(self, owner: Owner, seen: Sighting) -> None:
+        """Count it, once for each key. What it says takes the place of what was said before."""
+        when = m.to_text(seen.at)
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO learned_patterns (user_id, project_id, pattern_type, name, pattern_data,"
+                " confidence, observed_count, first_seen, last_seen) VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?)",
+                (*_mine(owner), seen.kind, seen.name, m.dumps(seen.data), when, when),
+            )
+            which = f"{_MINE} AND pattern_type = ? AND name = ?"
+            name = (*_mine(owner), seen.kind, seen.name)
+            number = db.execute(f"SELECT id FROM learned_patterns WHERE {which}", name).get
+            db.execute("INSERT OR IGNORE INTO pattern_sightings VALUES (?, ?)", (seen.key, number))
+            db.execute(
+                "UPDATE learned_patterns SET observed_count = observed_count + ?4,"
+                " confidence = (observed_count + ?4) / (observed_count + ?4 + 1.0), pattern_data = ?2,"
+                " first_seen = min(first_seen, ?3), last_seen = max(last_seen, ?3) WHERE id = ?1",
+                (number, m.dumps(seen.data), when, db.changes()),
+            )
+            _changed(db)
+
+    def put_patterns(self, owner: Owner, kind: str, patterns: Iterable[Pattern]) -> None:
+        """All there are of a kind that is counted anew each time; others of it stay as they were."""
+        with self._db.writing() as db:
+            db.executemany(
+                "INSERT INTO learned_patterns (user_id, project_id, pattern_type, name, pattern_data, confidence,"
+                " observed_count, first_seen, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET pattern_data = excluded.pattern_data, confidence = excluded.confidence,"
+                " observed_count = excluded.observed_count, first_seen = min(first_seen, excluded.first_seen),"
+                " last_seen = max(last_seen, excluded.last_seen)",
+                (
+                    (
+                        *_mine(owner),
+                        kind,
+                        each.name,
+                        m.dumps(each.data),
+                        each.confidence,
+                        each.count,
+                        m.to_text(each.first_seen),
+                        m.to_text(each.last_seen),
+                    )
+                    for each in patterns
+                ),
+            )
+            _changed(db)
+
+    def patterns(self, owner: Owner, kind: str | None = None, limit: int = 1000) -> list[Pattern]:
+        """Those seen most often and last come first."""
+        query = (
+            "SELECT pattern_type, name, pattern_data, confidence, observed_count, first_seen, last_seen"
+            f" FROM learned_patterns WHERE {_MINE} AND (?3 IS NULL OR pattern_type = ?3) AND observed_count > 0"
+            " ORDER BY confidence DESC, observed_count DESC, last_seen DESC LIMIT ?4"
+        ).replace(_MINE, "user_id = ?1 AND project_id = ?2")
+        with self._db.reading() as db:
+            return [_pattern_from(row) for row in db.execute(query, (*_mine(owner), kind, limit))]
+
+    def put_learning(self, owner: Owner, learning: Learning) -> None:
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT INTO session_learnings (user_id, project_id, session_id, learning_type, name, data, confidence)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET session_id = excluded.session_id,"
+                " data = excluded.data, confidence = excluded.confidence",
+                (
+                    *_mine(owner),
+                    learning.session,
+                    learning.kind,
+                    learning.name,
+                    m.dumps(learning.data),
+                    learning.confidence,
+                ),
+            )
+            _changed(db)
+
+    def learnings(self, owner: Owner, kind: str | None = None) -> list[Learning]:
+        query = (
+            "SELECT learning_type, name, data, confidence, session_id FROM session_learnings"
+            " WHERE user_id = ?1 AND project_id = ?2 AND (?3 IS NULL OR learning_type = ?3) ORDER BY confidence DESC, id"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (*_mine(owner), kind))
+            return [Learning(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in found]
+
+    # columns, for those who count
+
+    def change(self) -> tuple[int, int]:
+        """What grows when a row changes that was there before, and what grows when one goes."""
+        with self._db.reading() as db:
+            seq, purge = next(db.execute("SELECT seq, purge FROM episode_change"))
+        return int(seq), int(purge)
+
+    def columns(
+        self, table: str, names: Sequence[str], user_id: str, project_id: str | None, after: int
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows with a greater number than `after`, by and by, turned into columns. None is all projects."""
+        kinds = TABLES[table]
+        # numpy reads times without a zone only.
+        wanted = ", ".join(f"substr({name}, 1, 26)" if kinds[name] == "TIMESTAMP" else name for name in names)
+        where = "user_id = ? AND id > ?" + (" AND project_id = ?" if project_id is not None else "")
+        query = f"SELECT {wanted} FROM {table} WHERE {where} ORDER BY id"
+        params = (user_id, after) if project_id is None else (user_id, after, project_id)
+        with self._db.reading() as db:
+            found = db.execute(query, params)
+            while page := list(islice(found, _PAGE)):
+                yield list(zip(*page, strict=True))
+
+    def tool_days(self, owner: Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
+        """Of rows that have gone: tool, executions, successes, those timed, and how long they took together."""
+        query = (
+            "SELECT tool_name, sum(executions), sum(successes), sum(timed), sum(duration_ms) FROM tool_days"
+            f" WHERE {_MINE} AND day >= ? GROUP BY tool_name"
+        )
+        with self._db.reading() as db:
+            return list(db.execute(query, (*_mine(owner), m.to_text(since)[:10])))
+
+    # growing old
+
+    def size(self) -> int:
+        """Rows of tools and files."""
+        with self._db.reading() as db:
+            return sum(
+                int(str(db.execute(f"SELECT count(*) FROM {table}").get))
+                for table in ("tool_executions", "file_interactions")
+            )
+
+    def moment_of(self, place: int) -> datetime | None:
+        """The time of the row, of tools and files together, that has so many older ones; None where there are fewer."""
+        query = (
+            "SELECT timestamp FROM tool_executions UNION ALL SELECT timestamp FROM file_interactions"
+            " ORDER BY timestamp LIMIT 1 OFFSET ?"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (place,)).get
+        return m.from_text(str(found)) if found else None
+
+    def roll_up(self, before: datetime) -> int:
+        """Take out rows from before then, and keep what they sum up to; how many."""
+        then = m.to_text(before)
+        with self._db.reading() as db:  # mostly there is nothing, and nobody need wait
+            old = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE timestamp < ?1)" for table in _AGING)
+            if not db.execute(f"SELECT {old}", (then,)).get:
+                return 0
+        with self._db.writing() as db:
+            db.execute(_ROLL_TOOLS, (then,))
+            db.execute(_ROLL_FILES, (then,))
+            gone = 0
+            for table in _AGING:
+                db.execute(f"DELETE FROM {table} WHERE timestamp < ?", (then,))
+                gone += db.changes()
+            db.execute("UPDATE episode_change SET purge = purge + 1")
+        return gone
+
+
+_ROLL_TOOLS = """
+    INSERT INTO tool_days
+    SELECT user_id, project_id, substr(timestamp, 1, 10), tool_name, count(*), sum(success), count(duration_ms),
+        coalesce(sum(duration_ms), 0)
+    FROM tool_executions WHERE timestamp < ? GROUP BY 1, 2, 3, 4
+    ON CONFLICT DO UPDATE SET executions = executions + excluded.executions,
+        successes = successes + excluded.successes, timed = timed + excluded.timed,
+        duration_ms = duration_ms + excluded.duration_ms
+"""
+_ROLL_FILES = """
+    INSERT INTO file_totals
+    SELECT user_id, project_id, file_path, count(*) FILTER (WHERE operation = 'read'),
+        count(*) FILTER (WHERE operation IN ('edit', 'write')), max(timestamp)
+    FROM file_interactions WHERE timestamp < ? GROUP BY 1, 2, 3
+    ON CONFLICT DO UPDATE SET reads = reads + excluded.reads, edits = edits + excluded.edits,
+        last_seen = max(last_seen, excluded.last_seen)
+"""
+
+
+def clear(db: apsw.Connection, user_id: str, project_id: str | None) -> None:
+    """Everything of a project, or of a user where `project_id` is None."""
+    for table in _OWNED:
+        db.execute(
+            f"DELETE FROM {table} WHERE user_id = ?1 AND (?2 IS NULL OR project_id = ?2)",
+            (user_id, project_id),
+        )
+    db.execute("UPDATE episode_change SET purge = purge + 1")
+
+
+def _mine(owner: Owner) -> tuple[str, str]:
+    return owner.user_id, owner.project_id or ""
+
+
+def _changed(db: apsw.Connection) -> None:
+    db.execute("UPDATE episode_change SET seq = seq + 1")
+
+
+def _pause_others(db: apsw.Connection, owner: Owner, task: Task) -> None:
+    db.execute(
+        f"UPDATE task_history SET status = 'paused' WHERE {_MINE} AND session_id = ? AND status = 'active'"
+        " AND task_id <> ?",
+        (*_mine(owner), task.session, task.id),
+    )
+
+
+def _enrich(
+    db: apsw.Connection, owner: Owner, task: str, tools: Mapping[str, int], files: Iterable[str]
+) -> None:
+    query = f"SELECT files_touched, tools_used FROM task_history WHERE task_id = ? AND {_MINE}"
+    known = db.execute(query, (task, *_mine(owner))).fetchone()
+    if known is None:
+        return
+    touched = list(dict.fromkeys([*json.loads(known[0]), *files]))[:MOST_FILES]
+    used = Counter(json.loads(known[1])) + Counter(tools)
+    db.execute(
+        "UPDATE task_history SET files_touched = ?, tools_used = ? WHERE task_id = ?",
+        (m.dumps(touched), m.dumps(used), task),
+    )
+    _changed(db)
+
+
+def _literal(text: str) -> str:
+    """For LIKE, without its wildcards."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _anywhere(text: str) -> str:
+    return f"%{_literal(text)}%"
+
+
+def _execution_row(each: Execution) -> tuple[object, ...]:
+    return (
+        each.key,
+        m.to_text(each.at),
+        each.session,
+        each.task,
+        each.tool,
+        m.dumps(each.parameters),
+        None if each.result is None else m.dumps(each.result),
+        int(each.success),
+        each.error,
+        each.duration_ms,
+        each.context_tokens,
+    )
+
+
+def _execution_from(row: Sequence[Any]) -> Execution:
+    number, key, at, session, task, tool, parameters, result, success, error, duration, tokens = row
+    return Execution(
+        key,
+        m.from_text(at),
+        session,
+        tool,
+        json.loads(parameters),
+        bool(success),
+        task,
+        None if result is None else json.loads(result),
+        error,
+        duration,
+        tokens,
+        number,
+    )
+
+
+def _touch_row(touch: Touch) -> tuple[object, ...]:
+    lines = None if touch.lines is None else m.dumps({"start": touch.lines[0], "end": touch.lines[1]})
+    return (
+        touch.key,
+        m.to_text(touch.at),
+        touch.session,
+        touch.task,
+        touch.path,
+        str(touch.operation),
+        lines,
+        int(touch.success),
+        touch.context,
+        touch.changes,
+    )
+
+
+def _touch_from(row: Sequence[Any]) -> Touch:
+    number, key, at, session, task, path, operation, lines, success, context, changes = row
+    span = json.loads(lines) if lines else None
+    return Touch(
+        key,
+        m.from_text(at),
+        session,
+        path,
+        Operation(operation),
+        bool(success),
+        task,
+        (span["start"], span["end"]) if span else None,
+        context,
+        changes,
+        number,
+    )
+
+
+def _task_row(task: Task) -> tuple[object, ...]:
+    return (
+        task.id,
+        task.session,
+        task.description,
+        task.intent,
+        str(task.status),
+        m.to_text(task.started_at),
+        m.to_text(task.completed_at) if task.completed_at else None,
+        m.dumps(task.files),
+        m.dumps(task.tools),
+        task.outcome,
+    )
+
+
+def _task_from(row: Sequence[Any]) -> Task:
+    number, name, session, description, intent, status, started, completed, files, tools, outcome = row
+    return Task(
+        name,
+        session,
+        description,
+        m.from_text(started),
+        Status(status),
+        Intent(intent) if intent else None,
+        m.from_text(completed) if completed else None,
+        tuple(json.loads(files)),
+        json.loads(tools),
+        outcome or "",
+        number,
+    )
+
+
+def _pattern_from(row: Sequence[Any]) -> Pattern:
+    kind, name, data, confidence, count, first, last = row
+    return Pattern(kind, name, json.loads(data), confidence, count, m.from_text(first), m.from_text(last))

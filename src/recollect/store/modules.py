@@ -1,0 +1,31 @@
+"""The module map of each project: one document, changed as a whole."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import recollect.model as m
+from recollect.store.connection import Database
+
+
+class ModuleShelf:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def get(self, project_id: str) -> str | None:
+        """None where there is no map yet."""
+        with self._db.reading() as db:
+            found: str | None = db.execute(
+                "SELECT document FROM module_maps WHERE project_id = ?", (project_id,)
+            ).get
+            return found
+
+    def change(self, project_id: str, how: Callable[[str | None], str], at: datetime) -> str:
+        """Put what `how` makes of the document in its place. One transaction: nobody's change is lost."""
+        with self._db.writing() as db:
+            old = db.execute("SELECT document FROM module_maps WHERE project_id = ?", (project_id,)).get
+            new = how(old)
+            if new != old:
+                db.execute(
+                    "INSERT OR REPLACE INTO module_maps VALUES (?, ?, ?)", (project_id, new, m.to_text(at))
+                )
+            return new

@@ -1,0 +1,211 @@
+"""`recollect graph`: the code graph at the command line."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def shop(home) -> Path:
+    """The project we stand in."""
+    folder = Path.cwd()
+    (folder / "lib").mkdir()
+    (folder / "lib/money.py").write_text(
+        '"""Money."""\n\n\nclass Money:\n    """An amount."""\n\n    def plus(self, other):\n        return self\n\n\n'
+        "def total(items):\n    return Money().plus(items)\n"
+    )
+    (folder / "cart.py").write_text(
+        "import requests\nfrom lib.money import total\n\n\ndef checkout(box):\n    requests.post('x')\n"
+        "    box.plus(1)\n    return total([])\n"
+    )
+    return folder
+
+
+def test_a_file_shows_its_outline(run):
+    result = run("graph", "file", "lib/money.py")
+
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        "lib/money.py  python",
+        "Money.",
+        "4-8    class Money  An amount.",
+        "7-8      def plus(self, other)",
+        "11-12  def total(items)",
+    ]
+
+
+def test_a_file_is_named_from_here_from_the_root_or_by_its_end(run, shop, monkeypatch):
+    monkeypatch.chdir(shop / "lib")
+
+    paths = [run("graph", "file", name, "--project", str(shop), "--json").json["path"] for name in NAMES]
+
+    assert paths == ["lib/money.py"] * len(NAMES)
+
+
+NAMES = ["money.py", "lib/money.py", "./money.py", "../lib/money.py"]
+
+
+def test_json_of_a_file_has_its_symbols(run):
+    told = run("graph", "file", "lib/money.py", "--json").json
+
+    assert told.keys() == {"path", "language", "doc", "symbols"}
+    assert told["symbols"][1] == {
+        "id": "lib/money.py::Money.plus",
+        "name": "plus",
+        "kind": "function",
+        "path": "lib/money.py",
+        "line": 7,
+        "end": 8,
+        "signature": "(self, other)",
+        "doc": "",
+        "exported": True,
+    }
+
+
+def test_a_symbol_says_where_it_is_and_how_much_it_is_used(run):
+    result = run("graph", "symbol", "total")
+
+    assert result.out.splitlines() == [
+        "lib/money.py:11  function  total(items)",
+        "    1 caller, calls 2 times",
+    ]
+
+
+def test_callers_are_shown_with_confidence_and_rule(run):
+    result = run("graph", "callers", "total")
+
+    assert result.out == "0.99  import  cart.py:8 checkout  calls lib/money.py::total\n"
+
+
+def test_json_of_callers(run):
+    told = run("graph", "callers", "total", "--json").json
+
+    assert told == {
+        "symbols": ["lib/money.py::total"],
+        "edges": [
+            {
+                "source": "cart.py::checkout",
+                "kind": "calls",
+                "target": "lib/money.py::total",
+                "rule": "import",
+                "line": 8,
+                "confidence": 0.99,
+            }
+        ],
+        "left_off": 0,
+    }
+
+
+def test_what_is_only_possible_is_shown_on_request(run):
+    sure = run("graph", "callees", "checkout", "--json").json["edges"]
+    possible = run("graph", "callees", "checkout", "--possible", "--json").json["edges"]
+
+    assert [edge["target"] for edge in sure] == ["external:requests.post", "lib/money.py::total"]
+    assert {"name"} == {edge["rule"] for edge in possible} - {edge["rule"] for edge in sure}
+
+
+def test_dependencies_both_ways(run):
+    needs = run("graph", "deps", "cart.py")
+    needed_by = run("graph", "deps", "lib/money.py", "--reverse")
+
+    assert "imports lib/money.py" in needs.out
+    assert "imports requests (outside)" in needs.out
+    assert needed_by.out.split() == ["1.00", "written", "cart.py:2", "imports", "lib/money.py"]
+
+
+def test_what_may_break_comes_with_the_reason(run):
+    told = run("graph", "impact", "lib/money.py", "--json").json
+
+    assert told.keys() == {"path", "reached", "left_off"}
+    assert told["reached"][0] == {
+        "id": "cart.py::checkout",
+        "path": "cart.py",
+        "distance": 1,
+        "weight": 0.495,
+        "because": {
+            "source": "cart.py::checkout",
+            "kind": "calls",
+            "target": "lib/money.py::total",
+            "rule": "import",
+            "line": 8,
+            "confidence": 0.99,
+        },
+    }
+    assert "calls lib/money.py::total (import 0.99, line 8)" in run("graph", "impact", "money.py").out
+
+
+def test_a_long_answer_is_cut_and_says_so(run, shop):
+    (shop / "many.py").write_text(
+        "from lib.money import total\n" + "".join(f"def f{n}(): total({n})\n" for n in range(9))
+    )
+
+    shown = run("graph", "callers", "total", "-n", "3")
+
+    assert len(shown.out.splitlines()) == 3
+    assert "and 7 more; `-n 10` shows all." in shown.err
+
+
+@pytest.mark.parametrize(
+    "arguments, message, hint",
+    [
+        (("symbol", "totl"), "Unknown symbol 'totl'.", "Did you mean total?"),
+        (
+            ("callers", "zzzzzz"),
+            "Unknown symbol 'zzzzzz'.",
+            "`recollect graph file PATH` shows what a file defines.",
+        ),
+        (("file", "lib/mony.py"), "Unknown file 'lib/mony.py'.", "Did you mean lib/money.py?"),
+        (("impact", "/etc/passwd"), "Unknown file '/etc/passwd'.", "Files that are ignored"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_near_ones(run, arguments, message, hint):
+    result = run("graph", *arguments)
+
+    assert result.code == 1
+    assert message in result.err
+    assert hint in result.err
+
+
+def test_a_file_name_that_fits_several_is_not_guessed(run, shop):
+    (shop / "other").mkdir()
+    (shop / "other/money.py").write_text("x = 1\n")
+
+    result = run("graph", "file", "money.py")
+
+    assert result.code == 1
+    assert "Several end so: lib/money.py, other/money.py." in result.err
+
+
+def test_nothing_found_is_said_aside(run):
+    result = run("graph", "callers", "checkout")
+
+    assert (result.code, result.out) == (0, "")
+    assert result.err.splitlines()[-1] == "Nobody calls it, as far as is known."
+
+
+def test_what_a_terminal_would_obey_is_not_printed(run, shop):
+    (shop / "bad\x1b[31m.py").write_text("def red(): pass\n")
+
+    assert "\x1b[31m" not in run("graph", "symbol", "red").out
+
+
+def test_relevant_ranks_files_and_shows_the_lines_to_read(run):
+    told = run("graph", "relevant", "the total of money is wrong at checkout", "--json").json
+    shown = run("graph", "relevant", "the", "total", "of", "money").out
+
+    assert told.keys() == {"files", "symbols", "snippets"}
+    assert told["files"][0].keys() == {"path", "score", "why"}
+    assert told["snippets"][0].keys() == {"path", "lines", "text", "score", "symbol"}
+    assert "lib/money.py" in shown
+    assert "return Money().plus(items)" in shown
+
+
+def test_relevant_keeps_to_its_budget(run):
+    assert run("graph", "relevant", "total", "--budget", "0", "--json").json["snippets"] == []
+
+
+def test_relevant_to_nothing_says_so(run):
+    result = run("graph", "relevant", "zzzz qqqq")
+
+    assert (result.code, result.out) == (0, "")
+    assert "Nothing here" in result.err
