@@ -258,7 +258,7 @@ def test_whatever_a_host_tells_what_comes_after_is_recorded(engine, odd, number)
 
     done = engine.store.episodes.executions(engine.episodes.owner, session=number, limit=100)
     assert len(seen) == len(odd) + len(good)
-    assert [each.tool for each in done][-2:] == ["Edit", "Bash"]
+    assert {"Edit", "Bash"} <= {each.tool for each in done if each.success}
 
 
 @settings(max_examples=50)
