@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,11 +82,12 @@ def symbol(door: Door, name: str) -> None:
 @click.pass_obj
 def callers(door: Door, name: str, possible: bool, limit: int) -> None:
     """List the calls of NAME, and how each was found."""
-    with _asked(door) as (_, found):
-        symbols = found.symbols_named(name)
-        edges = [edge for each in symbols for edge in found.callers(each.id, possible)]
-    _say_edges(
-        door, {"symbols": [each.id for each in symbols]}, edges, limit, "Nobody calls it, as far as is known."
+    _say_calls(
+        door,
+        name,
+        limit,
+        lambda found, id: found.callers(id, possible),
+        "Nobody calls it, as far as is known.",
     )
 
 
@@ -98,14 +99,11 @@ def callers(door: Door, name: str, possible: bool, limit: int) -> None:
 @click.pass_obj
 def callees(door: Door, name: str, possible: bool, limit: int) -> None:
     """List what NAME calls, and how each was found."""
-    with _asked(door) as (_, found):
-        symbols = found.symbols_named(name)
-        edges = [edge for each in symbols for edge in found.callees(each.id, possible)]
-    _say_edges(
+    _say_calls(
         door,
-        {"symbols": [each.id for each in symbols]},
-        edges,
+        name,
         limit,
+        lambda found, id: found.callees(id, possible),
         "It calls nothing, as far as is known.",
     )
 
@@ -185,6 +183,15 @@ def relevant(door: Door, words: tuple[str, ...], budget: int, limit: int) -> Non
         first, last = snippet.lines
         click.echo("\n" + click.style(look.one_line(f"{snippet.path}:{first}-{last}"), bold=True))
         click.echo(look.printable(snippet.text))
+
+
+def _say_calls(
+    door: Door, name: str, limit: int, ask: Callable[[CodeGraph, str], Sequence[Edge]], otherwise: str
+) -> None:
+    with _asked(door) as (_, found):
+        symbols = found.symbols_named(name)
+        edges = [edge for each in symbols for edge in ask(found, each.id)]
+    _say_edges(door, {"symbols": [each.id for each in symbols]}, edges, limit, otherwise)
 
 
 # asking

@@ -1,5 +1,6 @@
 """History: what was done before, with which files and tools, and what came of it."""
 
+from copy import copy
 from pathlib import Path
 
 import click
@@ -7,9 +8,9 @@ import click
 import recollect.model as m
 from recollect.cli import show as look
 from recollect.cli.door import Door, at_most, open_engine, shared, text_of, time_of
-from recollect.cli.task import say_tasks
+from recollect.cli.task import list_tasks, say_tasks
 from recollect.errors import Refused
-from recollect.store.episodes import Status, Touch
+from recollect.store.episodes import Touch
 
 
 @click.group(
@@ -84,21 +85,10 @@ def tools(door: Door, since: str) -> None:
         click.echo(line)
 
 
-@history.command("tasks")
-@click.option("--status", type=click.Choice([str(each) for each in Status]), help="Only those that are so.")
-@at_most(20)
-@shared
-@click.pass_obj
-def list_tasks(door: Door, status: str | None, limit: int) -> None:
-    """List tasks, newest first."""
-    with open_engine(door) as engine:
-        found = engine.episodes.tasks(Status(status) if status else None, limit)
-    if door.json:
-        look.say_json({"tasks": found})
-        return
-    if not found:
-        click.echo("No tasks here yet.", err=True)
-    say_tasks(found)
+# The same as `task list`, where one looks for it too.
+_tasks = copy(list_tasks)
+_tasks.name = "tasks"
+history.add_command(_tasks)
 
 
 @history.command()
