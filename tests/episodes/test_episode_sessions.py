@@ -24,3 +24,14 @@ def test_nothing_is_recorded_while_memory_is_off(engine):
     engine.sessions.end("s1")
 
     assert engine.episodes.file("login.py").total.last_seen is None
+
+
+def test_our_own_tools_are_recorded_by_the_server_and_not_once_more_from_the_host(engine):
+    engine.sessions.start("s1", host="claude-code")
+    doings = Doings().user("fix the login loop please").edit("login.py")
+    doings.use("mcp__recollect__search_memory", {"query": "login"})
+
+    engine.sessions.record("s1", [(f"e{event.order}", event) for event in doings.events])
+    engine.sessions.end("s1")
+
+    assert [task.tools for task in engine.episodes.tasks()] == [{"Edit": 1}]

@@ -1,7 +1,7 @@
 import pytest
 
 from recollect.transcripts.event import Event
-from recollect.transcripts.tools import FAMILIES, command_of, family_of, path_of, paths_of, text_of
+from recollect.transcripts.tools import FAMILIES, command_of, family_of, is_ours, path_of, paths_of, text_of
 
 
 def called(tool, **given):
@@ -66,3 +66,20 @@ def test_families_are_the_seven_we_know():
 )
 def test_an_event_is_one_of_a_message_a_call_and_an_answer(event, kinds):
     assert (event.is_message, event.is_call, event.is_answer) == kinds
+
+
+@pytest.mark.parametrize(
+    ("tool", "ours"),
+    [
+        ("mcp__recollect__search_memory", True),
+        ("mcp__plugin_recollect_recollect__memory", True),
+        ("mcp_recollect_record_gotcha", True),
+        ("recollect_read_source", True),
+        ("recollect.session_search", True),
+        ("mcp__shop__recollect_orders", False),
+        ("recollect", False),
+        ("Bash", False),
+    ],
+)
+def test_our_own_tools_are_known_by_any_hosts_name_for_them(tool, ours):
+    assert is_ours(called(tool)) is ours

@@ -19,7 +19,7 @@ from recollect.learn.redact import redact
 from recollect.store.episodes import Execution, Operation, Touch
 from recollect.transcripts.event import Event
 from recollect.transcripts.lines import whole
-from recollect.transcripts.tools import EDIT, READ, SEARCH, WRITE, command_of, family_of, paths_of
+from recollect.transcripts.tools import EDIT, READ, SEARCH, WRITE, command_of, family_of, is_ours, paths_of
 
 LONGEST_VALUE = 200  # characters of a value; of a longer one only its size is kept
 LONGEST_COMMAND = 600
@@ -81,6 +81,8 @@ class Pairing:
 
     def see(self, event: Event, now: datetime) -> tuple[Execution, list[Touch]] | None:
         """What ran, once its answer is there and unless it is known. Its key is the same whenever it is told again."""
+        if is_ours(event):
+            return None  # the server records its own tools, whether the host has hooks or not
         if event.is_call:
             self._calls[event.call] = event
             if len(self._calls) > _PENDING:

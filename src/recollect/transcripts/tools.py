@@ -50,6 +50,8 @@ _PATH = ("file_path", "path", "filePath", "notebook_path", "target_file", "filen
 _TEXT = ("new_string", "new_str", "newString", "content", "file_text", "new_source", "code_edit", "text")
 _PATCH = ("input", "patch", "patchText")
 
+# As hosts name the tools of our MCP server: mcp__recollect__x, mcp__plugin_recollect_recollect__x, mcp_recollect_x, recollect_x.
+_OURS = re.compile(r"(?:mcp_+)?(?:plugin_recollect_)?recollect(?:_+|[.:/-])\w+")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _SHELLS = {"bash", "sh", "zsh", "dash", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"}
 
@@ -60,6 +62,11 @@ def family_of(event: Event) -> str:
         return _DEEDS.get(str(event.input.get("command")), OTHER)
     family = FAMILIES.get(event.tool, OTHER)
     return EDIT if family == RUN and _patch_of(event) is not None else family
+
+
+def is_ours(event: Event) -> bool:
+    """Whether it is a tool of Recollect itself."""
+    return _OURS.fullmatch(event.tool) is not None
 
 
 def command_of(event: Event) -> str | None:
