@@ -5,7 +5,7 @@ from doings import BEGIN, Doings, watch
 
 from recollect.episodes.learnings import purpose_of
 from recollect.errors import Refused
-from recollect.store.episodes import Status
+from recollect.store.episode_rows import Status
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from doings import Doings, watch
 from recollect.episodes.record import Pairing, bounded, command_kept, rename_in, summary_of
 from recollect.episodes.recorder import Recorder
 from recollect.errors import StoreBusy
-from recollect.store.episodes import Operation
+from recollect.store.episode_rows import Operation
 from recollect.transcripts.event import Event
 
 

@@ -9,7 +9,7 @@ from doings import BEGIN, watch
 from recollect.engine import Engine
 from recollect.episodes.sql import MOST_ROWS, select
 from recollect.errors import Refused
-from recollect.store.episodes import TABLES
+from recollect.store.episode_rows import TABLES
 
 
 @pytest.fixture

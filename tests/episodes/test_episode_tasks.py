@@ -3,7 +3,7 @@ from doings import Doings, watch
 
 from recollect.episodes.tasks import intent_of, settled
 from recollect.errors import Refused
-from recollect.store.episodes import Intent, Status
+from recollect.store.episode_rows import Intent, Status
 
 
 @pytest.mark.parametrize(

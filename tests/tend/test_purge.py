@@ -9,7 +9,7 @@ from recollect.codebase.modules.merge import Correction
 from recollect.engine import Engine
 from recollect.errors import Refused, StoreBusy
 from recollect.sessions.files import WaitingFiles
-from recollect.store.episodes import Execution, Learning, Operation, Sighting, Task, Touch
+from recollect.store.episode_rows import Execution, Learning, Operation, Sighting, Task, Touch
 from recollect.store.pruned import PrunedText
 from recollect.tend.purge import it_pays, purge_if_due, vacuum_if_it_pays
 

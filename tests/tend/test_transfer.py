@@ -35,7 +35,7 @@ from recollect.model import (
     Visibility,
     fingerprint,
 )
-from recollect.store.episodes import Execution, Learning, Sighting
+from recollect.store.episode_rows import Execution, Learning, Sighting
 from recollect.tend.parcel import lines_of, read_parcel
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"

@@ -10,7 +10,7 @@ from recollect.cli import show as look
 from recollect.cli.door import Door, at_most, open_engine, shared, text_of, time_of
 from recollect.cli.task import list_tasks, say_tasks
 from recollect.errors import Refused
-from recollect.store.episodes import Touch
+from recollect.store.episode_rows import Touch
 
 
 @click.group(

@@ -4,7 +4,7 @@ import click
 
 from recollect.cli import show as look
 from recollect.cli.door import Door, at_most, open_engine, shared, text_of
-from recollect.store.episodes import Status, Task
+from recollect.store.episode_rows import Status, Task
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="start|switch|pause|done|fail|list|show ...")

@@ -11,7 +11,8 @@ from recollect.embed.protocol import Embedder
 from recollect.episodes.columns import Columns
 from recollect.episodes.tasks import words_of
 from recollect.errors import EmbedderUnavailable
-from recollect.store.episodes import EpisodeShelf, FileTotal, Owner, Pattern, Status, Task, Touch
+from recollect.store.episode_rows import FileTotal, Owner, Pattern, Status, Task, Touch
+from recollect.store.episodes import EpisodeShelf
 from recollect.store.words import terms
 
 TOGETHER = 3  # times that make an edit of two files a pair

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Refused
-from recollect.store.episodes import GROWING, TABLES, EpisodeShelf
+from recollect.store.episode_rows import GROWING, TABLES
+from recollect.store.episodes import EpisodeShelf
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -18,7 +18,7 @@ from recollect.episodes.record import Pairing, bounded, clean, executed, place
 from recollect.episodes.recorder import Recorder
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
 from recollect.sessions.switches import is_on
-from recollect.store.episodes import (
+from recollect.store.episode_rows import (
     Execution,
     Learning,
     Operation,

@@ -5,7 +5,7 @@ from pathlib import Path
 import recollect.model as m
 from recollect.episodes.columns import Columns, need_duckdb
 from recollect.errors import Refused
-from recollect.store.episodes import TABLES
+from recollect.store.episode_rows import TABLES
 
 
 def export_parquet(columns: Columns, folder: Path, *, force: bool = False) -> dict[str, int]:

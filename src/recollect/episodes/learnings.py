@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollect.episodes.patterns import WORKFLOW
 from recollect.episodes.record import clean
-from recollect.store.episodes import Execution, Learning, Pattern, Task
+from recollect.store.episode_rows import Execution, Learning, Pattern, Task
 
 FILE_PURPOSE, COMMON_ERROR, WORKFLOW_LEARNT = "file_purpose", "common_error", "workflow"
 OFTEN = 3

@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.episodes.failures import ALIKE, Failure, as_data, failure_from, failure_of, likeness
 from recollect.learn.extract.commands import Command, parse, same_deed
-from recollect.store.episodes import Execution, Pattern, Sighting
+from recollect.store.episode_rows import Execution, Pattern, Sighting
 
 CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW = "co-edit", "error-fix", "refactor", "workflow"
 _OPEN = 16  # failures that wait for what mends them; older ones are given up

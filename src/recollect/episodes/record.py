@@ -16,7 +16,7 @@ from recollect.episodes.failures import as_data, failure_of
 from recollect.learn.extract.commands import parse
 from recollect.learn.extract.outcomes import failed, telling_line
 from recollect.learn.redact import redact
-from recollect.store.episodes import Execution, Operation, Touch
+from recollect.store.episode_rows import Execution, Operation, Touch
 from recollect.transcripts.event import Event
 from recollect.transcripts.lines import whole
 from recollect.transcripts.tools import EDIT, READ, SEARCH, WRITE, command_of, family_of, is_ours, paths_of

@@ -19,7 +19,7 @@ from typing import Any
 import recollect.model as m
 from recollect.episodes.columns import need_duckdb
 from recollect.errors import RecollectError, Refused
-from recollect.store.episodes import TABLES
+from recollect.store.episode_rows import TABLES
 
 MOST_ROWS = 1000
 SECONDS = 10.0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from recollect.episodes.record import clean
 from recollect.learn.extract.commands import parse
 from recollect.stem import stem
-from recollect.store.episodes import Execution, Intent, Status
+from recollect.store.episode_rows import Execution, Intent, Status
 from recollect.store.words import terms
 from recollect.transcripts.event import Event
 from recollect.words import telling_words

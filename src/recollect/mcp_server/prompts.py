@@ -13,8 +13,8 @@ from pydantic import Field
 
 from recollect.errors import RecollectError, UnknownName
 from recollect.mcp_server.desk import Asking, Desk
+from recollect.mcp_server.memories import found, newest, recall
 from recollect.mcp_server.toolbox import tell
-from recollect.mcp_server.tools import found, newest, recall
 
 SHOW = "Show the user this, and nothing more:\n\n"
 

@@ -13,7 +13,7 @@ from recollect.mcp_server.toolbox import READS, Answer, Toolbox
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.store.episodes import Task
+    from recollect.store.episode_rows import Task
 
 MOST = 20
 WEEK = timedelta(days=7)

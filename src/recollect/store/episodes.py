@@ -3,9 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from itertools import islice
 from typing import Any
 
@@ -13,220 +11,36 @@ import apsw
 
 import recollect.model as m
 from recollect.store.connection import Database
+from recollect.store.episode_rows import (
+    EXECUTION_COLUMNS,
+    TABLES,
+    TASK_COLUMNS,
+    TOUCH_COLUMNS,
+    Execution,
+    FileTotal,
+    Learning,
+    Owner,
+    Pattern,
+    Sighting,
+    Status,
+    Task,
+    Touch,
+    execution_from,
+    execution_row,
+    pattern_from,
+    task_from,
+    task_row,
+    touch_from,
+    touch_row,
+)
 
-TABLES = {
-    "tool_executions": {
-        "id": "BIGINT",
-        "timestamp": "TIMESTAMP",
-        "session_id": "VARCHAR",
-        "task_id": "VARCHAR",
-        "tool_name": "VARCHAR",
-        "parameters": "VARCHAR",
-        "result": "VARCHAR",
-        "success": "BOOLEAN",
-        "error_message": "VARCHAR",
-        "duration_ms": "BIGINT",
-        "context_tokens": "BIGINT",
-        "project_id": "VARCHAR",
-    },
-    "file_interactions": {
-        "id": "BIGINT",
-        "timestamp": "TIMESTAMP",
-        "session_id": "VARCHAR",
-        "task_id": "VARCHAR",
-        "file_path": "VARCHAR",
-        "operation": "VARCHAR",
-        "line_range": "VARCHAR",
-        "success": "BOOLEAN",
-        "context": "VARCHAR",
-        "changes_summary": "VARCHAR",
-        "project_id": "VARCHAR",
-    },
-    "task_history": {
-        "id": "BIGINT",
-        "task_id": "VARCHAR",
-        "session_id": "VARCHAR",
-        "description": "VARCHAR",
-        "intent": "VARCHAR",
-        "status": "VARCHAR",
-        "started_at": "TIMESTAMP",
-        "completed_at": "TIMESTAMP",
-        "files_touched": "VARCHAR",
-        "tools_used": "VARCHAR",
-        "outcome": "VARCHAR",
-        "project_id": "VARCHAR",
-    },
-    "context_snapshots": {
-        "id": "BIGINT",
-        "timestamp": "TIMESTAMP",
-        "session_id": "VARCHAR",
-        "task_id": "VARCHAR",
-        "context_items": "VARCHAR",
-        "total_tokens": "BIGINT",
-        "pruned_items": "VARCHAR",
-        "reason": "VARCHAR",
-        "project_id": "VARCHAR",
-    },
-    "learned_patterns": {
-        "id": "BIGINT",
-        "pattern_type": "VARCHAR",
-        "pattern_data": "VARCHAR",
-        "confidence": "DOUBLE",
-        "observed_count": "BIGINT",
-        "first_seen": "TIMESTAMP",
-        "last_seen": "TIMESTAMP",
-        "project_id": "VARCHAR",
-    },
-    "session_learnings": {
-        "id": "BIGINT",
-        "session_id": "VARCHAR",
-        "learning_type": "VARCHAR",
-        "data": "VARCHAR",
-        "confidence": "DOUBLE",
-        "project_id": "VARCHAR",
-    },
-}
-GROWING = frozenset({"tool_executions", "file_interactions", "context_snapshots"})  # rows never change
 MOST_FILES = 200  # that a task remembers by name
 _AGING = ("tool_executions", "file_interactions", "context_snapshots")
 _OWNED = (*TABLES, "tool_days", "file_totals")
 _PAGE = 100_000  # rows read at once
-
-
-class Operation(StrEnum):
-    READ = "read"
-    WRITE = "write"
-    EDIT = "edit"
-    SEARCH = "search"
-    ANALYZE = "analyze"
-
-
-class Status(StrEnum):
-    ACTIVE = "active"
-    PAUSED = "paused"
-    COMPLETED = "completed"
-    FAILED = "failed"
-
-
-class Intent(StrEnum):
-    READING = "CodeReading"
-    WRITING = "CodeWriting"
-    FIXING = "ProjectFixing"
-    EXPLORING = "ProjectExploration"
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    user_id: str
-    project_id: str | None = None  # None = outside any project
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """A tool that ran. What is in it is redacted and bounded already."""
-
-    key: str
-    at: datetime
-    session: str
-    tool: str
-    parameters: Mapping[str, Any]
-    success: bool
-    task: str | None = None
-    result: Mapping[str, Any] | None = None  # None = not known
-    error: str | None = None
-    duration_ms: int | None = None  # None = not known
-    context_tokens: int | None = None  # None = not known
-    id: int = 0  # 0 = not kept yet
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A file that something was done with."""
-
-    key: str
-    at: datetime
-    session: str
-    path: str
-    operation: Operation
-    success: bool = True
-    task: str | None = None
-    lines: tuple[int, int] | None = None  # None = all of it, or not known
-    context: str | None = None  # what for
-    changes: str | None = None
-    id: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    id: str
-    session: str
-    description: str
-    started_at: datetime
-    status: Status = Status.ACTIVE
-    intent: Intent | None = None  # None = not clear yet
-    completed_at: datetime | None = None
-    files: tuple[str, ...] = ()
-    tools: Mapping[str, int] = field(default_factory=dict)
-    outcome: str = ""
-    number: int = 0  # what people call it by
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """Of a pattern, under a key that counts once."""
-
-    kind: str
-    name: str
-    data: Mapping[str, Any]
-    key: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    kind: str
-    name: str  # what makes it the same pattern when it is seen again
-    data: Mapping[str, Any]
-    confidence: float
-    count: int
-    first_seen: datetime
-    last_seen: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Learning:
-    kind: str
-    name: str
-    data: Mapping[str, Any]
-    confidence: float
-    session: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileTotal:
-    """All that was ever done with a file, rows that have gone included."""
-
-    reads: int = 0
-    edits: int = 0
-    last_seen: datetime | None = None  # None = never
-
-
-_EXECUTION = (
-    "key, timestamp, session_id, task_id, tool_name, parameters, result, success, error_message,"
-    " duration_ms, context_tokens"
-)
-_TOUCH = (
-    "key, timestamp, session_id, task_id, file_path, operation, line_range, success, context, changes_summary"
-)
-_TASK = (
-    "task_id, session_id, description, intent, status, started_at, completed_at, files_touched, tools_used,"
-    " outcome"
-)
 _MINE = "user_id = ? AND project_id = ?"
-_ADD_EXECUTION = f"INSERT OR IGNORE INTO tool_executions (user_id, project_id, {_EXECUTION}) VALUES ({', '.join('?' * 13)})"
-_ADD_TOUCH = (
-    f"INSERT OR IGNORE INTO file_interactions (user_id, project_id, {_TOUCH}) VALUES ({', '.join('?' * 12)})"
-)
+_ADD_EXECUTION = f"INSERT OR IGNORE INTO tool_executions (user_id, project_id, {EXECUTION_COLUMNS}) VALUES ({', '.join('?' * 13)})"
+_ADD_TOUCH = f"INSERT OR IGNORE INTO file_interactions (user_id, project_id, {TOUCH_COLUMNS}) VALUES ({', '.join('?' * 12)})"
 
 
 class EpisodeShelf:
@@ -242,13 +56,13 @@ class EpisodeShelf:
         new = 0
         with self._db.writing() as db:
             for each in executions:
-                db.execute(_ADD_EXECUTION, (*_mine(owner), *_execution_row(each)))
+                db.execute(_ADD_EXECUTION, (*_mine(owner), *execution_row(each)))
                 if db.changes():
                     new += 1
                     if each.task:
                         tools[each.task][each.tool] += 1
             for touch in touches:
-                db.execute(_ADD_TOUCH, (*_mine(owner), *_touch_row(touch)))
+                db.execute(_ADD_TOUCH, (*_mine(owner), *touch_row(touch)))
                 if db.changes() and touch.task:
                     files[touch.task].setdefault(touch.path)
             for task in {*tools, *files}:
@@ -279,9 +93,9 @@ class EpisodeShelf:
             which, params = f"{which} AND file_path IN ({names})", [*params, *params, _anywhere(like)]
         if task is not None:
             which, params = "+user_id = ? AND +project_id = ? AND task_id = ?", [*params, task]
-        query = f"SELECT id, {_TOUCH} FROM file_interactions WHERE {which} ORDER BY timestamp DESC, id DESC LIMIT ?"
+        query = f"SELECT id, {TOUCH_COLUMNS} FROM file_interactions WHERE {which} ORDER BY timestamp DESC, id DESC LIMIT ?"
         with self._db.reading() as db:
-            return [_touch_from(row) for row in db.execute(query, (*params, limit))]
+            return [touch_from(row) for row in db.execute(query, (*params, limit))]
 
     def paths_ending(self, owner: Owner, name: str) -> list[str]:
         """Files known here as `…/name`."""
@@ -323,11 +137,11 @@ class EpisodeShelf:
         if before is not None:
             which, params = f"{which} AND id < ?", [*params, before]
         query = (
-            f"SELECT id, {_EXECUTION} FROM tool_executions WHERE {_MINE} AND {which}"
+            f"SELECT id, {EXECUTION_COLUMNS} FROM tool_executions WHERE {_MINE} AND {which}"
             f" ORDER BY id {'ASC' if before is None else 'DESC'} LIMIT ?"
         )
         with self._db.reading() as db:
-            found = [_execution_from(row) for row in db.execute(query, (*params, limit))]
+            found = [execution_from(row) for row in db.execute(query, (*params, limit))]
         return found if before is None else found[::-1]
 
     # tasks
@@ -337,8 +151,8 @@ class EpisodeShelf:
         with self._db.writing() as db:
             columns = ", ".join("?" * 13)
             db.execute(
-                f"INSERT OR IGNORE INTO task_history (user_id, project_id, {_TASK}, words) VALUES ({columns})",
-                (*_mine(owner), *_task_row(task), words),
+                f"INSERT OR IGNORE INTO task_history (user_id, project_id, {TASK_COLUMNS}, words) VALUES ({columns})",
+                (*_mine(owner), *task_row(task), words),
             )
             if not db.changes():
                 return False
@@ -406,7 +220,8 @@ class EpisodeShelf:
     def _tasks(self, which: str, *params: object) -> list[Task]:
         with self._db.reading() as db:
             return [
-                _task_from(row) for row in db.execute(f"SELECT id, {_TASK} FROM task_history {which}", params)
+                task_from(row)
+                for row in db.execute(f"SELECT id, {TASK_COLUMNS} FROM task_history {which}", params)
             ]
 
     def tasks_with(self, owner: Owner, words: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
@@ -531,7 +346,7 @@ class EpisodeShelf:
             " ORDER BY confidence DESC, observed_count DESC, last_seen DESC LIMIT ?4"
         ).replace(_MINE, "user_id = ?1 AND project_id = ?2")
         with self._db.reading() as db:
-            return [_pattern_from(row) for row in db.execute(query, (*_mine(owner), kind, limit))]
+            return [pattern_from(row) for row in db.execute(query, (*_mine(owner), kind, limit))]
 
     def put_learning(self, owner: Owner, learning: Learning) -> None:
         with self._db.writing() as db:
@@ -697,108 +512,3 @@ def _literal(text: str) -> str:
 
 def _anywhere(text: str) -> str:
     return f"%{_literal(text)}%"
-
-
-def _execution_row(each: Execution) -> tuple[object, ...]:
-    return (
-        each.key,
-        m.to_text(each.at),
-        each.session,
-        each.task,
-        each.tool,
-        m.dumps(each.parameters),
-        None if each.result is None else m.dumps(each.result),
-        int(each.success),
-        each.error,
-        each.duration_ms,
-        each.context_tokens,
-    )
-
-
-def _execution_from(row: Sequence[Any]) -> Execution:
-    number, key, at, session, task, tool, parameters, result, success, error, duration, tokens = row
-    return Execution(
-        key,
-        m.from_text(at),
-        session,
-        tool,
-        json.loads(parameters),
-        bool(success),
-        task,
-        None if result is None else json.loads(result),
-        error,
-        duration,
-        tokens,
-        number,
-    )
-
-
-def _touch_row(touch: Touch) -> tuple[object, ...]:
-    lines = None if touch.lines is None else m.dumps({"start": touch.lines[0], "end": touch.lines[1]})
-    return (
-        touch.key,
-        m.to_text(touch.at),
-        touch.session,
-        touch.task,
-        touch.path,
-        str(touch.operation),
-        lines,
-        int(touch.success),
-        touch.context,
-        touch.changes,
-    )
-
-
-def _touch_from(row: Sequence[Any]) -> Touch:
-    number, key, at, session, task, path, operation, lines, success, context, changes = row
-    span = json.loads(lines) if lines else None
-    return Touch(
-        key,
-        m.from_text(at),
-        session,
-        path,
-        Operation(operation),
-        bool(success),
-        task,
-        (span["start"], span["end"]) if span else None,
-        context,
-        changes,
-        number,
-    )
-
-
-def _task_row(task: Task) -> tuple[object, ...]:
-    return (
-        task.id,
-        task.session,
-        task.description,
-        task.intent,
-        str(task.status),
-        m.to_text(task.started_at),
-        m.to_text(task.completed_at) if task.completed_at else None,
-        m.dumps(task.files),
-        m.dumps(task.tools),
-        task.outcome,
-    )
-
-
-def _task_from(row: Sequence[Any]) -> Task:
-    number, name, session, description, intent, status, started, completed, files, tools, outcome = row
-    return Task(
-        name,
-        session,
-        description,
-        m.from_text(started),
-        Status(status),
-        Intent(intent) if intent else None,
-        m.from_text(completed) if completed else None,
-        tuple(json.loads(files)),
-        json.loads(tools),
-        outcome or "",
-        number,
-    )
-
-
-def _pattern_from(row: Sequence[Any]) -> Pattern:
-    kind, name, data, confidence, count, first, last = row
-    return Pattern(kind, name, json.loads(data), confidence, count, m.from_text(first), m.from_text(last))

@@ -19,7 +19,7 @@ from recollect.errors import ContentRefused
 from recollect.kinds import DEFAULT, kind_of
 from recollect.learn import enrich, limits
 from recollect.learn.redact import redact
-from recollect.store.episodes import Learning, Owner, Pattern
+from recollect.store.episode_rows import Learning, Owner, Pattern
 from recollect.tend.join import NEWEST
 
 LONGEST = 4 * limits.MAX_FIELD  # characters of a text: what a door lets in, and what its redaction made of it

@@ -24,7 +24,7 @@ from recollect.errors import (
     StoreError,
 )
 from recollect.learn.enrich import embedded_text
-from recollect.store.episodes import Learning, Owner, Pattern
+from recollect.store.episode_rows import Learning, Owner, Pattern
 from recollect.store.protocol import Store
 from recollect.tend.join import join, join_links, join_sessions, lost_text
 from recollect.tend.parcel import FORMAT, VERSION, Parcel
