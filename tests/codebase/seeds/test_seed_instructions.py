@@ -96,3 +96,17 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path):
     (tmp_path / "shop" / "CLAUDE.md").symlink_to("../secret.md")
 
     assert list(instructions(tmp_path / "shop")) == []
+
+
+def test_instructions_for_a_folder_say_which_one(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("- Run `make test` before every commit.\n")
+    for folder in ("packages/ui", "node_modules/left-pad"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "CLAUDE.md").write_text("- Never import from the server here.\n")
+
+    found = list(instructions(tmp_path))
+
+    assert [(seed.content, seed.kind, seed.source) for seed in found] == [
+        ("Run `make test` before every commit.", "convention", "AGENTS.md:1"),
+        ("In packages/ui: Never import from the server here.", "negative", "packages/ui/CLAUDE.md:1"),
+    ]

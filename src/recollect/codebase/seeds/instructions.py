@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollect.codebase.seeds.seed import Page, Seed, page
+from recollect.codebase.walk import walk
 from recollect.errors import Refused
 from recollect.hosts import block
 from recollect.learn.extract.sentences import clip, sentences, statement
@@ -20,6 +21,9 @@ FOLDERS = (
     ".kiro/steering", ".amazonq/rules", ".trae/rules", ".augment/rules", ".claude/rules",
     ".aiassistant/rules", ".openhands/microagents",
 )  # fmt: skip
+_IN_FOLDERS = frozenset(
+    {"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+)  # of a part of the project: hosts read them there
 _MOST_FILES = 30
 _LONGEST = 400  # characters of a statement
 _FEWEST_WORDS = 3  # of a statement; one with no more is told with its heading
@@ -62,8 +66,9 @@ def instructions(root: Path) -> Iterator[Seed]:
         file = (root / found.path).resolve()
         if file not in seen:  # one is often a link to another
             seen.add(file)
+            where = f"In {found.path.rpartition('/')[0]}: " if _is_of_a_part(found.path) else ""
             for line, said in statements(_own(found.text)):
-                yield Seed(said, kind_of_words(said), found.at(line), 0.95)
+                yield Seed(where + said, kind_of_words(said), found.at(line), 0.95)
 
 
 def kind_of_words(said: str) -> str:
@@ -135,9 +140,19 @@ def _pages(root: Path) -> Iterator[Page]:
                 each for each in below.rglob("*") if each.suffix in (".md", ".mdc") and each.is_file()
             )
             names += [each.relative_to(root).as_posix() for each in files[:_MOST_FILES]]
-    for name in names:
+    for name in (*names, *_parts_of(root)):
         if found := page(root, name):
             yield found
+
+
+def _parts_of(root: Path) -> list[str]:
+    """Instructions for a folder of the project, those of the larger parts first."""
+    found = filter(_is_of_a_part, walk(root).files)
+    return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
+
+
+def _is_of_a_part(path: str) -> bool:
+    return path not in FILES and path.rpartition("/")[2] in _IN_FOLDERS
 
 
 def _own(text: str) -> str:
