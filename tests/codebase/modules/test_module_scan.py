@@ -84,6 +84,12 @@ def test_a_module_of_which_nothing_is_said_is_told_by_its_files():
     assert modules(SHOP)["auth"].description == "login, sessions, tokens"
 
 
+def test_a_file_of_declarations_is_told_by_what_it_declares():
+    files = SHOP | package("src/shop/types/cart.d.ts", "src/shop/types/till.d.ts", "src/shop/types/mail.d.ts")
+
+    assert modules(files)["types"].description == "cart, mail, till"
+
+
 def test_no_secret_gets_into_a_description():
     token = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
     files = SHOP | {"src/shop/auth/__init__.py": f'"""Who may do what with {token}."""\n'}

@@ -138,7 +138,7 @@ class _Scan:
                 yield self._headline(by_stem[central])
         if len(group.files) < 3:
             yield self._headline(group.files[0])
-        stems = [PurePosixPath(path).stem for path in self._ranked(group.files)]
+        stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
         names = list(dict.fromkeys(each for each in stems if each not in _UNTOLD))
         if len(names) < 2:
             defined = dict.fromkeys(self._ground.names.get(group.files[0], ()))
