@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.errors import ContentRefused, RecollectError
-from recollect.tend.record import LONGEST, Reader
+from recollect.tend.fields import LONGEST
+from recollect.tend.record import Reader
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"

@@ -26,9 +26,10 @@ from recollect.errors import (
 from recollect.learn.enrich import embedded_text
 from recollect.store.episode_rows import Learning, Owner, Pattern
 from recollect.store.protocol import Store
+from recollect.tend.fields import OUR_PROJECT
 from recollect.tend.join import join, join_links, join_sessions, lost_text
 from recollect.tend.parcel import FORMAT, VERSION, Parcel
-from recollect.tend.record import OUR_PROJECT, SETTINGS, ForeignVector, Reader
+from recollect.tend.record import SETTINGS, ForeignVector, Reader
 
 _EVERY = 1_000_000_000
 BATCH = 128  # memories to a transaction: a sync each would cost more than their embedding
