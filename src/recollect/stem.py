@@ -1,10 +1,14 @@
 """Porter's algorithm: "migrations", "migrated" and "migrating" become one term, "migrat".
 
 That of 1980 with the two rules he changed later, which is what SQLite has. A word is seen as consonants and vowels in turn,
-[C](VC){m}[V]; most rules ask that enough of it, by `m`, be left. It takes some six microseconds: the caller keeps the result.
+[C](VC){m}[V]; most rules ask that enough of it, by `m`, be left. It takes some six microseconds: who has many words keeps the
+results, and a query, which looks at each word several times, finds it here.
 """
 
+from functools import lru_cache
 
+
+@lru_cache(4096)
 def stem(word: str) -> str:
     """Of a word in small letters. What is not plain English letters is returned as it is."""
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):

@@ -67,6 +67,13 @@ def test_the_last_word_of_a_unit_and_the_first_of_the_next_are_no_pair() -> None
     assert not match(lexicon_of("connection", "pool", measures=PHRASES), "connection pool").scores.any()
 
 
+def test_the_parts_of_a_name_with_hyphens_are_no_pair() -> None:
+    lexicon = lexicon_of("the ecommerce-api stalls", "the api", measures=PHRASES)
+
+    assert not match(lexicon, "ecommerce-api").scores.any()
+    assert match(lexicon, "ecommerce-api stalls").scores[0] > 0
+
+
 def test_what_a_person_wrote_counts_twice() -> None:
     lexicon = Lexicon(MESSAGE)
     lexicon.add([[("said", "redis")], [("reply", "redis")], [("said", "parser")], [("reply", "token")]])
@@ -82,7 +89,7 @@ def test_where_only_people_write_their_words_simply_count_double() -> None:
 
     found = match(lexicon, "redis")
 
-    assert [part.measure for part in found.explain(0)] == ["words"]
+    assert [part.measure for part in found.explain([0])[0]] == ["words"]
     assert found.scores[0] == pytest.approx(2 * match_of(lexicon, "redis", MESSAGE[:1])[0], rel=1e-5)
 
 
@@ -124,14 +131,14 @@ def test_the_explanation_says_which_words_and_adds_up() -> None:
 
     found = match(lexicon, "postgres connection pool")
 
-    assert {(part.measure, part.word) for part in found.explain(0)} == {
+    assert {(part.measure, part.word) for part in found.explain([0])[0]} == {
         ("words", "postgres"),
         ("words", "connection"),
         ("words", "pool"),
         ("phrases", "connection pool"),
     }
-    assert [part.word for part in found.explain(1)] == ["pool"]
-    assert sum(part.score for part in found.explain(0)) == pytest.approx(found.scores[0], rel=1e-6)
+    assert [part.word for part in found.explain([1])[1]] == ["pool"]
+    assert sum(part.score for part in found.explain([0])[0]) == pytest.approx(found.scores[0], rel=1e-6)
 
 
 def test_an_unknown_word_finds_what_is_like_it_but_counts_it_less() -> None:
@@ -242,8 +249,8 @@ def test_no_score_is_negative_and_every_explanation_adds_up(given_units: list[Fi
 
     assert (found.scores >= 0).all()
     assert (found.coverage >= 0).all()
-    for row, score in enumerate(found.scores):
-        assert sum(part.score for part in found.explain(row)) == pytest.approx(score, rel=1e-5)
+    for row, parts in found.explain(range(len(found.scores))).items():
+        assert sum(part.score for part in parts) == pytest.approx(found.scores[row], rel=1e-5)
 
 
 @settings(max_examples=20, deadline=None)

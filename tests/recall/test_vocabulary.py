@@ -51,6 +51,31 @@ def test_words_that_say_nothing_are_neither_kept_nor_asked() -> None:
     assert vocabulary.ask("who are you and what's this", everything) == []
 
 
+def weights(query: str) -> dict[str, float]:
+    return {word.text: word.weight for word in Vocabulary().ask(query, everything)}
+
+
+def test_a_name_with_hyphens_counts_as_one_word() -> None:
+    assert weights("does the ecommerce-api cache") == {"ecommerce": 0.5, "api": 0.5, "cache": 1.0}
+
+
+def test_a_word_that_also_stands_alone_counts_in_full() -> None:
+    assert weights("which api, the ecommerce-api") == {"api": 1.0, "ecommerce": 0.5}
+
+
+def test_an_identifier_counts_whole_and_in_each_of_its_parts() -> None:
+    assert weights("parse_config of 2024-05-01").keys() == {
+        "parse_config",
+        "parse",
+        "config",
+        "2024-05-01",
+        "2024",
+        "05",
+        "01",
+    }
+    assert set(weights("parse_config of 2024-05-01").values()) == {1.0}
+
+
 def test_a_query_has_each_word_once_and_not_too_many() -> None:
     vocabulary = Vocabulary()
 

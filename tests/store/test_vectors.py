@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from samples import MINE, memory
 
 from recollect.store.vectors import _estimate, _signs
 
@@ -96,3 +97,23 @@ def test_a_view_that_shows_nothing_has_no_nearest(matrix):
 
     assert len(exact) == 0
     assert np.isnan(cosines).all()
+
+
+@pytest.mark.parametrize("dim", [2, DIM])
+def test_the_nearest_of_many_are_those_of_all(store, dim):
+    draw = np.random.default_rng(3)
+    vectors = unit(draw.standard_normal((500, dim)))
+    kept = [memory(f"Number {number}.") for number in range(len(vectors))]
+    with store.transaction():
+        for each, vector in zip(kept, vectors, strict=True):
+            store.put(each)
+            store.put_vector(each.id, "fake", vector.tobytes())
+
+    for number in range(20):
+        asked = unit(vectors[number] + 0.2 * vectors[number + 1 : number + 2])[0]
+
+        [(found, cosine)] = store.near(MINE, "fake", asked.tobytes(), 1)
+
+        nearest = int(np.argmax(vectors @ asked))
+        assert found == kept[nearest].id
+        assert cosine == pytest.approx(float(vectors[nearest] @ asked), abs=1e-5)

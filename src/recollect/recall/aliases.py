@@ -114,9 +114,9 @@ def widen(
         field = meanings.get(key, ())
         own = {term for term, _ in word.terms}
         also = others((*aliases.get(key, ()), *(() if own else field)), own)
-        wide.append(Word(word.text, word.terms, also))
+        wide.append(word._replace(also=also))
         if alone := others(field, own):
-            meant.append(Word(word.text, (), alone))
+            meant.append(Word(word.text, (), alone, word.weight))
     for phrase in _phrases(query):
         if phrase in aliases or phrase in meanings:
             alone = others(meanings.get(phrase, ()))
@@ -159,7 +159,13 @@ def _meanings() -> Aliases:
 
 def load_aliases(store: Store, project_id: str | None) -> Aliases:
     """All that hold in the project, both ways: what comes with Recollect, what holds everywhere, the project's own."""
-    return both_ways((alias.name, alias.words) for alias in list_aliases(store, project_id))
+    added, removed = _read_all(store, project_id)
+    return _look_up(tuple(added.items()), frozenset(removed))
+
+
+@lru_cache(8)
+def _look_up(added: tuple[tuple[str, tuple[str, ...]], ...], removed: frozenset[tuple[str, str]]) -> Aliases:
+    return both_ways((alias.name, alias.words) for alias in _listed(dict(added), removed))
 
 
 def both_ways(names: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
@@ -174,12 +180,10 @@ def both_ways(names: Iterable[tuple[str, Iterable[str]]]) -> Aliases:
 
 def list_aliases(store: Store, project_id: str | None) -> list[Alias]:
     """By name; the user's own before those that come with Recollect."""
-    added, removed = _read(store, None)
-    if project_id is not None:
-        here, not_here = _read(store, project_id)
-        for name, words in here.items():
-            added[name] = tuple(dict.fromkeys((*added.get(name, ()), *words)))
-        removed |= not_here
+    return _listed(*_read_all(store, project_id))
+
+
+def _listed(added: Aliases, removed: Container[tuple[str, str]]) -> list[Alias]:
     own = [Alias(name, words, False) for name, words in added.items()]
     ours = [
         Alias(name, kept, True)
@@ -255,6 +259,19 @@ def _read(store: Store, project_id: str | None) -> tuple[dict[str, tuple[str, ..
     kept: Any = store.setting(project_id, _SETTING) or {}
     added = {str(name): tuple(words) for name, words in kept.get("added", {}).items()}
     return added, {(str(name), str(word)) for name, word in kept.get("removed", [])}
+
+
+def _read_all(
+    store: Store, project_id: str | None
+) -> tuple[dict[str, tuple[str, ...]], set[tuple[str, str]]]:
+    """The same of the project and of everywhere."""
+    added, removed = _read(store, None)
+    if project_id is not None:
+        here, not_here = _read(store, project_id)
+        for name, words in here.items():
+            added[name] = tuple(dict.fromkeys((*added.get(name, ()), *words)))
+        removed |= not_here
+    return added, removed
 
 
 def _write(

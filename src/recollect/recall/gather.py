@@ -70,8 +70,9 @@ class Relevance:
     def channels(self, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
         """By row: which channel found it, where it stood there, and why."""
         found: dict[int, dict[str, Any]] = {row: {} for row in rows}
-        for row, rank in _ranks(self.match.scores, [row for row in rows if self.match.scores[row] > 0]):
-            words = dict.fromkeys(part.word for part in self.match.explain(row))
+        parts = self.match.explain(rows)
+        for row, rank in _ranks(self.match.scores, [row for row in rows if parts[row]]):
+            words = dict.fromkeys(part.word for part in parts[row])
             score = round(float(self.match.scores[row]), 4)
             found[row]["words"] = {"rank": rank, "score": score, "terms": ", ".join(list(words)[:8])}
         if self.cosines is not None:

@@ -74,14 +74,16 @@ class Match:
         """How much of the query each unit has, rare words counting for more. Words that no unit has count as missing."""
         return self.scores / np.float32(self.full or 1.0)
 
-    def explain(self, row: int) -> list[Part]:
-        """What `scores[row]` is the sum of, greatest first."""
-        parts = []
-        for measure, word, rows, scores in self._found:  # rows ascend
-            at = rows.searchsorted(np.int32(row))  # for a plain int the array would be converted
-            if at < len(rows) and rows[at] == row:
-                parts.append(Part(measure, word, float(scores[at])))
-        return sorted(parts, key=lambda part: -part.score)
+    def explain(self, rows: Sequence[int]) -> dict[int, list[Part]]:
+        """By row: what its score is the sum of, greatest first."""
+        asked = np.array(rows, np.int32)
+        parts: dict[int, list[Part]] = {row: [] for row in rows}
+        for measure, word, found, scores in self._found:  # those found ascend, and there is one at least
+            at = np.minimum(found.searchsorted(asked), len(found) - 1)
+            has = np.flatnonzero(found.take(at) == asked)
+            for i, score in zip(has.tolist(), scores.take(at[has]).tolist(), strict=True):
+                parts[rows[i]].append(Part(measure, word, score))
+        return {row: sorted(each, key=lambda part: -part.score) for row, each in parts.items()}
 
 
 class Lexicon:
@@ -171,9 +173,10 @@ class Lexicon:
             weights = np.array([measure.weights.get(name, 0.0) for name in self._fields], np.float32)
             lengths = scope.add_up(tokens.weighted_lengths(weights))
             average = float(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1) or 1.0
-            for word, spots, share in self._spots(words, measure):
+            for word, weight, spots, share in self._spots(words, measure):
                 rows, counts = scope.count(tokens.unit.take(spots), tokens.worth(spots, weights) * share)
-                rarity = measure.share * math.log1p((scope.units - len(rows) + 0.5) / (len(rows) + 0.5))
+                rarity = math.log1p((scope.units - len(rows) + 0.5) / (len(rows) + 0.5))
+                rarity *= measure.share * weight
                 full += 0.0 if measure.pairs else rarity
                 if len(rows):
                     norm = measure.k1 * (1 - measure.b + measure.b / average * lengths.take(rows))
@@ -184,21 +187,28 @@ class Lexicon:
 
     def _spots(
         self, words: Sequence[Word], measure: Measure
-    ) -> Iterator[tuple[str, Ints, "Floats | np.float32"]]:
-        """Where each word (or two of them) stands, and how far it counts there."""
+    ) -> Iterator[tuple[str, float, Ints, "Floats | np.float32"]]:
+        """Where each word (or two of them) stands, and how far it counts, by itself and there."""
         if measure.pairs:
             for left, right in pairwise(words):
-                lefts, rights = ([term for term, _ in word.terms] for word in (left, right))
-                yield f"{left.text} {right.text}", self._tokens.find_pairs(lefts, rights), np.float32(1)
+                if left.weight == 1.0 or right.weight == 1.0:  # the parts of a name are no phrase
+                    lefts, rights = ([term for term, _ in word.terms] for word in (left, right))
+                    spots = self._tokens.find_pairs(lefts, rights)
+                    yield f"{left.text} {right.text}", 1.0, spots, np.float32(1)
             return
         for word in words:
             terms = (*word.terms, *word.also)
-            spots = [self._tokens.find(term) for term, _ in terms]
-            if len(spots) == 1:
-                yield word.text, spots[0], np.float32(terms[0][1])
+            found = [self._tokens.find(term) for term, _ in terms]
+            if len(found) == 1:
+                yield word.text, word.weight, found[0], np.float32(terms[0][1])
             else:
-                shares = np.repeat([share for _, share in terms], [len(each) for each in spots])
-                yield word.text, np.concatenate([_NOWHERE, *spots]), shares.astype(np.float32)
+                shares = np.repeat([share for _, share in terms], [len(each) for each in found])
+                yield (
+                    word.text,
+                    word.weight,
+                    np.concatenate([_NOWHERE, *found]),
+                    shares.astype(np.float32),
+                )
 
     def _distinct(self, measures: Sequence[Measure]) -> list[Measure]:
         """Where nobody but people wrote, "words" and "said" come to the same: counted once, with the share of both."""
@@ -217,8 +227,10 @@ class _Scope:
     """The units that are asked, or the groups they form."""
 
     def __init__(self, rows: int, mask: Mask | None, groups: Ints | None) -> None:
-        self._mask = mask
         self._groups = groups
+        if mask is not None and mask.all():
+            mask = None  # as it is where there is one project
+        self._mask = mask
         if groups is None:
             self.size = rows
             self.units = rows if mask is None else int(np.count_nonzero(mask))

@@ -1,7 +1,7 @@
 """Recall by question: gather, walk the graph, rank, explain. And the same over messages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -121,10 +121,10 @@ class Searcher:
             rows = relevance.best(
                 limits.scan if question.narrows else min(limits.scan, max(FETCHED, 2 * top))
             )
-            names = [relevance.ids[row] for row in rows]
-            reading = channels.ask(lambda: self._store.get_many(names))  # while the graph is walked
             paths = walk(self._store, channels, view, relevance, rows) if question.graph else {}
-            memories = self._read(channels, reading, paths)
+            names = dict.fromkeys((*(relevance.ids[row] for row in rows), *paths))
+            reading = channels.ask(lambda: self._store.get_many(list(names)))
+            memories = channels.answer("memories", reading) or {}
             scored: Sequence[_Scored] = self._score(question, recipe, relevance, memories, paths)[:top]
             if self._rerank is None:
                 scored = _without_tail(scored, question.limit)  # first, as reasons take time
@@ -153,18 +153,6 @@ class Searcher:
         except EmbedderUnavailable as error:
             note = f"By words only: {error.message} {error.hint}".strip()
             return None, () if error.by_choice else (note,)
-
-    def _read(
-        self, channels: Channels, reading: "Future[dict[str, m.Memory]]", paths: Iterable[str]
-    ) -> dict[str, m.Memory]:
-        """What is being read, and what the graph leads to beyond it; nothing once time is up."""
-        read = channels.answer("memories", reading)
-        if read is None:
-            return {}
-        beyond = [name for name in paths if name not in read]
-        if beyond:
-            read |= channels.answer("memories", channels.ask(lambda: self._store.get_many(beyond))) or {}
-        return read
 
     def _score(
         self,

@@ -44,6 +44,7 @@ class Word(NamedTuple):
     text: str
     terms: tuple[tuple[int, float], ...]
     also: tuple[tuple[int, float], ...] = ()  # others that stand in for it, though in no phrase
+    weight: float = 1.0  # less for a part of a name with hyphens, which counts as one word
 
 
 class Vocabulary:
@@ -94,19 +95,17 @@ class Vocabulary:
 
         `is_known` tells whether a term occurs where it is asked for; a word without one is sought among those like it.
         """
-        tokens = _TOKEN.findall(query)
-        asked = dict.fromkeys(pair for token in tokens for pair in _terms_of_token(token))
         words: list[Word] = []
         sought = 0
-        for text, term in islice(asked, MOST_WORDS):
+        for (text, term), weight in islice(_weighed(query).items(), MOST_WORDS):
             number = self._numbers.get(term) if term.isalpha() else _hash(term)
+            terms: tuple[tuple[int, float], ...] = ()
             if number is not None and is_known(number):
-                words.append(Word(text, ((number, 1.0),)))
+                terms = ((number, 1.0),)
             elif text.isalpha() and sought < MOST_SOUGHT:
                 sought += 1
-                words.append(self._alike_to(text, is_known))
-            else:
-                words.append(Word(text, ()))
+                terms = self._alike_to(text, is_known)
+            words.append(Word(text, terms, weight=weight))
         return words
 
     def known(self, text: str) -> list[int]:
@@ -114,7 +113,7 @@ class Vocabulary:
         numbers = (self._numbers.get(term) if term.isalpha() else _hash(term) for term in _asked(text))
         return [number for number in numbers if number is not None]
 
-    def _alike_to(self, text: str, is_known: Callable[[int], bool]) -> Word:
+    def _alike_to(self, text: str, is_known: Callable[[int], bool]) -> tuple[tuple[int, float], ...]:
         self._alike.learn(self._read)
         found: dict[int, float] = {}
         for word, share in self._alike.find(text):
@@ -123,7 +122,21 @@ class Vocabulary:
             term = self._read[word][0]
             if is_known(term):
                 found[term] = share
-        return Word(text, tuple(islice(found.items(), MOST_ALIKE)))
+        return tuple(islice(found.items(), MOST_ALIKE))
+
+
+def _weighed(query: str) -> dict[tuple[str, str], float]:
+    """What the query's tokens are found by, once each, with how far it counts.
+
+    "ecommerce-api" would else count for two words and a phrase, and drown what is asked about it.
+    """
+    weights: dict[tuple[str, str], float] = {}
+    for token in _TOKEN.findall(query):
+        pairs = _terms_of_token(token)
+        is_name = "-" in token and not _IDENTIFIER.search(token)
+        for pair in pairs:
+            weights[pair] = max(1 / len(pairs) if is_name else 1.0, weights.get(pair, 0.0))
+    return weights
 
 
 @lru_cache(4096)

@@ -1,7 +1,8 @@
 """Vectors of one model in memory, kept in step with the file by its change number.
 
-An exact scan: 1 ms at 10,000 and 10 ms at 100,000. Past 300,000 the signs of the numbers are compared first, and only the
-nearest are looked at exactly: 27 ms of CPU at 1,000,000 instead of 90 (docs/benchmarks.md).
+A scan is exact: 1 ms at 10,000 and 10 ms at 100,000. Past 300,000 the signs of the numbers are compared first, and only the
+nearest are looked at exactly: 25 ms of CPU at 1,000,000 instead of 90. Who asks for the few nearest has them by their signs
+from some thousands on: 0.7 ms at 10,000 (docs/benchmarks.md).
 """
 
 import threading
@@ -22,7 +23,10 @@ _CHUNK = 4096  # rows read at a time: 100,000 at once would be another 200 MB
 _MANY = 300_000  # vectors: from here on not every one is compared in full
 _NEAREST = 40  # one in so many is: the ten nearest are among them, even of random vectors all but 2 % (docs/benchmarks.md)
 _LARGE = 0.8  # of the usual size of a number in a vector; from there on its sign counts three times
-_AT_ONCE = 65_536  # vectors whose signs are compared at a time, and
+_SIFTED = 20  # one in so many `near` compares in full, but not fewer than
+_FOR_EACH = 100  # for each that it is asked for: of real texts it misses none
+_TELLING = 128  # numbers; the signs of fewer say little
+_AT_ONCE = 16_384  # vectors whose signs are compared at a time, and
 _GATHERED = 256  # vectors that are compared in full: what fits into the processor's cache
 _VIEWS = 8  # whose masks are kept
 
@@ -45,6 +49,17 @@ class Scan(NamedTuple):
         """The cosines of `rows`."""
         cosines: npt.NDArray[np.float32] = _exactly(self.matrix, self.vector, rows)
         return cosines
+
+
+class _Now(NamedTuple):
+    """The index at one moment, and what is asked of it."""
+
+    nums: "npt.NDArray[np.int64]"
+    ids: list[str]
+    seen: "npt.NDArray[np.bool_]"
+    matrix: "npt.NDArray[np.float32]"
+    signs: "npt.NDArray[np.uint64]"
+    vector: "npt.NDArray[np.float32]"
 
 
 class VectorIndex:
@@ -72,6 +87,16 @@ class VectorIndex:
 
     def scan(self, connection: "apsw.Connection", view: View, vector: bytes) -> Scan | None:
         """None where there is nothing to compare `vector` with."""
+        now = self._now(connection, view, vector)
+        if now is None:
+            return None
+        if len(now.matrix) <= _MANY:
+            cosines, exact = _cosines(now.matrix, now.vector), None
+        else:
+            cosines, exact = _estimate(now.matrix, now.signs, now.vector, now.seen)
+        return Scan(now.nums, now.ids, now.seen, cosines, exact, now.matrix, now.vector)
+
+    def _now(self, connection: "apsw.Connection", view: View, vector: bytes) -> "_Now | None":
         import numpy as np
 
         with self._lock:
@@ -81,12 +106,14 @@ class VectorIndex:
                 return None
             if self._numbers is None:
                 self._numbers = np.array(self._nums, np.int64)
-            nums, ids, seen = self._numbers, self._ids, self._mask(view)
-            matrix, signs, query = self._matrix[:size], self._signs[:, :size], np.frombuffer(vector, "<f4")
-        if size <= _MANY:
-            return Scan(nums, ids, seen, _cosines(matrix, query), None, matrix, query)
-        cosines, exact = _estimate(matrix, signs, query, seen)
-        return Scan(nums, ids, seen, cosines, exact, matrix, query)
+            return _Now(
+                self._numbers,
+                self._ids,
+                self._mask(view),
+                self._matrix[:size],
+                self._signs[:, :size],
+                np.frombuffer(vector, "<f4"),
+            )
 
     def _mask(self, view: View) -> "npt.NDArray[np.bool_]":
         import numpy as np
@@ -105,18 +132,23 @@ class VectorIndex:
         """Nearest first; equal ones by id, so that the order never depends on the load."""
         import numpy as np
 
-        scan = self.scan(connection, view, vector)
-        if scan is None:
+        now = self._now(connection, view, vector)
+        if now is None or limit < 1:
             return []
-        if scan.exact is None:
-            cosines, rows = np.where(scan.seen, scan.cosines, np.float32(-np.inf)), None
+        size, dim = now.matrix.shape
+        many = max(size // _SIFTED, _FOR_EACH * limit)
+        if many > size // 4 or dim < _TELLING:
+            rows = np.flatnonzero(now.seen)
+            cosines = _cosines(now.matrix, now.vector)[rows]
         else:
-            cosines, rows = scan.cosines[scan.exact], scan.exact
-        if len(cosines) > limit > 0:
+            rows = _least(_apart(now.signs, now.vector), now.seen, many)
+            cosines = _exactly(now.matrix, now.vector, rows)
+        if len(rows) > limit:
             last = float(np.partition(cosines, len(cosines) - limit)[len(cosines) - limit])
             floor = max(floor, last)  # with all that are equal to the last
         near = np.flatnonzero(cosines >= floor)
-        found = [(scan.ids[row], float(scan.cosines[row])) for row in (near if rows is None else rows[near])]
+        ids = (now.ids[row] for row in rows[near].tolist())
+        found = zip(ids, cosines[near].tolist(), strict=True)
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def _refresh(self, connection: "apsw.Connection") -> None:
@@ -197,7 +229,9 @@ def _signs(vectors: Any) -> Any:
     import numpy as np
 
     packed = np.packbits(vectors > 0, axis=1)
-    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
+    signs = np.zeros((len(vectors), -(-vectors.shape[1] // 64) * 8), np.uint8)
+    signs[:, : packed.shape[1]] = packed
+    return signs.view(np.uint64)
 
 
 def _exactly(matrix: Any, vector: Any, rows: Any) -> Any:
@@ -211,33 +245,50 @@ def _exactly(matrix: Any, vector: Any, rows: Any) -> Any:
     return cosines
 
 
+def _apart(signs: Any, vector: Any) -> Any:
+    """In how many signs each differs from `vector`; those of its large numbers tell more, and count three times."""
+    import numpy as np
+
+    ours, thrice = _signs(np.stack([vector, _large(vector)]))[:, :, None]
+    apart = np.empty(signs.shape[1], np.uint16)
+    for begin in range(0, len(apart), _AT_ONCE):
+        some = slice(begin, begin + _AT_ONCE)
+        differ = signs[:, some] ^ ours
+        counts = np.bitwise_count(differ)
+        differ &= thrice
+        counts += 2 * np.bitwise_count(differ)  # at most 192
+        np.add.reduce(counts, axis=0, dtype=np.uint16, out=apart[some])
+    return apart
+
+
+def _large(vector: Any) -> Any:
+    import numpy as np
+
+    return np.abs(vector) > _LARGE * np.sqrt(np.mean(vector * vector))
+
+
+def _least(apart: Any, seen: Any, many: int) -> Any:
+    """The rows that are seen with the `many` least, and all that are equal to the last of them."""
+    import numpy as np
+
+    ranked = np.cumsum(np.bincount(apart[seen]))
+    return np.flatnonzero((apart <= np.searchsorted(ranked, many)) & seen)
+
+
 def _estimate(matrix: Any, signs: Any, vector: Any, seen: Any) -> tuple[Any, Any]:
     """Cosines, and the rows for which they are exact: the nearest by their signs, of those seen.
 
-    In how many signs two vectors agree tells how near they are, and tells it better if the signs of the large numbers of
-    `vector` count for more. Chance has it that some of the others look nearer than they are, so none of them is taken to
-    be nearer than the middle one of the nearest.
+    In how many signs two vectors agree tells how near they are. Chance has it that some look nearer than they are, so none
+    of the others is taken to be nearer than the middle one of the nearest.
     """
     import numpy as np
 
-    ours = _signs(vector[None])[0]
-    large = np.abs(vector) > _LARGE * np.sqrt(np.mean(vector * vector))
-    thrice = _signs(large[None])[0]
-    most = len(vector) + 2 * np.count_nonzero(large)
-    apart = np.zeros(len(matrix), np.uint16)
-    for begin in range(0, len(matrix), _AT_ONCE):
-        some = apart[begin : begin + _AT_ONCE]
-        for column, bits, heavy in zip(signs[:, begin : begin + _AT_ONCE], ours, thrice, strict=True):
-            differ = column ^ bits
-            some += np.bitwise_count(differ)
-            some += 2 * np.bitwise_count(differ & heavy)
-    agree = np.linspace(1, -1, most + 1, dtype=np.float32)
+    apart = _apart(signs, vector)
+    agree = np.linspace(1, -1, len(vector) + 2 * np.count_nonzero(_large(vector)) + 1, dtype=np.float32)
     # Were all signs to count alike, the cosine would be the sine; by the numbers themselves, what they agree in.
     likely = (2 * agree + np.sin(np.pi / 2 * agree)) / 3
     cosines = np.where(seen, likely.take(apart), np.float32(np.nan))
-    ranked = np.cumsum(np.bincount(apart[seen], minlength=most + 1))
-    limit = np.searchsorted(ranked, len(matrix) // _NEAREST)
-    rows = np.flatnonzero((apart <= limit) & seen)
+    rows = _least(apart, seen, len(matrix) // _NEAREST)
     exact = _exactly(matrix, vector, rows)
     if len(rows):
         np.minimum(cosines, np.median(exact), out=cosines)
