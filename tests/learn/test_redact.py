@@ -14,7 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.learn.redact import Redaction, redact
+from recollect.learn.redact import redact
+from recollect.model import Redaction
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
