@@ -34,6 +34,7 @@ TARGETS = {
     "full_peak_mb": 300.0,
     "load_s": 1.0,
     "change_ms": 100.0,
+    "first_change_ms": 300.0,
     "relevant_ms": 150.0,
     "aider_cold_times": 4.0,
     "aider_change_times": 20.0,
@@ -67,6 +68,7 @@ def _summary(figures: dict[str, Any]) -> dict[str, float]:
         "full_peak_mb": full["peak_mb"],
         "load_s": figures["load"]["load_s"],
         "change_ms": change["change_ms"],
+        "first_change_ms": change["first_change_ms"],
         "relevant_ms": figures["relevant"].get("relevant_ms", float("nan")),
     }
     if "skipped" not in aider:

@@ -13,6 +13,9 @@ FUNCTION = "function"  # and methods: those stand in a class
 CLASS = "class"  # and interfaces, structs, enums, traits, types
 VARIABLE = "variable"  # of a file or a class; not locals
 
+UNKNOWN = "?"  # the head of a chain that nothing can be known of
+RETURNED, YIELDED = "return", "yield"  # what a function gives back, as bindings in its scope
+
 
 class Definition(NamedTuple):
     name: str

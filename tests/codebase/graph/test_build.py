@@ -1,7 +1,9 @@
 """Keeping the graph up to date, at the price of what changed."""
 
+import contextlib
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -9,7 +11,7 @@ import threading
 import pytest
 from sources import grow_old, write
 
-from recollect.codebase.graph import readers
+from recollect.codebase.graph import processes, readers
 from recollect.codebase.graph.build import Builder
 from recollect.codebase.graph.readers import Wanted, read_all
 
@@ -193,7 +195,7 @@ def test_progress_ends_at_the_total(shop, code):
 def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(8)})
     monkeypatch.setattr(readers, "FEW", 3)
-    monkeypatch.setattr(readers, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(8)]
 
     apart = dict(read_all(folder, wanted))
@@ -204,7 +206,7 @@ def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
 def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tmp_path):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(4)})
     monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(readers, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     wanted = [Wanted(f"m{number}.py", "python" if number else "no such language", 10) for number in range(4)]
 
     found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
@@ -215,7 +217,7 @@ def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tm
 def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
     write(folder, slow="x = [1, 2, 3]\n" * 10_000)
     monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(readers, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     monkeypatch.setattr(readers, "PATIENCE", 0.001)
     wanted = [Wanted("slow.py", "python", 140_000)]
 
@@ -227,7 +229,7 @@ def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
 def test_without_processes_it_is_read_here(folder, monkeypatch):
     write(folder, a="def f(): pass\n", b="def g(): pass\n")
     monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(readers, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     wanted = [Wanted(f"{name}.py", "python", 10) for name in "ab"]
 
@@ -267,3 +269,52 @@ def test_a_project_that_is_gone_has_no_files(shop, code):
     shutil.rmtree(shop)
 
     assert code.refresh().files == 0
+
+
+def test_a_changed_go_mod_alone_leads_imports_elsewhere(folder, code, open_code):
+    (folder / "coin").mkdir()
+    (folder / "coin" / "coin.go").write_text("package coin\n\nfunc Toss() {}\n")
+    (folder / "main.go").write_text(
+        'package main\n\nimport "example.org/bank/coin"\n\nfunc main() { coin.Toss() }\n'
+    )
+    (folder / "go.mod").write_text("module example.org/shop\n")
+    done = code.refresh()
+    before = code.graph.callees("main.go::main")
+
+    (folder / "go.mod").write_text("module example.org/bank\n")
+    elsewhere = open_code()
+    elsewhere.refresh()
+
+    assert done.left_out == {"not code": 1}
+    assert [edge.target for edge in before] == ["external:example.org/bank/coin.Toss"]
+    assert [edge.target for edge in elsewhere.graph.callees("main.go::main")] == ["coin/coin.go::Toss"]
+    assert elsewhere.refresh().resolved == 0
+
+
+def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, shelf, code, open_code):
+    write(shop, apart="class Apart:\n    def stay(self): pass\n")
+    code.refresh()
+    code.close()
+    with contextlib.closing(sqlite3.connect(shelf)) as connection, connection:
+        connection.execute(
+            "UPDATE parses SET rest = x'00' WHERE blob = (SELECT blob FROM files WHERE path = 'apart.py')"
+        )
+
+    write(shop, page="import cart\n\n\ndef show():\n    cart.checkout()\n    print(1)\n")
+    done = open_code().refresh()
+
+    assert (done.complete, done.parsed, done.resolved) == (True, 1, 1)
+
+
+def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open_code, tmp_path):
+    code.refresh()
+
+    write(shop, money="class Money:\n    def minus(self, other): pass\n")
+    open_code().refresh()
+    write(shop, purse="from money import Money\n\n\ndef spend(some: Money):\n    some.minus(1)\n")
+    open_code().refresh()
+    (shop / "cart.py").unlink()
+    last = open_code()
+    last.refresh()
+
+    assert edges(last) == anew(shop, tmp_path)

@@ -135,3 +135,20 @@ def test_a_definition_that_is_called_like_a_secret_keeps_its_place():
 
     assert AWS not in outer.name
     assert kept == inner
+
+
+@pytest.mark.parametrize(
+    "secret, doc",
+    [
+        ("hunter2-very-secret", 'Connects with password = "hunter2-very-secret".'),
+        ("AKCabcdefghijklm", "Fetched with (AKCabcdefghijklm)."),
+        ("4711", "Its Pin: 4711"),
+        ("s3cretpw", "Reads postgres://shop:s3cretpw@db.shop.example/till"),
+        ("ada@shop.example", "Ask ada@shop.example."),
+    ],
+)
+def test_a_secret_is_found_by_what_stands_beside_it_or_by_its_looks(secret, doc):
+    facts = discreet(FileFacts("python", [Definition("call", "function", 1, 2, doc=doc)], doc=doc))
+
+    assert secret not in facts.doc
+    assert secret not in facts.definitions[0].doc

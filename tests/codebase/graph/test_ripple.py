@@ -3,6 +3,7 @@
 import pytest
 from sources import write
 
+from recollect.codebase.graph.build import Builder
 from recollect.codebase.graph.ripple import changed_names
 from recollect.codebase.parse.parser import parse
 
@@ -69,3 +70,50 @@ def test_a_new_name_that_nobody_says_costs_one_file(folder, code):
     (folder / "base.py").write_text(text + "\n\ndef quite_new(): pass\n")
 
     assert code.refresh().resolved == 1
+
+
+EDITS = {
+    "a body": ("        return self.size()", "        print(self)\n        return self.size()"),
+    "a function at the end": ("# end", "def late():\n    return Cart()\n"),
+    "a function in the middle": ("class Cart", "def early(): pass\n\n\nclass Cart"),
+    "a method that a subclass elsewhere inherits": ("# more", "    def weigh(self): pass\n"),
+    "another base": ("class Cart:", "class Cart(Box):"),
+    "another type behind the same name": ("kept = Cart()", "kept = Box()"),
+    "a name that others say": ("def size", "def length"),
+}
+
+
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("old, new", EDITS.values(), ids=EDITS)
+def test_what_is_known_of_other_files_is_kept_only_while_it_is_true(
+    folder, code, open_code, tmp_path, old, new, warm
+):
+    write(
+        folder,
+        cart="from wagon import Wagon\n\n\nclass Box:\n    def size(self): pass\n\n\nkept = Cart()\n\n\n"
+        "def push():\n    Wagon().weigh()\n    Wagon().size()\n    late()\n\n\nclass Cart:\n"
+        "    def size(self): pass\n\n    def all(self):\n        return self.size()\n\n# more\n\n# end\n",
+        wagon="import cart\n\n\nclass Wagon(cart.Cart):\n    def pull(self):\n        cart.kept.size()\n        self.size()\n",
+        yard="import wagon\n\n\ndef park():\n    wagon.Wagon().all().size()\n    wagon.Wagon().pull()\n",
+    )
+    code.refresh()
+    (folder / "cart.py").write_text((folder / "cart.py").read_text() + "\n")
+    code.refresh()
+    asked = code if warm else open_code()
+
+    (folder / "cart.py").write_text((folder / "cart.py").read_text().replace(old, new, 1))
+    asked.refresh()
+
+    assert edges(asked.graph) == anew(folder, tmp_path)
+
+
+def edges(graph):
+    return {path: set(leaf.edges) for path, leaf in graph.leaves.items()}
+
+
+def anew(root, tmp_path):
+    """The edges that a graph made from nothing has."""
+    built = Builder(root, tmp_path / "anew.db", None)
+    built.refresh()
+    built.close()
+    return edges(built.graph)

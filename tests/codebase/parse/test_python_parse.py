@@ -240,3 +240,31 @@ def test_of_a_broken_file_the_rest_is_read():
 )
 def test_no_bytes_make_it_fail(source):
     assert parse("python", source).language == "python"
+
+
+def test_a_chain_is_followed_twelve_links_deep_wherever_its_head_was_met_before():
+    facts = read(
+        """
+        shop.tills.main.open()
+        short = shop.tills.main.open().drawer().count()
+        long = shop.tills.main.open().drawer().count().rounded().shown()
+        """
+    )
+
+    assert ("short", "shop.tills.main.open().drawer().count()", False) in bound(facts)
+    assert ("long", "?.tills.main.open().drawer().count().rounded().shown()", False) in bound(facts)
+
+
+def test_what_a_value_may_be_is_all_that_it_could_come_to():
+    facts = read(
+        """
+        one = first() if ready else (second or third())
+        two = ready and fourth()
+        three = None
+        """
+    )
+
+    assert {(name, value) for name, value, _ in bound(facts)} == {
+        *(("one", value) for value in ("first()", "second", "third()")),
+        ("two", "fourth()"),
+    }

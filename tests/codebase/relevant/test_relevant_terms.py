@@ -51,3 +51,17 @@ def test_the_first_line_of_a_question_weighs_most_per_word():
     (receipt,) = terms("receipt")
     assert weights[lost] > weights[receipt] / 2.7  # that stands there five times
     assert sum(weights.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("text", ["cart", "(cart)", "2cart", "“cart”", "kasse—cart", "cart \ud800"])
+def test_a_word_is_the_same_whatever_stands_beside_it(text):
+    assert terms("cart").items() <= terms(text).items()
+
+
+def test_letters_of_other_alphabets_are_letters():
+    assert terms("Straße") != terms("Strae")
+    assert len(terms("корзина, total")) == 2
+
+
+def test_a_count_that_does_not_fit_is_the_highest_that_does():
+    assert list(terms("cart " * 70_000).values()) == [65_535]

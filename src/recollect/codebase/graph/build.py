@@ -7,18 +7,20 @@ import os
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from recollect.codebase.facts import FileFacts
 from recollect.codebase.git_history import History
 from recollect.codebase.graph.graph import CodeGraph
-from recollect.codebase.graph.leaf import Leaf, Parse, packed_edges, unpacked_facts
+from recollect.codebase.graph.leaf import Leaf, Parse, packed, packed_edges, unpacked, unpacked_facts
 from recollect.codebase.graph.readers import DEADLY, Wanted, blob_of, read_all
-from recollect.codebase.graph.resolve.protocol import Resolver
+from recollect.codebase.graph.resolve.protocol import Votes
 from recollect.codebase.graph.resolve.tables import FAMILY_OF, resolver_for
-from recollect.codebase.graph.ripple import Family
+from recollect.codebase.graph.resolvers import Packed, configuration, resolve_all
+from recollect.codebase.graph.ripple import Family, Files
 from recollect.codebase.graph.shelf import Damaged, Key, Overtaken, Record, Shelf, Unwritten
 from recollect.codebase.parse.languages import language_of
 from recollect.codebase.walk import UNREADABLE, Walk, settled, untouched, walk
@@ -34,8 +36,16 @@ _FEW = 20
 _MUCH = 0.3  # of the files changed: resolving all is quicker than finding out who is touched
 _HEAD = 128
 _HISTORY = "history"
+_DIGEST = "digest"
+_STALE = 300  # files that changed since a digest was made: from here on, it is made anew
 # Files that decide where imports lead.
-_CONFIGURATION = frozenset({"tsconfig.json", "jsconfig.json", "package.json", "composer.json", "Cargo.toml"})
+_CONFIGURATION = frozenset(
+    {"tsconfig.json", "jsconfig.json", "package.json", "composer.json", "Cargo.toml", "go.mod"}
+)
+
+_NO_LANGUAGE = (
+    "none"  # of such a file, where there is no grammar for it: what it says is not kept, but that it changed
+)
 
 Progress = Callable[[int, int], None]
 
@@ -173,7 +183,10 @@ class Builder:
 
     def _language(self, path: str) -> str | None:
         language = language_of(path)
-        if language or "." in path.rsplit("/", 1)[-1]:
+        name = path.rsplit("/", 1)[-1]
+        if not language and name in _CONFIGURATION:
+            return _NO_LANGUAGE
+        if language or "." in name:
             return language
         try:
             with (self._root / path).open("rb") as file:
@@ -188,12 +201,20 @@ class Builder:
         left_out: Counter[str],
         watched: "_Watched",
     ) -> tuple[dict[str, Record], dict[str, Record]]:
-        """Records of those whose content is new, and of those where only the time is."""
+        """Records of those whose content is new, and of those where only the time is.
+
+        What cannot be the same as anything else has no blob yet: it is found when it is parsed.
+        """
         fresh: dict[str, Record] = {}
         touched: dict[str, Record] = {}
+        first = not self._records and not self._shelf.has_parses()
+        sizes = Counter(size for size, _ in differing.values())
         for path, (size, mtime_ns) in differing.items():
             watched.check()
             looked = time.time_ns()
+            if first and sizes[size] == 1 and self._languages[path] != _NO_LANGUAGE:
+                fresh[path] = Record(b"", self._languages[path], size, settled(mtime_ns, looked))
+                continue
             try:
                 blob = blob_of((self._root / path).read_bytes())
             except OSError as error:
@@ -215,33 +236,43 @@ class Builder:
     ) -> tuple[dict[Key, Parse], int]:
         """What all of `fresh` say, and how many had to be parsed for that. Takes out of it what cannot be read."""
         parses = dict(self._shelf.parses({record.key for record in fresh.values()}))
-        alike: dict[Key, list[str]] = {}
+        alike: dict[Key | str, list[str]] = {}
         for path, record in fresh.items():
-            if record.key not in parses:
-                alike.setdefault(record.key, []).append(path)
-        wanted = [Wanted(paths[0], key[1], fresh[paths[0]].size) for key, paths in alike.items()]
+            if record.language == _NO_LANGUAGE:
+                fresh[path] = record._replace(left_out=NOT_CODE)
+            elif record.key not in parses:
+                alike.setdefault(record.key if record.blob else path, []).append(path)
+        same = {paths[0]: paths for paths in alike.values()}
+        wanted = [Wanted(path, fresh[path].language, fresh[path].size) for path in same]
         watched.expect(len(wanted) + len(fresh))
         unkept: dict[Key, Parse] = {}
         for each, found in read_all(self._root, wanted, watched.stop):
             watched.advance()
-            key = fresh[each.path].key
-            if found.blob != key[0] and found.left_out not in DEADLY:
-                for path in alike[key]:  # it changed, or went, between two looks: the next one will see
+            deadly = found.left_out in DEADLY
+            blob = fresh[each.path].blob or (self._blob(each.path) if deadly else found.blob)
+            if not blob or (found.blob != blob and not deadly):
+                for path in same[each.path]:  # it changed, or went, between two looks: the next one will see
                     del fresh[path]
                     if found.left_out:
                         left_out[found.left_out] += 1
                         here.discard(path)
                 continue
-            for path in alike[key]:
-                fresh[path] = fresh[path]._replace(left_out=found.left_out)
+            for path in same[each.path]:
+                fresh[path] = fresh[path]._replace(blob=blob, left_out=found.left_out)
             if found.parse:
-                parses[key] = unkept[key] = found.parse
+                parses[blob, each.language] = unkept[blob, each.language] = found.parse
             if len(unkept) == _KEPT_AT_ONCE:
                 self._attempt(self._shelf.keep, unkept, _today())
                 unkept = {}
         self._attempt(self._shelf.keep, unkept, _today())
         watched.check()
         return parses, len(wanted)
+
+    def _blob(self, path: str) -> bytes:
+        try:
+            return blob_of((self._root / path).read_bytes())
+        except OSError:
+            return b""
 
     # what it means
 
@@ -253,13 +284,13 @@ class Builder:
         watched: "_Watched",
     ) -> dict[str, bytes]:
         """The edges, packed, of all files whose edges may have changed."""
-        new: dict[str, dict[str, FileFacts | None]] = {}
+        new: dict[str, dict[str, Packed | None]] = {}
         for path in [*gone, *fresh]:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
                 family = FAMILY_OF.get(record.language) if record and record.left_out is None else None
                 if record and family:
-                    facts = unpacked_facts(record.language, *parses[record.key][:2]) if is_new else None
-                    new.setdefault(family, {})[path] = facts
+                    says = (record.language, *parses[record.key][:2]) if is_new else None
+                    new.setdefault(family, {})[path] = says
         if any(path.rsplit("/", 1)[-1] in _CONFIGURATION for path in [*gone, *fresh]):
             self._known.clear()
             for family in set(map(FAMILY_OF.get, self._languages.values())):
@@ -267,48 +298,93 @@ class Builder:
                     new.setdefault(family, {})
         edges: dict[str, bytes] = {}
         for family, changed in new.items():
-            resolver, touched = self._resolver(family, changed)
-            watched.expect(len(touched) - len(changed))
-            for path in sorted(touched):
-                watched.check()
-                edges[path] = packed_edges(resolver.edges(path))
+            for path, found in self._edges(family, changed, fresh, watched):
+                edges[path] = found
                 watched.advance()
         return edges
 
-    def _resolver(self, family: str, changed: Mapping[str, FileFacts | None]) -> tuple[Resolver, set[str]]:
-        """One that knows the files as they are now, and the paths whose edges it should look for again."""
+    def _edges(
+        self,
+        family: str,
+        changed: Mapping[str, Packed | None],
+        fresh: Mapping[str, Record],
+        watched: "_Watched",
+    ) -> Iterator[tuple[str, bytes]]:
+        """Of all files of the family whose edges may have changed, packed."""
         before = {
             path: record
             for path, record in self._records.items()
             if record.left_out is None and FAMILY_OF.get(record.language) == family
         }
-        there = {path: facts for path, facts in changed.items() if facts is not None}
         if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
-            files = self._facts({path: each for path, each in before.items() if path not in changed}) | there
-            self._known[family] = self._family(family, files)
-            return self._known[family].resolver, set(files)
-        if family not in self._known:
-            self._known[family] = self._family(family, self._facts(before))
-        known = self._known[family]
-        touched = set().union(*(known.take(path, facts) for path, facts in changed.items()))
-        return known.resolver, touched - {path for path, facts in changed.items() if facts is None}
+            self._known.pop(family, None)
+            files = self._packed({path: record for path, record in before.items() if path not in changed})
+            files |= {path: says for path, says in changed.items() if says}
+            keys = {path: (fresh.get(path) or before[path]).key for path in files}
+            watched.expect(len(files) - len(changed))
+            yield from resolve_all(
+                family, files, self._root, watched.stop, partial(self._keep_digest, family, keys)
+            )
+            watched.check()
+            return
+        known = self._known.get(family)
+        if known is None:
+            known = self._known[family] = self._family(family, before)
+        touched: set[str] = set()
+        for path, says in changed.items():
+            touched |= known.take(path, unpacked_facts(*says) if says else None)
+        touched -= {path for path, says in changed.items() if says is None}
+        watched.expect(len(touched) - len(changed))
+        for path in sorted(touched):
+            watched.check()
+            yield path, packed_edges(known.resolver.edges(path))
 
-    def _family(self, name: str, files: Mapping[str, FileFacts]) -> Family:
-        return Family(resolver_for(name, files, self._configuration), files)
-
-    def _facts(self, records: Mapping[str, Record]) -> dict[str, FileFacts]:
+    def _packed(self, records: Mapping[str, Record]) -> dict[str, Packed]:
         """All that the files said when they were recorded."""
         parses = dict(self._shelf.parses({record.key for record in records.values()}))
-        facts = {key: unpacked_facts(key[1], parse.outline, parse.rest) for key, parse in parses.items()}
-        return {path: facts[record.key] for path, record in records.items() if record.key in facts}
+        return {
+            path: (record.language, *parses[record.key][:2])
+            for path, record in records.items()
+            if record.key in parses
+        }
 
-    def _configuration(self, path: str) -> bytes | None:
-        """What a file says that decides about imports; None if it is not there."""
-        file = self._root / path
-        try:
-            return file.read_bytes() if file.stat().st_size <= MOST_BYTES else None
-        except OSError:
-            return None
+    def _family(self, name: str, records: Mapping[str, Record]) -> Family:
+        """With the files as they were recorded."""
+        keys = {path: record.key for path, record in records.items()}
+        files = Files(records, self._said)
+        known, digest, votes = self._digest(name)
+        stale = {path for path in known.keys() | keys.keys() if known.get(path) != keys.get(path)}
+        if len(stale) > _STALE:
+            digest = b""
+        resolver = resolver_for(name, files, configuration(self._root), digest, stale, votes)
+        if not digest:
+            self._keep_digest(name, keys, resolver.digest(), resolver.votes)
+        return Family(resolver, files, self._terms, self._mentioning)
+
+    def _said(self, path: str) -> FileFacts:
+        """What a file said when it was recorded."""
+        record = self._records[path]
+        for _, parse in self._shelf.parses([record.key]):
+            return unpacked_facts(record.language, parse.outline, parse.rest)
+        raise Overtaken  # who no longer needs it has thrown it away
+
+    def _terms(self, path: str) -> bytes | None:
+        leaf = self.graph.leaves.get(path)
+        return leaf.terms if leaf else None
+
+    def _mentioning(self, names: Collection[str]) -> set[str]:
+        found = self._shelf.mentioning(names)
+        return {path for path, record in self._records.items() if record.key in found}
+
+    def _digest(self, family: str) -> tuple[dict[str, Key], bytes, Votes]:
+        """What a resolver knew of all files taken together, and what these were; nothing if that was not kept."""
+        note = self._shelf.note(f"{_DIGEST} {family}")
+        known, digest, votes = unpacked(note) if note else ({}, b"", {})
+        return known, digest, votes
+
+    def _keep_digest(self, family: str, keys: Mapping[str, Key], digest: bytes, votes: Votes) -> None:
+        if digest:
+            self._attempt(self._shelf.put_note, f"{_DIGEST} {family}", packed((keys, digest, votes)))
 
     def _put(
         self,
@@ -321,8 +397,9 @@ class Builder:
         leaves = {path: leaf for path, leaf in self.graph.leaves.items() if path not in gone}
         changed = {path: record._replace(edges=edges.get(path, b"")) for path, record in fresh.items()}
         for path, record in changed.items():
-            leaves.pop(path, None)
-            if record.left_out is None:
+            if record.left_out is not None:
+                leaves.pop(path, None)
+            else:
                 parse = parses[record.key]
                 leaves[path] = Leaf(
                     path, record.language, record.blob, parse.outline, parse.terms, record.edges
@@ -335,7 +412,8 @@ class Builder:
         for path in gone:
             del self._records[path]
         self._records |= changed
-        self.graph = CodeGraph(dict(sorted(leaves.items())))
+        came = leaves.keys() - self.graph.leaves.keys()
+        self.graph = CodeGraph(dict(sorted(leaves.items())) if came else leaves)
 
     def _attempt(self, write: Callable[..., None], *what: object) -> None:
         """What cannot be written now is found again next time."""

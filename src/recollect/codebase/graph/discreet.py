@@ -1,8 +1,9 @@
 """What a file says, without what should not have been written into it: secrets, and the texts of literals. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from recollect.codebase.facts import Definition, FileFacts
 
@@ -12,26 +13,32 @@ _SINGLE_QUOTED = frozenset({"javascript", "typescript", "tsx"})  # elsewhere it 
 _QUOTE = re.compile(r"[\"'`]").search
 _DIGIT = re.compile(r"\d").search
 # Without one of these, no rule of redaction finds anything in a line of prose.
-_TELLS = re.compile(
-    r"\d|[@=]|://|-----|passw|passphrase|pwd|secret|token|key|credential|bearer|authoriz|pin\b|\bA[A-Z]{2}\w{8}|[\w+/-]{20}",
-    re.IGNORECASE,
-).search
+_TELLING = (
+    *("@", "=", "://", "-----", "passw", "passphrase", "pwd", "secret", "token", "key"),
+    *("credential", "bearer", "authoriz"),
+)
+_PIN = re.compile(r"pin\b").search
+_KEY = re.compile(r"(?<![A-Za-z0-9])A[A-Z]{2}\w{8}").search
+_RUN = re.compile(r"[\w+/-]{20}").search
 _LONG = re.compile(r"[\w+/=-]{16,}").search
 
 
 def discreet(facts: FileFacts) -> FileFacts:
     """The same facts. What names a secret is left out; a definition stays, for others may stand in it."""
     single = facts.language in _SINGLE_QUOTED
-    definitions = [
-        _without_literals(each, single) if _QUOTE(each.signature) else each for each in facts.definitions
-    ]
-    bindings = [
-        each._replace(value=_hidden(each.value, single)) if each.annotated and _QUOTE(each.value) else each
-        for each in facts.bindings
-    ]
-    facts = replace(facts, definitions=definitions, bindings=bindings)
-    docs = {facts.doc, *(each.doc for each in definitions)} - {""}
-    secrets = _redacted([*filter(_TELLS, docs), *filter(_is_suspect, set(_names(facts)))])
+    if _QUOTE("\n".join([each.signature for each in facts.definitions])):
+        definitions = [
+            _without_literals(each, single) if _QUOTE(each.signature) else each for each in facts.definitions
+        ]
+        facts = replace(facts, definitions=definitions)
+    if _QUOTE("\n".join([value for _, value, annotated, *_ in facts.bindings if annotated])):
+        bindings = [
+            each._replace(value=_hidden(each.value, single)) if each.annotated else each
+            for each in facts.bindings
+        ]
+        facts = replace(facts, bindings=bindings)
+    docs = {facts.doc, *[each.doc for each in facts.definitions]}
+    secrets = _redacted([*filter(_is_telling, docs), *_suspects(_names(facts))])
     return _without(facts, secrets) if secrets else facts
 
 
@@ -48,24 +55,41 @@ def _hidden(text: str, single: bool) -> str:
     return _SINGLE.sub("'…'", text) if single else text
 
 
-def _names(facts: FileFacts) -> Iterator[str]:
-    for each in facts.definitions:
-        yield from (each.name, each.signature, each.returns, *each.bases, *each.decorators)
-        for parameter in each.parameters:
-            yield from parameter
-    for one in facts.imports:
-        yield from one[:3]
-    for chain, *_ in facts.references:
-        yield chain
-    for name, value, *_ in facts.bindings:
-        yield name
-        yield value
-    yield from facts.exports
+def _names(facts: FileFacts) -> set[str]:
+    names = set(facts.exports)
+    if facts.definitions:
+        name, _, _, _, _, signature, _, bases, returns, decorators, parameters, _ = zip(
+            *facts.definitions, strict=True
+        )
+        names.update(name, signature, returns, *bases, *decorators, *chain.from_iterable(parameters))
+    for module, imported, alias, *_ in facts.imports:
+        names.update((module, imported, alias))
+    names.update([reference[0] for reference in facts.references])
+    names.update([binding[0] for binding in facts.bindings], [binding[1] for binding in facts.bindings])
+    return names
 
 
-def _is_suspect(name: str) -> bool:
+def _suspects(names: set[str]) -> list[str]:
     """Long and with a digit, or an address: of what stands in code, no other name is taken for a secret."""
-    return bool((len(name) >= 16 and _DIGIT(name) and _LONG(name)) or "://" in name or "@" in name)
+    found = [name for name in names if len(name) >= 16 and _DIGIT(name) and _LONG(name)]
+    together = "\n".join(names)
+    if "@" in together or "://" in together:
+        found += [name for name in names if "@" in name or "://" in name]
+    return found
+
+
+def _is_telling(doc: str) -> bool:
+    """One expression for all of it would say the same, and take five times as long."""
+    lowered = doc.casefold()
+    for word in _TELLING:
+        if word in lowered:
+            return True
+    return bool(
+        _DIGIT(doc)
+        or _KEY(doc)
+        or ("pin" in lowered and _PIN(lowered))
+        or (max(map(len, doc.split()), default=0) >= 20 and _RUN(doc))
+    )
 
 
 def _redacted(texts: Sequence[str]) -> dict[str, str]:

@@ -86,11 +86,15 @@ def last_name(definition: Definition) -> str:
 
 
 def packed_parse(facts: FileFacts, terms: bytes) -> Parse:
-    outline = (facts.doc, facts.broken, [tuple(each) for each in facts.definitions])
+    intern = sys.intern
+    outline = (facts.doc, facts.broken, list(map(tuple, facts.definitions)))
     rest = (
-        [tuple(each) for each in facts.imports],
-        [(sys.intern(chain), sys.intern(kind), line, scope) for chain, kind, line, scope in facts.references],
-        [(sys.intern(name), sys.intern(value), *more) for name, value, *more in facts.bindings],
+        list(map(tuple, facts.imports)),
+        [(intern(chain), kind, line, scope) for chain, kind, line, scope in facts.references],
+        [
+            (intern(name), intern(value), annotated, line, scope)
+            for name, value, annotated, line, scope in facts.bindings
+        ],
         list(facts.exports),
     )
     return Parse(packed(outline), packed(rest), terms)

@@ -3,7 +3,6 @@
 import gc
 import hashlib
 import marshal
-import os
 import queue
 import re
 import signal
@@ -11,9 +10,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
+from recollect.codebase.graph import processes
 from recollect.codebase.graph.discreet import discreet
 from recollect.codebase.graph.leaf import Parse, packed_parse
 from recollect.codebase.walk import GENERATED, UNREADABLE
@@ -48,13 +49,14 @@ def blob_of(data: bytes) -> bytes:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
 
 
-def read(root: Path, path: str, language: str) -> Read:
+def read(root: Path | str, path: str, language: str) -> Read:
     from recollect.codebase.parse.parser import parse
     from recollect.codebase.parse.reading import decoded
-    from recollect.codebase.relevant.terms import terms_of
+    from recollect.codebase.relevant.postings import terms_of
 
     try:
-        data = (root / path).read_bytes()
+        with FileIO(f"{root}/{path}") as file:
+            data = file.readall()
     except OSError:
         return Read(b"", UNREADABLE, None)
     blob = blob_of(data)
@@ -74,7 +76,7 @@ def read_all(
     root: Path, wanted: Sequence[Wanted], stop: Callable[[], bool] = lambda: False
 ) -> Iterator[tuple[Wanted, Read]]:
     """Each as soon as it is read, in no order; nothing more once `stop` says so."""
-    count = min(_cores(), MOST_READERS)
+    count = min(processes.cores(), MOST_READERS)
     if count == 1 or (len(wanted) <= FEW and sum(each.size for each in wanted) <= LITTLE):
         yield from _read_here(root, wanted, stop)
         return
@@ -98,10 +100,6 @@ def read_all(
         yield from _read_here(root, reader.unread, stop)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _read_here(
     root: Path, wanted: Sequence[Wanted], stop: Callable[[], bool]
 ) -> Iterator[tuple[Wanted, Read]]:
@@ -112,10 +110,7 @@ def _read_here(
 
 
 class _Reader(threading.Thread):
-    """Has a process read its share, and says when it is through with it.
-
-    Not by `multiprocessing`: that would run the program we are in once more, which may not be made for it.
-    """
+    """Has a process read its share, and says when it is through with it."""
 
     def __init__(
         self, root: Path, share: Sequence[Wanted], done: "queue.SimpleQueue[tuple[Wanted, Read] | None]"
@@ -138,15 +133,17 @@ class _Reader(threading.Thread):
 
     def _read_on(self) -> bool:
         """Whether to go on with another process: this one died over a file, which is left out."""
-        with self._start() as process:
+        self._process = processes.started(__name__)
+        with self._process as process:
             assert process.stdin and process.stdout
+            frames = processes.frames(process.stdout)
             share = [each[:2] for each in self.unread]
             process.stdin.write(marshal.dumps((str(self._root), share, PATIENCE)))
             process.stdin.close()
-            if next(_frames(process.stdout), None) is None:
+            if next(frames, None) is None:
                 return False
             count = 0
-            for blob, left_out, parse in _frames(process.stdout):
+            for blob, left_out, parse in map(marshal.loads, frames):
                 self._done.put((self.unread[count], Read(blob, left_out, Parse(*parse) if parse else None)))
                 count += 1
         if self._ended:
@@ -158,17 +155,6 @@ class _Reader(threading.Thread):
         self.unread = self.unread[count + 1 :]
         return True
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-        return self._process
-
     def end(self) -> None:
         self._ended = True
         if self._process is not None:
@@ -176,29 +162,16 @@ class _Reader(threading.Thread):
         self.join()
 
 
-def _frames(pipe: IO[bytes]) -> Iterator[Any]:
-    while size := pipe.read(4):
-        frame = pipe.read(int.from_bytes(size, "little"))
-        if len(frame) < int.from_bytes(size, "little"):
-            return
-        yield marshal.loads(frame)
-
-
 def serve() -> None:
     """What a process does: a list of files comes in, and goes out as what each says."""
     gc.disable()  # there are no cycles in what is read
     root, wanted, patience = marshal.load(sys.stdin.buffer)
-    _send(())  # we are up
+    processes.answer(b"")  # we are up
     for path, language in wanted:
         if hasattr(signal, "setitimer"):
             signal.setitimer(
                 signal.ITIMER_VIRTUAL, patience
             )  # it ends the process: a parser cannot be interrupted
-        blob, left_out, parse = read(Path(root), path, language)
-        _send((blob, left_out, parse and tuple(parse)))
-
-
-def _send(value: Any) -> None:
-    frame = marshal.dumps(value)
-    sys.stdout.buffer.write(len(frame).to_bytes(4, "little") + frame)
-    sys.stdout.buffer.flush()
+        blob, left_out, parse = read(root, path, language)
+        processes.answer(marshal.dumps((blob, left_out, parse and tuple(parse))))
+    processes.leave()

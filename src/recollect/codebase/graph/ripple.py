@@ -1,14 +1,16 @@
 """How far a change in one file reaches: whose edges may be different now."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
 
-from recollect.codebase.facts import CLASS, FILE, Binding, Definition, FileFacts, Import
+from recollect.codebase.facts import CLASS, FILE, RETURNED, Binding, Definition, FileFacts, Import
 from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.resolve.protocol import Resolver
+from recollect.codebase.relevant.postings import counted
 
 EVERYTHING = "*"  # the name of an import that does not say what
 _MANY = 200  # files
+_MANY_NAMES = 20  # from here on, most files say one of them
 
 
 def changed_names(before: FileFacts | None, after: FileFacts | None) -> set[str]:
@@ -53,18 +55,15 @@ def _outward(facts: FileFacts | None) -> _Outward:
     return outward | {(name, "exported") for name in facts.exports}
 
 
-_RETURN = "return"  # what a function gives back is bound to this
-
-
 def _outward_bindings(facts: FileFacts) -> list[Binding]:
     """Of the file, of classes, of attributes, and what functions return: that may be a local name, and what it was given."""
-    returned = {(each.scope, each.value.split(".")[0]) for each in facts.bindings if each.name == _RETURN}
+    returned = {(each.scope, each.value.split(".")[0]) for each in facts.bindings if each.name == RETURNED}
     return [
         each
         for each in facts.bindings
         if each.scope == FILE
         or facts.definitions[each.scope].kind == CLASS
-        or each.name == _RETURN
+        or each.name == RETURNED
         or "." in each.name
         or (each.scope, each.name) in returned
     ]
@@ -95,34 +94,78 @@ def _last(chain: str) -> str:
     return re.split(r"\W+", chain.rstrip("()[]"))[-1]
 
 
+class Files(MutableMapping[str, FileFacts]):
+    """What the files of a family say, fetched when it is first asked for."""
+
+    def __init__(self, paths: Iterable[str], fetch: Callable[[str], FileFacts]) -> None:
+        self._known: dict[str, FileFacts | None] = dict.fromkeys(paths)
+        self._fetch = fetch
+
+    def __getitem__(self, path: str) -> FileFacts:
+        facts = self._known[path]
+        if facts is None:
+            facts = self._known[path] = self._fetch(path)
+        return facts
+
+    def __setitem__(self, path: str, facts: FileFacts) -> None:
+        self._known[path] = facts
+
+    def __delitem__(self, path: str) -> None:
+        del self._known[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
 class Family:
     """The files of one language family, as its resolver knows them."""
 
-    def __init__(self, resolver: Resolver, files: Mapping[str, FileFacts]) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        files: MutableMapping[str, FileFacts],
+        terms: Callable[[str], bytes | None] = lambda path: None,
+        mentioning: Callable[[Collection[str]], set[str]] | None = None,
+    ) -> None:
         self.resolver = resolver
-        self._files = dict(files)
+        self._files = files
+        self._terms = terms  # of a file, as they are kept for ranking; None = they are not known
+        self._mentioning = mentioning  # files in which one of some names stands, without unpacking them
         self._said: dict[str, str] = {}  # all names that a file says, as one text
         self._shown: dict[str, _Outward] = {}  # by files that changed: they will again
 
     def take(self, path: str, facts: FileFacts | None) -> set[str]:
         """Take in a new version of a file, or its end; the files whose edges may be different now, and still there."""
         said = self._files.get(path)
+        self._said.pop(path, None)
         before = self._shown.pop(path, None)
         after = _outward(facts)
         names = _differing(_outward(said) if before is None else before, after)
-        near = self._importers(path) if names else set()
-        touched = self.resolver.importers(path) if said is None or facts is None else set()
-        self.resolver.changed(path, facts)
-        self._said.pop(path, None)
-        self._files.pop(path, None)
+        if facts is not None:
+            self._shown[path] = after
+        if said is not None and facts is not None:
+            touched, known = self._reached_by(names, path, facts, lambda: self._importers(path))
+            self._replace(path, facts, known if touched <= {path} else None)
+        else:  # an import may lead elsewhere now, whatever it names
+            touched, near = self.resolver.importers(path), self._importers(path)
+            self._replace(path, facts)
+            touched |= self.resolver.importers(path)
+            near |= self._importers(path)
+            touched |= self._reached_by(names, path, facts, lambda: near)[0]
+        return (touched | {path}) & self._files.keys()
+
+    def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
+        self.resolver.changed(path, facts, hidden)
         if facts is not None:
             self._files[path] = facts
-            self._shown[path] = after
-        if said is None or facts is None:  # an import may lead elsewhere now, whatever it names
-            touched |= self.resolver.importers(path)
-        if names:
-            touched |= self._reached_by(names, near | self._importers(path))
-        return (touched | {path}) & self._files.keys()
+        else:
+            self._files.pop(path, None)
 
     def _importers(self, path: str) -> set[str]:
         """All that import it by any way; everyone, if those are many: it is not worth to tell them apart."""
@@ -135,31 +178,73 @@ class Family:
             waiting += fresh
         return found
 
-    def _reached_by(self, names: Collection[str], candidates: Collection[str]) -> set[str]:
-        """Those that say one of `names`, or that say what depends on it in another of them, and so on."""
+    def _reached_by(
+        self, names: Collection[str], path: str, facts: FileFacts | None, importers: Callable[[], set[str]]
+    ) -> tuple[set[str], set[str]]:
+        """Of the file at `path` and its `importers`, those that say one of `names`, or that say what depends on it
+        in another of them, and so on; and all these names. Who imports it is asked only if anybody else says one.
+        """
         known = waiting = set(names)
+        near: set[str] | None = None
         reached: set[str] = set()
         while waiting:
             if EVERYTHING in waiting:
-                return set(candidates)
+                return importers(), known
             word = _any_of(waiting)
             dependent: set[str] = set()
-            for path in candidates:
-                facts = self._files.get(path)
-                if facts is None:
+            for each in self._saying(waiting):
+                said = facts if each == path else self._files.get(each)
+                if said is None or not word.search(self._text(each, said)):
                     continue
-                text = self._said.get(path)
-                if text is None:
-                    text = self._said[path] = "\n".join(_said(facts))
-                if any(name in text for name in waiting) and word.search(text):
-                    reached.add(path)
-                    dependent |= _depending(facts, word)
+                if each != path and near is None:
+                    near = importers()
+                if each == path or (near and each in near):
+                    reached.add(each)
+                    dependent |= _depending(said, word)
             waiting = dependent - known
             known = known | waiting
-        return reached
+        return reached, known
+
+    def _text(self, path: str, facts: FileFacts) -> str:
+        text = self._said.get(path)
+        if text is None:
+            text = self._said[path] = "\n".join(_all_said(facts))
+        return text
+
+    def _saying(self, names: Collection[str]) -> Collection[str]:
+        """The files that may say one of `names`.
+
+        By their terms, which leave few; but a name of one word is in many. To unpack all of these pays only for one
+        who stays: the first time, they are searched as they are.
+        """
+        wanted = [_terms_in(name) for name in names]
+        found = set(self._files)
+        if len(wanted) <= _MANY_NAMES and all(wanted):
+            found = {path for path in found if path in self._shown or self._may_say(path, wanted)}
+        if len(found) > _MANY and self._mentioning is not None:
+            found &= self._mentioning(names) | self._shown.keys()
+            self._mentioning = None
+        return found
+
+    def _may_say(self, path: str, wanted: Sequence[Sequence[bytes]]) -> bool:
+        terms = self._terms(path)
+        if terms is None:
+            return True
+        for parts in wanted:
+            for part in parts:
+                if part not in terms:
+                    break
+            else:
+                return True
+        return False
 
 
-def _said(facts: FileFacts) -> Iterator[str]:
+def _terms_in(name: str) -> list[bytes]:
+    """As they stand among the terms of a file, the whole name first: few have that."""
+    return [term.to_bytes(4, "little") for term in reversed(counted(name))]
+
+
+def _all_said(facts: FileFacts) -> Iterator[str]:
     for reference in facts.references:
         yield reference.chain
     for binding in facts.bindings:
@@ -188,7 +273,7 @@ def _depending(facts: FileFacts, word: re.Pattern[str]) -> set[str]:
         made |= {_bound_name(each, facts) for each in bindings if word.search(each.value)}
         made |= {_imported_name(each) for each in facts.imports if word.search(each.name or each.module)}
         if any(each.name == EVERYTHING for each in facts.imports):  # and who imports all from here gets that
-            made |= set(word.findall("\n".join(_said(facts))))
+            made |= set(word.findall("\n".join(_all_said(facts))))
         if made <= found:
             return found
         word = _any_of(made - found)

@@ -2,7 +2,7 @@
 
 import re
 
-UNKNOWN = "?"  # the head of a chain that nothing can be known of
+from recollect.codebase.facts import UNKNOWN
 
 _LONGEST = 400  # bytes: of more only the last name is kept
 _PLAIN = re.compile(r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*").fullmatch

@@ -2,11 +2,13 @@
 
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 
 from tree_sitter import Language, Query
 
 from recollect.codebase.parse.languages import LANGUAGES
+
+_QUERIES = Path(__file__).parent / "queries"
 
 
 @cache
@@ -18,5 +20,4 @@ def grammar(language: str) -> Language:
 @cache
 def query(language: str, name: str) -> Query:
     """What `queries/<language>/<name>.scm` asks of a tree."""
-    text = files("recollect.codebase.parse").joinpath("queries", language, f"{name}.scm").read_text("utf-8")
-    return Query(grammar(language), text)
+    return Query(grammar(language), (_QUERIES / language / f"{name}.scm").read_text("utf-8"))

@@ -18,6 +18,7 @@ from recollect.codebase.facts import (
     CLASS,
     FILE,
     FUNCTION,
+    UNKNOWN,
     VARIABLE,
     Binding,
     Definition,
@@ -25,7 +26,7 @@ from recollect.codebase.facts import (
     Import,
     Reference,
 )
-from recollect.codebase.parse.chains import UNKNOWN, chain_of
+from recollect.codebase.parse.chains import chain_of
 from recollect.codebase.parse.comments import Comments
 from recollect.codebase.parse.grammars import grammar
 from recollect.codebase.parse.imports import imports_of

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import BytesIO
 from itertools import accumulate
 
@@ -12,7 +12,10 @@ from recollect.codebase.facts import (
     CLASS,
     FILE,
     FUNCTION,
+    RETURNED,
+    UNKNOWN,
     VARIABLE,
+    YIELDED,
     Binding,
     Definition,
     FileFacts,
@@ -20,9 +23,6 @@ from recollect.codebase.facts import (
     Reference,
 )
 from recollect.codebase.parse.grammars import query
-
-UNKNOWN = "?"  # the head of a chain that we cannot follow
-RETURNED, YIELDED = "return", "yield"  # what a function gives back, as bindings in its scope
 
 _LONGEST = 12  # links of a chain; a longer one begins with UNKNOWN
 _PLACES = frozenset("0123456789")  # of a tuple that we tell apart
@@ -57,11 +57,17 @@ _LITERALS = {
     "comparison_operator": "bool()",
 }
 
+_NAMED = frozenset({"true", "false"})  # literals that look like names, and are left so
+_CHOICES = frozenset({"conditional_expression", "boolean_operator", "parenthesized_expression"})
+_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
+
 # Functions that come to an attribute of what they are given.
 _SAME = {
-    "type": ".__class__",
-    "next": ".__next__()",
-    **dict.fromkeys(("iter", "list", "tuple", "set", "frozenset", "sorted", "reversed"), ".__iter__()"),
+    b"type": ".__class__",
+    b"next": ".__next__()",
+    **dict.fromkeys(
+        (b"iter", b"list", b"tuple", b"set", b"frozenset", b"sorted", b"reversed"), ".__iter__()"
+    ),
 }
 
 
@@ -84,25 +90,30 @@ class _Reading:
         self.root = tree.root_node
         self.captures = QueryCursor(query("python", "facts")).captures(self.root)
         self.definitions: list[Definition] = []
-        self.bindings: list[Binding] = []
+        self.bindings: list[tuple[str, str, bool, int, int]] = []
         self.exports: list[str] = []
         # From each of these bytes on, this is the scope.
         self.edges: list[int] = [0]
         self.scopes: list[int] = [FILE]
+        self.called: list[_Place] = [
+            (node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())
+        ]
         self.chains: dict[bytes, str] = {}  # by their text: most stand in a file many times
+        self.plain: set[bytes] = set()  # those that are the same as their text
         self.parameters: dict[bytes, tuple[str, tuple[tuple[str, str], ...]]] = {}
 
     def facts(self, language: str) -> FileFacts:
         docs = self._docs()
         self._read_definitions(docs)
         imports = self._imports()
+        references = self._references(imports)
         self._read_bindings()
         return FileFacts(
             language=language,
             definitions=tuple(self.definitions),
             imports=tuple(imports),
-            references=tuple(self._references(imports)),
-            bindings=tuple(sorted(set(self.bindings))),
+            references=tuple(references),
+            bindings=tuple(map(Binding._make, sorted(set(self.bindings)))),
             exports=tuple(dict.fromkeys(self.exports)),
             doc=docs.get(0, ""),
             broken=self.root.has_error,
@@ -124,7 +135,7 @@ class _Reading:
             first = inside.split("\n\n", 1)[0] if inside else ""
             block = node.parent.parent if node.parent else None
             if first and block:
-                docs[block.start_byte if block.type == "block" else 0] = _SPACE.sub(" ", first)[:_DOC]
+                docs[block.start_byte if block.type == "block" else 0] = " ".join(first.split())[:_DOC]
         return docs
 
     def _read_definitions(self, docs: dict[int, str]) -> None:
@@ -278,15 +289,15 @@ class _Reading:
 
     def _references(self, imports: list[Import]) -> list[Reference]:
         """Each chain once for its scope, where it stands first. Captures come in no order, so they are sorted."""
-        source, edges, scopes = self.source, self.edges, self.scopes
-        called = [(node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())]
+        source, edges, scopes, chains = self.source, self.edges, self.scopes, self.chains
         known = {entry.name for entry in self.definitions}
         known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
         said = {name.encode(): name for name in known}
         ends: dict[tuple[str, str, int], int] = {}
-        for kind, nodes in (("calls", called), ("uses", self._longest(called))):
+        for kind, nodes in (("calls", self.called), ("uses", self._longest())):
             for start, end, node in nodes:
-                key = self._chain_at(start, end, node), kind, scopes[bisect_right(edges, start) - 1]
+                chain = chains.get(source[start:end]) or self._chain_at(start, end, node)
+                key = chain, kind, scopes[bisect_right(edges, start) - 1]
                 if ends.get(key, end) >= end:
                     ends[key] = end
         for node in self.captures.get("name", ()):
@@ -297,16 +308,19 @@ class _Reading:
                 if ends.get(key, end) >= end:
                     ends[key] = end
         lines = list(accumulate(map(len, BytesIO(source))))
-        return sorted(
-            Reference(chain, kind, bisect_right(lines, end - 1) + 1, scope)
+        # Plain tuples: those of a class of their own take three times as long to sort.
+        rows = [
+            (chain, kind, bisect_right(lines, end - 1) + 1, scope)
             for (chain, kind, scope), end in ends.items()
             if chain != UNKNOWN
-        )
+        ]
+        rows.sort()
+        return list(map(Reference._make, rows))
 
-    def _longest(self, called: Iterable[_Place]) -> Iterable[_Place]:
+    def _longest(self) -> Iterable[_Place]:
         """Attributes that are no part of a longer chain."""
         reached: dict[int, int] = {}  # from where a chain begins to where it ends
-        for start, end, _ in called:
+        for start, end, _ in self.called:
             if reached.get(start, 0) < end:
                 reached[start] = end
         found: dict[int, _Place] = {}
@@ -323,7 +337,7 @@ class _Reading:
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is None:
                 continue
-            if right and left.type == "identifier" and self.text(left) == "__all__":
+            if right and self.source.startswith(b"__all__", left.start_byte) and self.text(left) == "__all__":
                 self.exports += _QUOTED.findall(self.text(right))
                 continue
             annotation = node.child_by_field_name("type")
@@ -359,10 +373,10 @@ class _Reading:
             for node in self.captures.get(given, ()):
                 scope, line = self.scope_at(node.start_byte), node.start_point[0] + 1
                 self.bindings += [
-                    Binding(given, one, annotated, line, scope) for one, annotated in self._values(node)
+                    (given, one, annotated, line, scope) for one, annotated in self._values(node, node.type)
                 ]
-        for node in self.captures.get("callee", ()):
-            if node.end_byte - node.start_byte == 10 and self.text(node) == "isinstance":
+        for start, end, node in self.called:
+            if end - start == 10 and self.source.startswith(b"isinstance", start):
                 self._narrow(node)
 
     def _counts(self, left: Node, right: Node) -> bool:
@@ -373,26 +387,27 @@ class _Reading:
         return self.text(called) == "enumerate" and bool(arguments.named_children)
 
     def _bind_value(self, left: Node, right: Node) -> None:
-        if right.type in ("expression_list", "tuple") and "pattern" in left.type:
+        kind = right.type
+        if kind in ("expression_list", "tuple") and "pattern" in left.type:
             if len(left.named_children) == len(right.named_children):
                 for one, part in zip(left.named_children, right.named_children, strict=True):
-                    for value, annotated in self._values(part):
+                    for value, annotated in self._values(part, part.type):
                         self._bind(one, value, annotated)
             return
-        for value, annotated in self._values(right):
+        for value, annotated in self._values(right, kind):
             self._bind(left, value, annotated)
 
     def _bind(self, left: Node, value: str, annotated: bool = False) -> None:
-        if left.type in ("pattern_list", "tuple_pattern", "list_pattern"):
+        kind = left.type
+        if kind in _PATTERNS:
             for at, child in enumerate(left.named_children):
                 if child.type in ("identifier", "attribute"):
                     self._bind(child, f"{value}[{at}]")
             return
         name = self.text(left)
-        if left.type == "identifier" or (left.type == "attribute" and name.count(".") == 1 and _PLAIN(name)):
-            self.bindings.append(
-                Binding(name, value, annotated, left.start_point[0] + 1, self.scope_at(left.start_byte))
-            )
+        if kind == "identifier" or (kind == "attribute" and name.count(".") == 1 and _PLAIN(name)):
+            line, scope = left.start_point[0] + 1, self.scope_at(left.start_byte)
+            self.bindings.append((name, value, annotated, line, scope))
 
     def _narrow(self, called: Node) -> None:
         """`isinstance(x, App)` says what `x` may be."""
@@ -408,27 +423,30 @@ class _Reading:
             if one.type in ("identifier", "attribute"):
                 self._bind(tested, f"{self.text(one)}()")
 
-    def _values(self, node: Node, depth: int = 0) -> Iterator[tuple[str, bool]]:
+    def _values(self, node: Node, kind: str, depth: int = 0) -> list[tuple[str, bool]]:
         """The chains a value may be, each with whether it is rather a type as written."""
-        kind = node.type
-        if depth > _LONGEST:
-            return
-        if kind == "conditional_expression" and len(node.named_children) == 3:
-            yield from self._values(node.named_children[0], depth + 1)
-            yield from self._values(node.named_children[2], depth + 1)
-        elif kind == "boolean_operator":
-            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if kind in _CHOICES and (choices := self._choices(node)):
+            if depth == _LONGEST:
+                return []
+            return [value for one in choices for value in self._values(one, one.type, depth + 1)]
+        if kind == "none":
+            return []
+        value = self._chain_of(node, kind)
+        if value.endswith(("cast()", "TypeVar()")) and (told := self._told(node)):
+            return [(told, True)]
+        return [(value, False)]
+
+    def _choices(self, node: Node) -> list[Node]:
+        """Of these, the value of such an expression is one."""
+        if node.type == "boolean_operator":
             operator = node.child_by_field_name("operator")
-            if left and operator and operator.type == "or":
-                yield from self._values(left, depth + 1)
-            if right:
-                yield from self._values(right, depth + 1)
-        elif kind == "parenthesized_expression" and node.named_children:
-            yield from self._values(node.named_children[0], depth + 1)
-        elif kind == "call" and (told := self._told(node)):
-            yield told, True
-        elif kind != "none":
-            yield self.chain(node), False
+            sides = node.child_by_field_name("left"), node.child_by_field_name("right")
+            first = 0 if operator and operator.type == "or" else 1
+            return [side for side in sides[first:] if side]
+        inner = node.named_children
+        if node.type == "conditional_expression":
+            return [inner[0], inner[2]] if len(inner) == 3 else []
+        return inner[:1]
 
     def _told(self, call: Node) -> str:
         """The type that `cast` and a bound `TypeVar` are given."""
@@ -450,6 +468,13 @@ class _Reading:
 
     def chain(self, node: Node) -> str:
         """See `Reference`. What is awaited is taken for what comes of it."""
+        return self._chain_of(node, node.type)
+
+    def _chain_of(self, node: Node, kind: str) -> str:
+        if kind == "call":
+            return self._linked(node)
+        if kind in _LITERALS and kind not in _NAMED:
+            return _LITERALS[kind]
         return self._chain_at(node.start_byte, node.end_byte, node)
 
     def _chain_at(self, start: int, end: int, node: Node) -> str:
@@ -457,12 +482,17 @@ class _Reading:
         chain = self.chains.get(written)
         if chain is None:
             text = written.decode("utf-8", "replace")
-            chain = self.chains[written] = text if _PLAIN(text) else self._linked(node)
+            if _PLAIN(text):
+                self.plain.add(written)
+                chain = text
+            else:
+                chain = self._linked(node)
+            self.chains[written] = chain
         return chain
 
     def _linked(self, node: Node) -> str:
         tail = ""
-        for _ in range(_LONGEST):
+        for links in range(_LONGEST):
             kind = node.type
             if kind == "identifier":
                 return self.text(node) + tail
@@ -471,7 +501,11 @@ class _Reading:
                 tail = f".{self.text(name)}{tail}" if name else tail
             elif kind == "call":
                 inner = node.child_by_field_name("function")
-                if inner and inner.type == "identifier" and (same := _SAME.get(self.text(inner))):
+                written = self.source[inner.start_byte : inner.end_byte] if inner else b""
+                if written in self.plain and written not in _SAME:
+                    if links + written.count(b".") + 1 < _LONGEST:
+                        return f"{self.chains[written]}(){tail}"
+                elif same := _SAME.get(written):
                     arguments = node.child_by_field_name("arguments")
                     if arguments and arguments.named_children:
                         node, tail = arguments.named_children[0], same + tail

@@ -16,6 +16,7 @@ from recollect.codebase.facts import (
     CLASS,
     FILE,
     FUNCTION,
+    UNKNOWN,
     VARIABLE,
     Binding,
     Definition,
@@ -33,7 +34,6 @@ _ASKED = {
     "tsx": ("javascript/facts", "javascript/elements", "typescript/facts"),
 }
 
-_UNKNOWN = "?"  # the head of a chain that nothing can be known of
 _LONGEST_CHAIN = 24
 _LONGEST_TEXT = 200
 
@@ -139,7 +139,7 @@ class _Reading:
                 node = node.named_children[0] if node.named_child_count else None
             else:
                 break
-        return "".join(reversed([*parts, _UNKNOWN])) if parts else ""
+        return "".join(reversed([*parts, UNKNOWN])) if parts else ""
 
     # What is defined
 
@@ -227,7 +227,7 @@ class _Reading:
             own = right.child_by_field_name("name") if right is not None else None
             return exports[1] or (self.text(own) if own else "default"), around, True
         parts = _OWN_PROTOTYPE.match(chain)
-        if parts is None or "(" in chain or "[" in chain or chain.startswith(_UNKNOWN):
+        if parts is None or "(" in chain or "[" in chain or chain.startswith(UNKNOWN):
             return "", around, False
         owner, name = parts.groups()
         if owner == "this":
@@ -500,7 +500,7 @@ class _Reading:
                 and left is not None
                 and left.type == "identifier"
                 and chain
-                and not chain.startswith(_UNKNOWN)
+                and not chain.startswith(UNKNOWN)
             ):
                 self._bound(self.text(left), f"{chain}[]", False, node)
         for node in self.found.get("field", ()):
@@ -525,7 +525,7 @@ class _Reading:
 
     def _returned(self, node: Node) -> None:
         chain = self.chain(node)
-        if chain and not chain.startswith(_UNKNOWN):
+        if chain and not chain.startswith(UNKNOWN):
             self._bound("return", chain, False, node)
 
     def _bound(self, name: str, value: str, annotated: bool, node: Node) -> None:
@@ -555,7 +555,7 @@ class _Reading:
             self._bound(target, self._annotation(value.named_children[-1]), True, node)
             return
         chain = self.chain(value)
-        if not chain or chain.startswith(_UNKNOWN):
+        if not chain or chain.startswith(UNKNOWN):
             return
         if name.type == "object_pattern":
             for key, alias in self._taken_apart(name):

@@ -6,7 +6,7 @@ and what is left over is only possible: the one definition of that name.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from posixpath import commonprefix
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from recollect.codebase.facts import CLASS, FILE, FUNCTION, Binding, Definition,
 from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.nodes import CALLS, IMPORTS, INHERITS, OUTSIDE, REFERENCES, RULES, USES, Edge
 from recollect.codebase.graph.resolve.packages import Read, packages_of
+from recollect.codebase.graph.resolve.protocol import Votes
 
 _LINKS = re.compile(r"\.?[^.()\[\]]+|\(\)|\[\]")
 _NAMES = re.compile(r"[^.()\[\]]+").findall
@@ -92,6 +93,7 @@ class PlainResolver:
     """`files` may be of many languages: each sees only its own. `read` gives a configuration file, or None."""
 
     def __init__(self, files: Mapping[str, FileFacts], read: Read = lambda path: None) -> None:
+        self.votes: Votes = {}  # nobody is asked
         self._read = read
         self._files = {path: _File(path, facts) for path, facts in files.items()}
         self._languages: dict[str, _Language] = {}
@@ -99,7 +101,10 @@ class PlainResolver:
     def edges(self, path: str) -> list[Edge]:
         return self._language(self._files[path].language).edges(path)
 
-    def changed(self, path: str, facts: FileFacts | None) -> None:
+    def digest(self) -> bytes:
+        return b""
+
+    def changed(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         old = self._files.pop(path, None)
         new = _File(path, facts) if facts is not None else None
         if new is not None:

@@ -26,6 +26,7 @@ class Modules:
             self._index()
 
     def _index(self) -> None:
+        self._found: dict[tuple[str, str], str | None] = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
             for name in self._names(path):
@@ -33,6 +34,12 @@ class Modules:
 
     def imported(self, name: str, importer: str) -> str | None:
         """The file that `import name` in `importer` reads; None when it is none of the project's."""
+        key = (name, importer.rpartition("/")[0])
+        if key not in self._found:
+            self._found[key] = self._find(name, importer)
+        return self._found[key]
+
+    def _find(self, name: str, importer: str) -> str | None:
         if name.startswith("."):
             return self._relative(name, importer)
         if name.partition(".")[0] in sys.stdlib_module_names:

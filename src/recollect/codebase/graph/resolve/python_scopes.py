@@ -1,7 +1,7 @@
 """The names of one Python file, by the scope they stand in."""
 
-from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 
 from recollect.codebase.facts import CLASS, FILE, FUNCTION, VARIABLE, Binding, Definition, FileFacts, Import
 from recollect.codebase.graph.names import symbol_ids
@@ -10,42 +10,68 @@ from recollect.codebase.graph.names import symbol_ids
 _OF_CLASS = {"__new__", "__init_subclass__", "__class_getitem__"}
 
 
+_Bound = dict[tuple[int, str], list[Binding]]  # by scope and name
+
+
 class Scopes:
+    """Of most files little is ever asked: what they define and import. The rest is sorted when it is."""
+
     def __init__(self, path: str, facts: FileFacts) -> None:
         self.path = path
         self.definitions = facts.definitions
         self.exports = frozenset(facts.exports)
-        self.ids = symbol_ids(path, facts.definitions)
+        self._bindings = facts.bindings
         self.stars: list[Import] = []
-        self._defined: dict[tuple[int, str], list[int]] = defaultdict(list)
-        self._imported: dict[tuple[int, str], list[Import]] = defaultdict(list)
-        self._bound: dict[tuple[int, str], list[Binding]] = defaultdict(list)
-        self._attributes: dict[tuple[int, str], list[Binding]] = defaultdict(list)
-        self._parents: list[int] = []
+        self._defined: dict[tuple[int, str], list[int]] = {}
+        self._imported: dict[tuple[int, str], list[Import]] = {}
         for number, definition in enumerate(facts.definitions):
-            scope = definition.scope
-            self._defined[scope, definition.name].append(number)
-            in_class = scope != FILE and facts.definitions[scope].kind == CLASS
-            self._parents.append(self._parents[scope] if in_class else scope)
+            self._defined.setdefault((definition.scope, definition.name), []).append(number)
         for entry in facts.imports:
             if entry.name == "*":
                 self.stars.append(entry)
             else:
                 here = entry.alias or entry.name or entry.module.partition(".")[0]
-                self._imported[entry.scope, here].append(entry)
-        for binding in facts.bindings:
-            receiver, _, attribute = binding.name.rpartition(".")
-            if not receiver:
-                self._bound[binding.scope, binding.name].append(binding)
-            elif (owner := self.owner(binding.scope, receiver)) != FILE:
-                self._attributes[owner, attribute].append(binding)
-        self._homes = self._all_homes()
+                self._imported.setdefault((entry.scope, here), []).append(entry)
 
-    def _all_homes(self) -> dict[tuple[int, str], int]:
-        homes = {said: said[0] for said in (*self._bound, *self._defined, *self._imported) if said[0] != FILE}
+    @cached_property
+    def ids(self) -> list[str]:
+        return symbol_ids(self.path, self.definitions)
+
+    @cached_property
+    def local(self) -> set[str]:
+        """Names that may mean something of a scope."""
+        return {name for _, name in self._homes} | {"super"}
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        parents: list[int] = []
+        for definition in self.definitions:
+            scope = definition.scope
+            in_class = scope != FILE and self.definitions[scope].kind == CLASS
+            parents.append(parents[scope] if in_class else scope)
+        return parents
+
+    @cached_property
+    def _given(self) -> tuple[_Bound, _Bound]:
+        """What names were given in their scopes, and attributes in their classes."""
+        bound: _Bound = {}
+        attributes: _Bound = {}
+        for binding in self._bindings:
+            name, scope = binding.name, binding.scope
+            if "." not in name:
+                bound.setdefault((scope, name), []).append(binding)
+                continue
+            receiver, _, attribute = name.rpartition(".")
+            if (owner := self.owner(scope, receiver)) != FILE:
+                attributes.setdefault((owner, attribute), []).append(binding)
+        return bound, attributes
+
+    @cached_property
+    def _homes(self) -> dict[tuple[int, str], int]:
+        said = (*self._given[0], *self._defined, *self._imported)
+        homes = {each: each[0] for each in said if each[0] != FILE}
         first: dict[tuple[int, str, bool], int] = {}
-        for number, definition in enumerate(self.definitions):
-            receiver = self.receiver(definition)
+        for number, (definition, receiver) in enumerate(zip(self.definitions, self._receivers, strict=True)):
             if (
                 receiver
                 and (number, receiver) not in self._defined
@@ -62,6 +88,8 @@ class Scopes:
 
         What a method is called on means the same in all methods of its class: the first of them stands for it.
         """
+        if name not in self.local:
+            return FILE
         if name == "super":
             return self.enclosing_class(scope)
         homes, parents = self._homes, self._parents
@@ -90,11 +118,11 @@ class Scopes:
         return self._imported.get((scope, name), [])
 
     def bound(self, scope: int, name: str) -> list[Binding]:
-        return self._bound.get((scope, name), [])
+        return self._given[0].get((scope, name), [])
 
     def attributes(self, owner: int, name: str) -> list[Binding]:
         """What `self.name` was given anywhere in a class."""
-        return self._attributes.get((owner, name), [])
+        return self._given[1].get((owner, name), [])
 
     def parent(self, scope: int) -> int:
         """Where a name is looked for next: classes are not looked into from inside."""
@@ -103,11 +131,15 @@ class Scopes:
     def owner(self, scope: int, receiver: str) -> int:
         """The class whose method calls its first parameter `receiver`; FILE = none does."""
         while scope != FILE:
-            method = self.definitions[scope]
-            if receiver == self.receiver(method):
-                return method.scope
-            scope = method.scope
+            around = self.definitions[scope].scope
+            if receiver == self._receivers[scope]:
+                return around
+            scope = around
         return FILE
+
+    @cached_property
+    def _receivers(self) -> list[str]:
+        return [self.receiver(each) for each in self.definitions]
 
     def receiver(self, function: Definition) -> str:
         """What a method calls the thing it is called on; "" = it is no method, or does not get it."""

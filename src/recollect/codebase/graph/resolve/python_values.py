@@ -5,16 +5,15 @@ Nothing here runs code or follows control flow: a name that is bound twice may b
 
 import builtins
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from recollect.codebase.facts import CLASS as CLASS_KIND
-from recollect.codebase.facts import FILE, Binding, Definition, FileFacts, Import
+from recollect.codebase.facts import FILE, RETURNED, YIELDED, Binding, Definition, FileFacts, Import
 from recollect.codebase.facts import FUNCTION as FUNCTION_KIND
 from recollect.codebase.graph.resolve.python_annotations import Named, alternatives
 from recollect.codebase.graph.resolve.python_modules import Modules
 from recollect.codebase.graph.resolve.python_scopes import Scopes, gets_class, is_property
-from recollect.codebase.parse.python import RETURNED, YIELDED
 
 MODULE = "module"
 FUNCTION = "function"
@@ -45,6 +44,7 @@ _GIVES_KEYS = {"__iter__", "__aiter__", "keys"}
 
 _NAME = re.compile(r"\w+").match
 _UNREAD = (VARIABLE, FUNCTION)  # the latter may be a property
+_TYPED = (INSTANCE, MADE, CALLABLE)
 _ITERATOR = "builtins.Iterator"
 _YIELDING = {"Generator", "AsyncGenerator", "Iterator", "AsyncIterator"}
 
@@ -62,7 +62,7 @@ Found = tuple[Values, str]  # and the weakest rule that led there
 
 _NONE: Found = ((), "type")
 
-K = TypeVar("K")
+K = TypeVar("K", bound=tuple[object, ...])
 V = TypeVar("V")
 
 
@@ -87,14 +87,26 @@ class Project:
         self._circle = _NO_CIRCLE  # the outermost of these that was asked for again
         self._spent = 0
 
-    def changed(self, path: str) -> None:
-        """Look again at a file that came, went or is another now."""
+    def changed(self, path: str, hidden: Collection[str] | None) -> None:
+        """Look again at a file that came, went or is another now.
+
+        Where all that is different in it are `hidden` names, what was found out about other files stays true.
+        """
         self._scopes.pop(path, None)
         if path in self._files:
             self.modules.add(path)
         else:
             self.modules.remove(path)
-        self._forget()
+        if hidden is None:
+            self._forget()
+            return
+        self._chains.pop(path, None)
+        self._globals = _without(self._globals, path, hidden)
+        self._attributes = _without(self._attributes, path, hidden)
+        self._returns = _without(self._returns, path, hidden)
+        self._variables = _without(self._variables, path, hidden)
+        self._typed = _without(self._typed, path, hidden)
+        self._orders = _without(self._orders, path, hidden)
 
     def scopes(self, path: str) -> Scopes:
         known = self._scopes.get(path)
@@ -109,8 +121,9 @@ class Project:
         return self.scopes(value.path).ids[value.number]
 
     def finish(self, path: str) -> None:
-        """Let go of what was found out for this file alone."""
+        """Let go of what was found out for this file alone; of most, nobody asks again."""
         self._chains.pop(path, None)
+        self._scopes.pop(path, None)
 
     def find(self, path: str, scope: int, chain: str) -> Found:
         """What a chain stands for where it is written; variables and properties are not read yet."""
@@ -125,6 +138,8 @@ class Project:
         found = known.get(key)
         if found is None:
             if chain.isidentifier():
+                if scope == FILE and chain != "super":
+                    return self._global(path, chain) or self._builtin(chain)
                 return self._work_out(known, key, _NONE, self._name, path, scope, chain)
             found = self._follow(path, scope, chain)
             if self._circle == _NO_CIRCLE:
@@ -138,22 +153,23 @@ class Project:
 
         What such a circle cut short is not kept, until that has cost too much.
         """
+        waiting = self._open
         opened = (id(cache), key)
-        depth = len(self._open)
-        if opened in self._open:
-            self._circle = min(self._circle, self._open[opened])
+        depth = len(waiting)
+        if opened in waiting:
+            self._circle = min(self._circle, waiting[opened])
             return nothing
         if depth == _DEEPEST:
             self._circle = 0
             return nothing
         self._spent = self._spent + 1 if depth else 0
-        self._open[opened] = depth
+        waiting[opened] = depth
         value = make(*arguments)
-        del self._open[opened]
-        whole = self._circle >= depth
-        if whole:
+        del waiting[opened]
+        if self._circle >= depth:
             self._circle = _NO_CIRCLE
-        if whole or self._spent > _PATIENCE:
+            cache[key] = value
+        elif self._spent > _PATIENCE:
             cache[key] = value
         return value
 
@@ -180,13 +196,16 @@ class Project:
     def order(self, value: Value) -> Values:
         """The class, then its bases as Python looks through them (C3)."""
         key = (value.path, value.number)
+        known = self._orders.get(key)
+        if known is not None:
+            return known
         itself = Value(CLASS, *key)
-        return self._orders.get(key) or self._work_out(
-            self._orders, key, (itself,), self._merge_bases, itself
-        )
+        return self._work_out(self._orders, key, (itself,), self._merge_bases, itself)
 
     def _merge_bases(self, itself: Value) -> Values:
         bases = self.bases(itself)
+        if len(bases) == 1 and bases[0].kind == CLASS and itself not in (order := self.order(bases[0])):
+            return (itself, *order)
         orders = [list(self.order(base)) if base.kind == CLASS else [base] for base in bases]
         return (itself, *_merged([*orders, list(bases)], itself))
 
@@ -216,8 +235,10 @@ class Project:
         if not things:
             return _NONE
         found = self._each(things, self.attribute, name)
-        if rule != "type" and any(value.kind in (INSTANCE, MADE, CALLABLE) for value in found):
-            rule = "type"
+        if rule != "type":
+            for value in found:
+                if value.kind in _TYPED:
+                    return found, "type"
         return found, rule
 
     def _each(self, things: Values, step: Callable[..., Values], *arguments: str) -> Values:
@@ -449,7 +470,17 @@ class Project:
             if name == "__class__":
                 return (value._replace(kind=CLASS),)
             found = self._inherited(value, name)
-            return tuple(one._replace(owner=value) if one.kind == FUNCTION else one for one in found)
+            for one in found:
+                if one.kind == FUNCTION:
+                    break
+            else:
+                return found
+            return tuple(
+                [
+                    Value(FUNCTION, one.path, one.number, (), value) if one.kind == FUNCTION else one
+                    for one in found
+                ]
+            )
         if value.kind == OUTSIDE:
             return (Value(OUTSIDE, f"{value.path}.{name}"),)
         if value.kind == MADE:
@@ -577,6 +608,10 @@ def _merged(orders: list[list[Value]], itself: Value) -> list[Value]:
             found.append(head)
         orders = [rest for order in orders if (rest := [value for value in order if value != head])]
     return found
+
+
+def _without(cache: dict[K, V], path: str, names: Collection[str]) -> dict[K, V]:
+    return {key: value for key, value in cache.items() if key[0] != path and key[-1] not in names}
 
 
 def _unique(values: Iterable[Value]) -> Values:

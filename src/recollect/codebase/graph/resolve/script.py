@@ -6,7 +6,7 @@ items of one, a module, or what is outside. The rule of an edge is the weakest o
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from recollect.codebase.graph.nodes import (
     USES,
     Edge,
 )
+from recollect.codebase.graph.resolve.protocol import Votes
 from recollect.codebase.graph.resolve.script_modules import Modules
 
 _LINKS = re.compile(r"\.?[^.()\[\]]+|\(\)|\[\]")
@@ -108,13 +109,17 @@ class ScriptResolver:
     def __init__(
         self, files: Mapping[str, FileFacts], read: Callable[[str], bytes | None] = lambda path: None
     ) -> None:
+        self.votes: Votes = {}  # they are found in no time
         self._files = {path: _File(path, facts) for path, facts in files.items()}
         self._modules = Modules(self._files, read)
         self._ballots: dict[str, list[tuple[str, str]]] = {}
         self._elected: dict[str, str] | None = None
         self._methods: dict[str, list[tuple[str, int]]] | None = None
 
-    def changed(self, path: str, facts: FileFacts | None) -> None:
+    def digest(self) -> bytes:
+        return b""
+
+    def changed(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         old = self._files.get(path)
         if old is None or facts is None or old.facts.imports != facts.imports:
             self.__dict__.pop("_imported_by", None)

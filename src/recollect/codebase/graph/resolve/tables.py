@@ -1,10 +1,10 @@
 """Which resolver for which language. Files of one family see each other, and nothing else."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, MutableMapping
 from importlib import import_module
 
 from recollect.codebase.facts import FileFacts
-from recollect.codebase.graph.resolve.protocol import Resolver
+from recollect.codebase.graph.resolve.protocol import Resolver, Votes
 
 _FAMILIES = {
     "python": ("python", "PythonResolver"),
@@ -21,10 +21,18 @@ FAMILY_OF = {
 
 
 def resolver_for(
-    family: str, files: Mapping[str, FileFacts], read: Callable[[str], bytes | None] = lambda path: None
+    family: str,
+    files: MutableMapping[str, FileFacts],
+    read: Callable[[str], bytes | None] = lambda path: None,
+    digest: bytes = b"",
+    stale: Collection[str] = (),
+    votes: Votes | None = None,
 ) -> Resolver:
-    """`files` are those of the family, by path; `read` gives the contents of a configuration file."""
+    """`files` are those of the family, by path, and the resolver's from now on; `read` gives the contents of a
+    configuration file. With the `digest` and `votes` of an earlier one not all of them are looked at, but those that are
+    `stale`: different since then, new, or gone.
+    """
     module, name = _FAMILIES[family]
-    make: Callable[[Mapping[str, FileFacts], Callable[[str], bytes | None]], Resolver]
+    make: Callable[..., Resolver]
     make = getattr(import_module(f"recollect.codebase.graph.resolve.{module}"), name)
-    return make(files, read)
+    return make(files, read, digest, stale, votes or {}) if digest else make(files, read)

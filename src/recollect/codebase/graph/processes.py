@@ -1,0 +1,50 @@
+"""Processes of our own that take a share of the work, and how they are talked with: in frames, each with its length first.
+
+Not by `multiprocessing`: that would run the program we are in once more, which may not be made for it.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import IO
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def started(module: str) -> subprocess.Popen[bytes]:
+    """Runs the function `serve` of `module`. Raises `OSError` where no process can be."""
+    program = f"import sys; sys.path[:] = {sys.path!r}; from {module} import serve; serve()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+
+
+def send(pipe: IO[bytes], frame: bytes) -> None:
+    pipe.write(len(frame).to_bytes(4, "little") + frame)
+
+
+def frames(pipe: IO[bytes]) -> Iterator[bytes]:
+    """Those that came whole."""
+    while size := pipe.read(4):
+        frame = pipe.read(int.from_bytes(size, "little"))
+        if len(frame) < int.from_bytes(size, "little"):
+            return
+        yield frame
+
+
+def answer(frame: bytes) -> None:
+    """At once: who waits has something to do meanwhile."""
+    send(sys.stdout.buffer, frame)
+    sys.stdout.buffer.flush()
+
+
+def leave() -> None:
+    """To take apart first what was kept in mind costs as long as to read ten files."""
+    os._exit(0)

@@ -1,0 +1,177 @@
+"""Resolves all files of a family: here, and where there are many beside that in processes of their own."""
+
+import contextlib
+import gc
+import marshal
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from recollect.codebase.facts import FileFacts
+from recollect.codebase.graph import processes
+from recollect.codebase.graph.leaf import packed_edges, unpacked_facts
+from recollect.codebase.graph.resolve.protocol import Resolver, Votes
+from recollect.codebase.graph.resolve.tables import resolver_for
+from recollect.codebase.graph.ripple import Files
+
+MANY = 1000  # files; each process has to learn of all of them before it is of use
+MOST_PROCESSES = 4  # 120 MB each
+
+_MOST_CONFIGURATION = 1_000_000  # bytes
+
+Packed = tuple[str, bytes, bytes]  # what a file says: its language, its outline, the rest
+
+
+def resolve_all(
+    family: str,
+    files: Mapping[str, Packed],
+    root: Path,
+    stop: Callable[[], bool] = lambda: False,
+    keep: Callable[[bytes, Votes], None] = lambda digest, votes: None,
+) -> Iterator[tuple[str, bytes]]:
+    """The edges of each file, packed, in no order; nothing more once `stop` says so. Digest and votes are given to `keep`."""
+    own, *others = _shares(files, min(processes.cores(), MOST_PROCESSES) if len(files) >= MANY else 1)
+    beside = [_Beside(share) for share in others]
+    try:
+        facts = _facts(files, own)
+        resolver = resolver_for(family, facts, configuration(root))
+        digest = resolver.digest()
+        for each in beside:
+            each.begin(root, family, files, digest)
+        for path in own:
+            if stop():
+                return
+            yield path, _edges(resolver, facts, path)
+        left: list[str] = []
+        for each in beside:
+            while not stop() and (one := each.done.get()):
+                yield one
+            left += each.left
+            resolver.votes |= each.votes
+    finally:
+        for each in beside:
+            each.end()
+    if stop():
+        return
+    for path in left:  # by a process that died, or never came up
+        resolver.changed(path, unpacked_facts(*files[path]))
+    for path in left:
+        if stop():
+            return
+        yield path, _edges(resolver, facts, path)
+    if not stop():
+        keep(digest, resolver.votes)
+
+
+def configuration(root: Path) -> Callable[[str], bytes | None]:
+    """Reads the files of a project that decide about imports; None for what is not there."""
+
+    def read(path: str) -> bytes | None:
+        file = root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= _MOST_CONFIGURATION else None
+        except OSError:
+            return None
+
+    return read
+
+
+def _shares(files: Mapping[str, Packed], count: int) -> list[list[str]]:
+    """Neighbours together, for they have to do with the same others; each share is about as much to read."""
+    paths = sorted(files)
+    whole = sum(len(files[path][2]) for path in paths)
+    shares: list[list[str]] = [[] for _ in range(count)]
+    done = 0
+    for path in paths:
+        shares[done * count // max(whole, 1)].append(path)
+        done += len(files[path][2])
+    return shares
+
+
+def _facts(files: Mapping[str, Packed], share: Sequence[str]) -> dict[str, FileFacts]:
+    own = set(share)
+    return {path: _told(packed, path in own) for path, packed in files.items()}
+
+
+def _told(packed: Packed, whole: bool) -> FileFacts:
+    """What a file of another share refers to is most of it, and nobody asks for it."""
+    facts = unpacked_facts(*packed)
+    return facts if whole else replace(facts, references=())
+
+
+def _edges(resolver: Resolver, files: MutableMapping[str, FileFacts], path: str) -> bytes:
+    found = packed_edges(resolver.edges(path))
+    files[path] = replace(files[path], references=())  # nobody asks for them again
+    return found
+
+
+class _Beside:
+    """Has a process resolve a share. In `done` come its edges, and None after the last; `votes` are there then."""
+
+    def __init__(self, share: list[str]) -> None:
+        self.left = share  # what has not come yet
+        self.votes: Votes = {}
+        self.done: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
+        self._process: subprocess.Popen[bytes] | None = None  # where no process can be
+        with contextlib.suppress(OSError):
+            self._process = processes.started(__name__)
+        self._listening: threading.Thread | None = None
+
+    def begin(self, root: Path, family: str, files: Mapping[str, Packed], digest: bytes) -> None:
+        asked = str(root), family, self.left, digest
+        self._listening = threading.Thread(target=self._listen, args=(asked, files), daemon=True)
+        self._listening.start()
+
+    def _listen(self, asked: Any, files: Mapping[str, Packed]) -> None:
+        count = 0
+        try:
+            for found in self._found(asked, files):
+                if count < len(self.left):
+                    self.done.put((self.left[count], found))
+                    count += 1
+                else:
+                    self.votes = marshal.loads(found)
+        except OSError:
+            pass  # it died before it had read all: the rest is resolved here
+        finally:
+            self.left = self.left[count:]
+            self.done.put(None)
+
+    def _found(self, asked: Any, files: Mapping[str, Packed]) -> Iterator[bytes]:
+        if self._process is None:
+            return
+        assert self._process.stdin and self._process.stdout
+        with self._process.stdin as pipe:
+            processes.send(pipe, marshal.dumps(asked))
+            for path, packed in files.items():  # one by one: all at once would take their room again
+                processes.send(pipe, marshal.dumps((path, packed)))
+        yield from processes.frames(self._process.stdout)
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+        if self._listening is not None:
+            self._listening.join()
+        if self._process is not None:
+            with contextlib.suppress(OSError), self._process:
+                pass  # closes its pipes, and waits for it
+
+
+def serve() -> None:
+    """What a process does: all files and a share of them come in, and the edges of that share go out."""
+    gc.disable()  # there are no cycles in what is read
+    given = map(marshal.loads, processes.frames(sys.stdin.buffer))
+    root, family, share, digest = next(given)
+    packed: dict[str, Packed] = dict(given)
+    own = set(share)
+    files = Files(packed, lambda path: _told(packed.pop(path), path in own))
+    resolver = resolver_for(family, files, configuration(Path(root)), digest)
+    for path in share:
+        processes.answer(_edges(resolver, files, path))
+    processes.answer(marshal.dumps(resolver.votes))
+    processes.leave()

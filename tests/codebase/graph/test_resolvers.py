@@ -1,0 +1,79 @@
+"""Resolving many files: here, and in processes beside."""
+
+import sys
+
+import pytest
+from sources import write
+
+from recollect.codebase.graph import processes, resolvers
+from recollect.codebase.graph.leaf import unpacked_edges
+from recollect.codebase.graph.readers import read
+from recollect.codebase.graph.resolvers import resolve_all
+
+
+@pytest.fixture
+def files(folder):
+    """A row of files that call each other, and a receiver whose name is all that tells its type."""
+    write(
+        folder,
+        till="class Till:\n    def ring(self): pass\n",
+        **{
+            f"m{number}": f"import till\nimport m{number - 1}\n\ndef f{number}(desk):\n    m{number - 1}.f{number - 1}(1)\n"
+            f"    desk.ring()\n\ndesk = till.Till()\n"
+            for number in range(1, 9)
+        },
+    )
+    packed = {}
+    for file in folder.glob("*.py"):
+        parse = read(folder, file.name, "python").parse
+        packed[file.name] = ("python", parse.outline, parse.rest)
+    return packed
+
+
+def unfolded(found):
+    return {path: set(unpacked_edges(edges)) for path, edges in found}
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_processes_find_the_same_edges(folder, files, monkeypatch, cores):
+    here = unfolded(resolve_all("python", files, folder))
+
+    monkeypatch.setattr(resolvers, "MANY", 1)
+    monkeypatch.setattr(processes, "cores", lambda: cores)
+    beside = unfolded(resolve_all("python", files, folder))
+
+    assert here == beside
+    assert {edge.rule for edge in here["m3.py"]} == {"written", "import", "vote"}
+
+
+def test_what_processes_found_out_is_kept(folder, files, monkeypatch):
+    monkeypatch.setattr(resolvers, "MANY", 1)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    kept = []
+
+    dict(resolve_all("python", files, folder, keep=lambda digest, votes: kept.append((digest, votes))))
+
+    ((digest, votes),) = kept
+    assert digest
+    assert votes == {"desk": ("till.py", 0)}
+
+
+def test_without_processes_all_is_resolved_here(folder, files, monkeypatch):
+    here = unfolded(resolve_all("python", files, folder))
+
+    monkeypatch.setattr(resolvers, "MANY", 1)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    assert unfolded(resolve_all("python", files, folder)) == here
+
+
+def test_nothing_more_comes_once_it_is_stopped(folder, files, monkeypatch):
+    monkeypatch.setattr(resolvers, "MANY", 1)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    found = []
+
+    for path, _ in resolve_all("python", files, folder, lambda: len(found) == 2):
+        found.append(path)
+
+    assert len(found) == 2
