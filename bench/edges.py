@@ -30,7 +30,12 @@ from recollect.codebase.graph.resolve.python import PythonResolver
 from recollect.codebase.parse.parser import parse
 
 OUT = Path(__file__).parent / "out"
-PACKAGES = {"pallets+flask": "src/flask", "encode+httpx": "httpx", "psf+requests": "src/requests"}
+PACKAGES = {
+    "pallets+flask": "src/flask",
+    "encode+httpx": "httpx",
+    "psf+requests": "src/requests",
+    "pytest-dev+pytest": "src/_pytest",
+}
 
 Calls = dict[tuple[str, str], str]  # caller and called, with the rule or the line that says so
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
