@@ -72,6 +72,21 @@ def test_a_new_name_that_nobody_says_costs_one_file(folder, code):
     assert code.refresh().resolved == 1
 
 
+def test_a_change_that_touches_nearly_everyone_is_answered_by_resolving_all(folder, code):
+    users = {
+        f"u{number}": f"from base import make\n\ndef u{number}():\n    make().run()\n" for number in range(40)
+    }
+    base = "class A:\n    def run(self): pass\n\nclass B:\n    def run(self): pass\n\ndef make():\n    return A()\n"
+    write(folder, base=base, apart="def apart(): pass\n", **users)
+    code.refresh()
+
+    write(folder, base=base.replace("return A()", "return B()"))
+    done = code.refresh()
+
+    assert done.resolved == 42
+    assert {edge.target for edge in code.graph.callees("u7.py::u7")} == {"base.py::make", "base.py::B.run"}
+
+
 EDITS = {
     "a body": ("        return self.size()", "        print(self)\n        return self.size()"),
     "a function at the end": ("# end", "def late():\n    return Cart()\n"),

@@ -33,9 +33,10 @@ MOST_BYTES = 1_000_000  # of a source file; longer ones are data
 _ATTEMPTS = 5  # against other processes that write at the same time
 _KEPT_AT_ONCE = 500  # parses
 _FEW = 20
-_MUCH = 0.3  # of the files changed: resolving all is quicker than finding out who is touched
+_MUCH = 0.1  # of the files changed: resolving all is quicker than finding out who is touched
+_MOST = 0.3  # of the files are touched: resolving all, in several processes, is quicker than resolving these
 _HEAD = 128
-_HISTORY = "history"
+_HISTORY = "history 2"
 _DIGEST = "digest"
 _STALE = 300  # files that changed since a digest was made: from here on, it is made anew
 # Files that decide where imports lead.
@@ -316,7 +317,8 @@ class Builder:
             for path, record in self._records.items()
             if record.left_out is None and FAMILY_OF.get(record.language) == family
         }
-        if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
+        touched = self._touched(family, changed, before)
+        if touched is None:
             self._known.pop(family, None)
             files = self._packed({path: record for path, record in before.items() if path not in changed})
             files |= {path: says for path, says in changed.items() if says}
@@ -327,17 +329,26 @@ class Builder:
             )
             watched.check()
             return
-        known = self._known.get(family)
-        if known is None:
-            known = self._known[family] = self._family(family, before)
-        touched: set[str] = set()
-        for path, says in changed.items():
-            touched |= known.take(path, unpacked_facts(*says) if says else None)
-        touched -= {path for path, says in changed.items() if says is None}
+        resolver = self._known[family].resolver
         watched.expect(len(touched) - len(changed))
         for path in sorted(touched):
             watched.check()
-            yield path, packed_edges(known.resolver.edges(path))
+            yield path, packed_edges(resolver.edges(path))
+
+    def _touched(
+        self, family: str, changed: Mapping[str, Packed | None], before: Mapping[str, Record]
+    ) -> set[str] | None:
+        """The files whose edges may be different now; None = so many that all may as well be resolved."""
+        if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
+            return None
+        if family not in self._known:
+            self._known[family] = self._family(family, before)
+        touched: set[str] = set()
+        for path, says in changed.items():
+            touched |= self._known[family].take(path, unpacked_facts(*says) if says else None)
+            if len(touched) > max(_FEW, _MOST * len(before)):
+                return None
+        return touched - {path for path, says in changed.items() if says is None}
 
     def _packed(self, records: Mapping[str, Record]) -> dict[str, Packed]:
         """All that the files said when they were recorded."""

@@ -22,7 +22,7 @@ _Outward = set[tuple[object, ...]]
 
 
 def _differing(before: _Outward, after: _Outward) -> set[str]:
-    return {str(item[0]) for item in before ^ after}
+    return {_word(str(item[0])) for item in before ^ after}
 
 
 def _outward(facts: FileFacts | None) -> _Outward:
@@ -94,6 +94,14 @@ def _last(chain: str) -> str:
     return re.split(r"\W+", chain.rstrip("()[]"))[-1]
 
 
+_words = re.compile(r"\w+").findall
+
+
+def _word(name: str) -> str:
+    """As it is looked for: the last word of it, for some languages have names that are more than one."""
+    return name if name.isidentifier() else (_words(name) or [EVERYTHING])[-1]
+
+
 class Files(MutableMapping[str, FileFacts]):
     """What the files of a family say, fetched when it is first asked for."""
 
@@ -137,7 +145,7 @@ class Family:
         self._files = files
         self._terms = terms  # of a file, as they are kept for ranking; None = they are not known
         self._mentioning = mentioning  # files in which one of some names stands, without unpacking them
-        self._said: dict[str, str] = {}  # all names that a file says, as one text
+        self._said: dict[str, set[str]] = {}  # all words that a file says
         self._shown: dict[str, _Outward] = {}  # by files that changed: they will again
 
     def take(self, path: str, facts: FileFacts | None) -> set[str]:
@@ -190,26 +198,25 @@ class Family:
         while waiting:
             if EVERYTHING in waiting:
                 return importers(), known
-            word = _any_of(waiting)
             dependent: set[str] = set()
             for each in self._saying(waiting):
                 said = facts if each == path else self._files.get(each)
-                if said is None or not word.search(self._text(each, said)):
+                if said is None or waiting.isdisjoint(self._words_of(each, said)):
                     continue
                 if each != path and near is None:
                     near = importers()
                 if each == path or (near and each in near):
                     reached.add(each)
-                    dependent |= _depending(said, word)
+                    dependent |= _depending(said, waiting)
             waiting = dependent - known
             known = known | waiting
         return reached, known
 
-    def _text(self, path: str, facts: FileFacts) -> str:
-        text = self._said.get(path)
-        if text is None:
-            text = self._said[path] = "\n".join(_all_said(facts))
-        return text
+    def _words_of(self, path: str, facts: FileFacts) -> set[str]:
+        words = self._said.get(path)
+        if words is None:
+            words = self._said[path] = _words_in(_all_said(facts))
+        return words
 
     def _saying(self, names: Collection[str]) -> Collection[str]:
         """The files that may say one of `names`.
@@ -264,21 +271,22 @@ def _types_of(definition: Definition) -> Iterator[str]:
         yield annotation
 
 
-def _depending(facts: FileFacts, word: re.Pattern[str]) -> set[str]:
+def _depending(facts: FileFacts, names: Collection[str]) -> set[str]:
     """What others may ask this file for that is made of something with such a name, here or by way of another name here."""
+    made_of = [(_called(each, facts), _words_in(_types_of(each))) for each in facts.definitions]
+    made_of += [(_bound_name(each, facts), _words_in((each.value,))) for each in _outward_bindings(facts)]
+    made_of += [(_imported_name(each), _words_in((each.name or each.module,))) for each in facts.imports]
+    made_of = [(_word(name), words) for name, words in made_of if words]
+    if any(each.name == EVERYTHING for each in facts.imports):  # and who imports all from here gets that
+        made_of += [(word, {word}) for word in _words_in(_all_said(facts))]
     found: set[str] = set()
-    bindings = _outward_bindings(facts)
-    while True:
-        made = {_called(each, facts) for each in facts.definitions if any(map(word.search, _types_of(each)))}
-        made |= {_bound_name(each, facts) for each in bindings if word.search(each.value)}
-        made |= {_imported_name(each) for each in facts.imports if word.search(each.name or each.module)}
-        if any(each.name == EVERYTHING for each in facts.imports):  # and who imports all from here gets that
-            made |= set(word.findall("\n".join(_all_said(facts))))
-        if made <= found:
-            return found
-        word = _any_of(made - found)
+    fresh = set(names)
+    while fresh:
+        made = {name for name, words in made_of if not fresh.isdisjoint(words)}
+        fresh = made - found
         found |= made
+    return found
 
 
-def _any_of(names: Collection[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)")
+def _words_in(said: Iterable[str]) -> set[str]:
+    return set(_words("\n".join(said)))
