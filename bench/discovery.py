@@ -6,8 +6,8 @@ every file that the commit changed. Opening costs the tokens of the file, up to 
 - `hits`: without memory it greps for the task's words, identifiers and rare words first, at most 8 of them, as `grep -ic`
   does; that costs the names that are printed. Files are opened by how many lines grep finds in them, then all others. This
   is what we compare with.
-- `memory`: it is told the twenty files of `graph relevant`, best first, and the symbols to look at; that costs the tokens of
-  the answer. It opens those files in their order, and then goes on like `hits`.
+- `memory`: it is told the twenty files of `graph relevant`, as they are to be read, and the symbols to look at; that costs the
+  tokens of the answer. It opens those files in their order, and then goes on like `hits`.
 - `careful`: a harder one to beat, without memory. Files are opened by how many of the words they have, those with a rarer
   word first, and tests and documents last.
 - `least`: the files to be changed and nothing else. Nobody can do with less.
@@ -59,7 +59,7 @@ def _replayed(name: str, repository: str) -> list[dict[str, tuple[int, int]]]:
         texts = {path: _text(at.root / path) for path in at.graph.paths}
         printed, by_hits, carefully = _grep(text, texts)
         found = relevant(at.graph, at.root, text, limit=FILES, budget=0, history=at.history)
-        told = [file.path for file in found.files]
+        told = list(found.to_read)
         wanted = set(task["files"])
         spent.append(
             {
@@ -120,7 +120,7 @@ def _grep(text: str, texts: Mapping[str, str]) -> tuple[int, list[str], list[str
 
 def _answer(found: Relevant) -> str:
     """As short as it can be said: the paths, and where to look in the best of them."""
-    files = "".join(f"{file.path}\n" for file in found.files)
+    files = "".join(f"{path}\n" for path in found.to_read)
     return files + "".join(
         f"{hit.symbol.id}:{hit.symbol.line}-{hit.symbol.end}\n" for hit in found.symbols[:SYMBOLS]
     )

@@ -2,7 +2,7 @@
 
 Needs `../shared/data/localisation_dev.jsonl.gz` beside the repository and RECOLLECT_BENCH_REPOS (bench/checkouts.py). A task
 is met at k when all the files that its fix changed are among the first k; "most" is how many tasks have no more than k.
-Weights were fitted on even rows; constants of terms and fields were chosen with both halves in view, so odd rows are not unseen.
+Weights were chosen with all rows in view; docs/relevant.md says what they reach on repositories they were not chosen on.
 
     python -m bench.localisation [owner/name…]
 """

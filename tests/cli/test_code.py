@@ -193,7 +193,7 @@ def test_relevant_ranks_files_and_shows_the_lines_to_read(run):
     told = run("graph", "relevant", "the total of money is wrong at checkout", "--json").json
     shown = run("graph", "relevant", "the", "total", "of", "money").out
 
-    assert told.keys() == {"files", "symbols", "snippets"}
+    assert told.keys() == {"files", "symbols", "snippets", "to_read"}
     assert told["files"][0].keys() == {"path", "score", "why"}
     assert told["snippets"][0].keys() == {"path", "lines", "text", "score", "symbol"}
     assert "lib/money.py" in shown

@@ -172,6 +172,7 @@ def relevant(door: Door, words: tuple[str, ...], budget: int, limit: int) -> Non
                 "files": found.files,
                 "symbols": [{**_symbol_json(each.symbol), "score": each.score} for each in found.symbols],
                 "snippets": found.snippets,
+                "to_read": found.to_read,
             }
         )
         return

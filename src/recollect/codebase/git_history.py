@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from recollect.codebase.graph.leaf import packed, unpacked
+from recollect.codebase.relevant.postings import terms_of
+from recollect.codebase.relevant.references import reference_terms
 from recollect.codebase.walk import names_secret
 
 MOST_CHANGES = 20_000  # the newest ones
@@ -31,7 +33,7 @@ _TRAILERS = ("Co-authored-by:", "Signed-off-by:", "git-svn-id:", "Reviewed-by:",
 
 class Change(NamedTuple):
     when: int  # seconds since 1970
-    terms: bytes  # of the message, as `terms_of` makes them
+    terms: bytes  # of the message, as `terms_of` makes them, and what the change can be referred to by
     paths: tuple[str, ...]  # none, if there were too many
 
 
@@ -88,11 +90,9 @@ def _read(root: Path, commits: str, today: dict[str, str]) -> list[Change]:
 
 def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[Change]:
     """Newest first; `today` has what former paths are called now, and gets those it meets."""
-    from recollect.codebase.relevant.terms import terms_of  # brings numpy, which most commands do without
-
     token = next(tokens, "")
     while token:  # the hash of a commit
-        when, message = int(next(tokens)), next(tokens)
+        commit, when, message = token, int(next(tokens)), next(tokens)
         paths, renamed = [], {}
         token = _next(tokens)
         while token and len(token) < 40:  # a status; a hash is the next commit's
@@ -105,9 +105,8 @@ def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[Change]:
                 paths.append(today.get(path, path))
             token = _next(tokens)
         today.update(renamed)
-        yield Change(
-            when, terms_of(_without_trailers(message)), tuple(paths) if len(paths) <= MOST_FILES else ()
-        )
+        terms = terms_of(_without_trailers(message)) + reference_terms(commit, message)
+        yield Change(when, terms, tuple(paths) if len(paths) <= MOST_FILES else ())
 
 
 def _moved(change: Change, today: Mapping[str, str]) -> Change:

@@ -144,7 +144,9 @@ def ask_graph(asking: Asking, question: str, about: str, possible: bool, limit: 
 
 def _relevant(asking: Asking, text: str, limit: int) -> tuple[Code, str]:
     found = asking.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
-    lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in found.files]
+    by_path = {hit.path: hit for hit in found.files}
+    hits = [by_path[path] for path in found.to_read]  # an agent opens them as they come
+    lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in hits]
     lines += [
         CodeLine(
             f"{each.symbol.path}:{each.symbol.line}",
@@ -154,7 +156,7 @@ def _relevant(asking: Asking, text: str, limit: int) -> tuple[Code, str]:
         )
         for each in found.symbols
     ]
-    files = [f"{hit.path} ({', '.join(hit.why)})" for hit in found.files]
+    files = [f"{hit.path} ({', '.join(hit.why)})" for hit in hits]
     snippets = [f"--- {each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}" for each in found.snippets]
     return Code(lines, 0), "\n".join([*files, *snippets]) or "Nothing in the code has to do with that."
 

@@ -1,7 +1,8 @@
 import numpy as np
 
 from recollect.codebase.relevant.index import Field, Index, best
-from recollect.codebase.relevant.terms import asked, terms_of
+from recollect.codebase.relevant.postings import terms_of
+from recollect.codebase.relevant.terms import asked
 
 
 def index(*texts, usual=None):

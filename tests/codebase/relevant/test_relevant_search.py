@@ -1,6 +1,7 @@
 import pytest
 
 from recollect import tokens
+from recollect.codebase.codebase import Codebase
 from recollect.codebase.git_history import read_history
 from recollect.codebase.relevant.search import relevant
 
@@ -52,11 +53,19 @@ def test_tests_stand_back_unless_they_are_asked_for(graph, root):
     assert score(tests, "tests/test_cart.py") > 2 * score(work, "tests/test_cart.py")
 
 
-def test_what_the_best_files_need_comes_along(graph, root):
-    found = relevant(graph, root, "Cart.put")
+def test_what_the_best_functions_need_comes_along(graph, root):
+    found = relevant(graph, root, "Cart.total")
 
-    linked = {file.path: file.why.get("linked", 0) for file in found.files}
-    assert linked["shop/prices.py"] > 0
+    called = {file.path: file.why.get("called", 0) for file in found.files}
+    assert called["shop/prices.py"] > 0
+
+
+def test_files_of_a_folder_speak_for_each_other(graph, root):
+    found = relevant(graph, root, "discounts of the cart, and reminders")
+
+    beside = {file.path: file.why.get("beside", 0) for file in found.files}
+    assert beside["shop/mailing.py"] > 0
+    assert "shop/utils.py" not in beside
 
 
 def test_commits_like_this_vote_for_what_they_touched(graph, root, commit):
@@ -69,6 +78,40 @@ def test_commits_like_this_vote_for_what_they_touched(graph, root, commit):
     assert paths(without) == []
     assert paths(with_history) == ["shop/utils.py"]
     assert with_history.files[0].why.keys() == {"history"}
+
+
+@pytest.mark.parametrize("reference", ["since {commit}", "see #4711", "https://forge.example/pull/4711"])
+def test_what_was_touched_in_a_commit_that_is_referred_to_comes_along(graph, root, commit, reference):
+    commit("Begin")
+    touched = commit("Support vouchers (#4711)", "shop/utils.py")
+    text = reference.format(commit=touched)
+
+    found = relevant(graph, root, text, history=read_history(root))
+
+    assert paths(found) == ["shop/utils.py"]
+    assert found.files[0].why.keys() == {"commit"}
+
+
+def test_a_link_into_the_code_leads_there(graph, root):
+    link = "https://forge.example/shop/blob/main/shop/utils.py#L2"
+
+    found = relevant(graph, root, f"The discount of the season is wrong, see {link}")
+
+    why = next(file.why for file in found.files if file.path == "shop/utils.py")
+    assert {"path", "pointed"} <= why.keys()
+
+
+def test_files_of_tests_stand_back_whatever_they_are_called(root, tmp_path):
+    (root / "checks").mkdir()
+    (root / "checks/discounts.py").write_text(
+        "def test_discount_of_the_season():\n    assert discount(season)\n"
+    )
+    code = Codebase(root, tmp_path / "code.db", None)
+
+    found = relevant(code.graph, root, "the discount of the season")
+    code.close()
+
+    assert paths(found).index("checks/discounts.py") > paths(found).index("shop/prices.py")
 
 
 def test_past_work_votes_like_a_commit(graph, root):
@@ -132,3 +175,17 @@ def test_a_file_that_went_since_is_still_named(graph, root):
 
     assert paths(found)[0] == "shop/prices.py"
     assert all(snippet.path != "shop/prices.py" for snippet in found.snippets)
+
+
+def test_of_two_files_as_likely_the_shorter_is_to_be_read_first(tmp_path):
+    refund = "def refund(order):\n    return order.total\n"
+    other = "".join(f"def step_{number}(state):\n    return state + {number}\n\n" for number in range(400))
+    for name, text in {"desk": refund, "refunds": refund + other}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    code = Codebase(tmp_path, tmp_path / "shelf" / "code.db", None)
+
+    found = relevant(code.graph, tmp_path, "refund of an order")
+
+    assert paths(found) == ["refunds.py", "desk.py"]
+    assert score(found, "desk.py") > 0.75 * score(found, "refunds.py")
+    assert found.to_read == ("desk.py", "refunds.py")

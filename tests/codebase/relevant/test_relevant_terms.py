@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from recollect.codebase.relevant.terms import POSTING, asked, terms_of
+from recollect.codebase.relevant.postings import terms_of
+from recollect.codebase.relevant.terms import POSTING, asked
 
 
 def terms(text):

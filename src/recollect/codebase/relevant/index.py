@@ -56,6 +56,12 @@ class Index:
         }
         return {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
 
+    def owners(self, term: int) -> list[int]:
+        """The things it stands in."""
+        return [
+            owner for _, begin, end in self._postings([term]) for owner in self._owners[begin:end].tolist()
+        ]
+
     def _postings(self, terms: Collection[int]) -> Iterator[tuple[int, int, int]]:
         """Where those of each term begin and end."""
         sought = np.fromiter(terms, np.uint32, len(terms))

@@ -15,6 +15,7 @@ _FRAME = re.compile(
     r"|^\s+at .*?([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
     re.M,
 )
+_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]+\.\w+)")  # a link into the code of a forge
 _DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
 _JOINT = re.compile(r"\.|::|#")
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.S)
@@ -24,7 +25,7 @@ _COMPOUND = re.compile(r"[^_]_[^_]|[a-z][A-Z]|^_")
 
 
 class Mention(NamedTuple):
-    kind: str  # path, frame, module, member, name
+    kind: str  # pointed, path, frame, module, member, name
     file: int
     weight: float  # one over how many it could mean
     symbol: Symbol | None = None
@@ -50,7 +51,13 @@ class Names:
 
     def mentioned(self, text: str) -> list[Mention]:
         """Everything `text` names, once for each way it is named."""
-        return [*self._frames(text), *self._named_paths(text), *self._dotted(text), *self._named(text)]
+        return [
+            *self._frames(text),
+            *self._named_paths(text),
+            *self._pointed(text),
+            *self._dotted(text),
+            *self._named(text),
+        ]
 
     def _frames(self, text: str) -> Iterator[Mention]:
         """The innermost frame, written last, weighs most; the tests that led there do not count."""
@@ -63,6 +70,11 @@ class Names:
     def _named_paths(self, text: str) -> Iterator[Mention]:
         for path in dict.fromkeys(_PATH.findall(text)):
             yield from _shared("path", self._files_at(path))
+
+    def _pointed(self, text: str) -> Iterator[Mention]:
+        """Who looks for a link to the very file has mostly found the place."""
+        for path in dict.fromkeys(_POINTED.findall(text)):
+            yield from _shared("pointed", self._files_at(path))
 
     def _files_at(self, path: str) -> list[int]:
         """The files whose paths end most like this one."""

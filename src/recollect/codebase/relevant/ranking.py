@@ -7,34 +7,43 @@ from functools import cached_property
 import numpy as np
 
 from recollect.codebase.git_history import History
-from recollect.codebase.graph.graph import CodeGraph
-from recollect.codebase.graph.nodes import Symbol
+from recollect.codebase.graph.graph import CodeGraph, path_of
+from recollect.codebase.graph.nodes import POSSIBLE, Symbol
 from recollect.codebase.modules.map import Kind
 from recollect.codebase.modules.places import sorted_out
 from recollect.codebase.relevant.index import Field, Index, Scores, best
 from recollect.codebase.relevant.mentions import Mention, Names
 from recollect.codebase.relevant.passages import Passage
-from recollect.codebase.relevant.terms import asked, shared, terms_of
+from recollect.codebase.relevant.postings import terms_of
+from recollect.codebase.relevant.references import referred
+from recollect.codebase.relevant.terms import shared
 from recollect.codebase.relevant.votes import Votes
 
-# What each part of a score weighs: fitted on half of the tasks in docs/relevant.md.
+# What each part of a score weighs: docs/relevant.md says how they were fitted.
 WEIGHTS = {
     "topic": 0.26,  # how much the file is about it: text, definitions and path together
     "words": 0.26,  # how much of the question stands in it
     "folders": 0.16,  # and in its path
     "history": 0.26,  # it was changed in commits and tasks like this
+    "commit": 0.6,  # or in a commit that the question refers to
+    "pointed": 0.35,  # a link leads to it
     "path": 0.22,  # it is named, by path
     "frame": 0.1,  # or in a traceback
     "module": 0.03,  # or as a module
-    "member": 0.15,  # or something in it is, as `Class.method` or `module.name`
+    "member": 0.1,  # or something in it is, as `Class.method` or `module.name`
     "name": 0.08,  # or by name alone
-    "linked": 0.23,  # the best files need it
-    "passage": 0.24,  # how much of the question one function of it answers; of files that were likely already
+    "linked": 0.1,  # the best files need it
+    # Of the files that are best until then, whose text is read:
+    "passage": 0.24,  # how much of the question one function of it answers
+    "called": 0.1,  # the best of these functions need it
+    "beside": 0.2,  # the best of these files stand in its folder
 }
 NAMED_OFTEN = 2.0  # beyond which more mentions say no more
 ALIKE = 0.25  # how much of a question a past task must share to have a vote: there may be few to choose from
-LINKING = 5  # the best files, whose needs count
+BEST = 5  # files, whose needs and folders count
 FEW = 3.0  # links; a file with fewer passes on less
+LIKELY = 60  # files, for whom others may speak
+CALLING = 15  # the best functions, whose needs count
 ASIDE = 0.1  # what is left of a score for tests, documents, configuration
 WANTED = 0.6  # and if the first line asks for them
 SECONDS_A_YEAR = 365.25 * 24 * 3600
@@ -56,33 +65,47 @@ class Ranking:
         self._history = history
         self._numbers = {path: number for number, path in enumerate(self.paths)}
 
-    def parts(self, text: str, mentions: Iterable[Mention], past_work: PastWork = ()) -> dict[str, Scores]:
+    def parts(
+        self,
+        text: str,
+        asked: Mapping[int, float],
+        mentions: Iterable[Mention],
+        past_work: PastWork = (),
+    ) -> dict[str, Scores]:
         """By the names in `WEIGHTS`, what speaks for each file; the parts that say nothing are left out."""
-        question = asked(text)
         shares = self._shares(text)
         parts = {
-            "topic": _of_most(self._topics.scores(question) * shares),
-            "words": _of_most(self._words.scores(question) * shares),
-            "folders": _of_most(self._folders.scores(question) * shares),
-            "history": self._voted(question, past_work) * shares,
+            "topic": _of_most(self._topics.scores(asked) * shares),
+            "words": _of_most(self._words.scores(asked) * shares),
+            "folders": _of_most(self._folders.scores(asked) * shares),
+            "history": self._voted(asked, past_work) * shares,
+            "commit": self._referred(text) * shares,
             **{
                 kind: np.sqrt(np.minimum(named, NAMED_OFTEN)) * shares
                 for kind, named in self._named(mentions).items()
             },
         }
-        weighed = {name: np.float32(WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
-        if weighed:
-            linked = self._linked(_of_most(sum(weighed.values(), self._none())))
-            weighed["linked"] = np.float32(WEIGHTS["linked"]) * linked * shares
-        return weighed
+        weighed = _weighed(parts)
+        return weighed | _weighed({"linked": self._linked(_of_most(self.total(weighed))) * shares})
 
-    def by_passage(self, text: str, found: Iterable[tuple[float, Passage]]) -> Scores:
-        """What the best passage of each file adds to its score."""
-        fits = self._none()
+    def parts_read(
+        self, text: str, scores: Scores, found: Iterable[tuple[float, Passage]]
+    ) -> dict[str, Scores]:
+        """What the pieces that were `found` in the best files, each with how much it fits, add to their scores."""
+        fits, heat = self._none(), dict[str, float]()
         for fit, passage in found:
             number = self._numbers[passage.path]
             fits[number] = max(fits[number], fit)
-        return np.float32(WEIGHTS["passage"]) * _of_most(fits * self._shares(text))
+            if passage.symbol:
+                warm = fit * float(scores[number])
+                heat[passage.symbol.id] = max(heat.get(passage.symbol.id, 0.0), warm)
+        shares = self._shares(text)
+        parts = _weighed({"passage": _of_most(fits * shares)})
+        beside = self._beside(_of_most(scores + self.total(parts)))
+        return parts | _weighed({"called": self._called(heat) * shares, "beside": beside * shares})
+
+    def total(self, parts: Mapping[str, Scores]) -> Scores:
+        return sum(parts.values(), self._none())
 
     def rarity(self, question: Mapping[int, float]) -> dict[int, float]:
         return self._words.rarity(question)
@@ -106,13 +129,46 @@ class Ranking:
     def _linked(self, scores: Scores) -> Scores:
         """What the best files need, by how much of what they need it is."""
         linked = self._none()
-        for number in best(scores, LINKING):
+        for number in best(scores, BEST):
             links = self._graph.leaves[self.paths[number]].links
             whole = sum(links.values()) + FEW
             for path, weight in links.items():
                 if path in self._numbers:
                     linked[self._numbers[path]] += scores[number] ** 2 * weight / whole
         return linked
+
+    def _beside(self, scores: Scores) -> Scores:
+        """How many of the best files stand in the same folder, the file itself aside; told of likely files alone."""
+        beside = self._none()
+        likely = best(scores, LIKELY)
+        for number in likely[:BEST]:
+            folder = self._folders_of[number]
+            others = [other for other in likely if other != number and self._folders_of[other] == folder]
+            beside[others] += scores[number] ** 2 / BEST
+        return beside
+
+    def _called(self, heat: Mapping[str, float]) -> Scores:
+        """What the hottest functions need of other files; that of a second one, and a third, adds less."""
+        called = self._none()
+        hottest = sorted(heat, key=heat.__getitem__, reverse=True)[:CALLING]
+        shares = {id: (heat[id] / heat[hottest[0]]) ** 2 for id in hottest}
+        for path in dict.fromkeys(map(path_of, hottest)):
+            edges = (edge for edge in self._graph.leaves[path].edges if edge.source in shares)
+            for edge in edges:
+                target = path_of(edge.target)
+                if target != path and target in self._numbers and edge.confidence >= POSSIBLE:
+                    called[self._numbers[target]] += shares[edge.source] * edge.confidence
+        return np.log1p(called)
+
+    def _referred(self, text: str) -> Scores:
+        """What was touched in commits that the text refers to, spread over how many there may be, and their files."""
+        touched = self._none()
+        for term, sure in referred(text).items():
+            changes = self._commits.touched(term) if self._commits else []
+            for files in changes:
+                code = [number for number in files if self._usual[number]]
+                touched[code] += sure / len(changes) / max(len(code), 1) ** 0.5
+        return np.minimum(touched, 1)
 
     def _shares(self, text: str) -> Scores:
         title = text.strip().partition("\n")[0]
@@ -128,8 +184,16 @@ class Ranking:
 
     @cached_property
     def _kinds(self) -> list[Kind | None]:
-        sorted_paths = sorted_out(self.paths, ())
-        return [sorted_paths[path][0] if path in sorted_paths else None for path in self.paths]
+        told = sorted_out(self.paths, ())
+        kinds = [told[path][0] if path in told else None for path in self.paths]
+        return [
+            Kind.TESTS if kind is Kind.CODE and _tests(self._graph.outline(path)) else kind
+            for path, kind in zip(self.paths, kinds, strict=True)
+        ]
+
+    @cached_property
+    def _folders_of(self) -> list[str]:
+        return [path.rpartition("/")[0] for path in self.paths]
 
     @cached_property
     def _usual(self) -> list[bool]:
@@ -181,6 +245,17 @@ class Ranking:
                 for change in self._history.changes
             ]
         )
+
+
+def _weighed(parts: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Those that say something."""
+    return {name: np.float32(WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
+
+
+def _tests(outline: Iterable[Symbol]) -> bool:
+    """Whether most of its functions are tests, whatever the file and its folder are called."""
+    named = [symbol.name.lower().startswith("test") for symbol in outline if symbol.kind == "function"]
+    return 2 * sum(named) > len(named)
 
 
 def _of_most(scores: Scores) -> Scores:

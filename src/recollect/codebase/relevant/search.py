@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from recollect import tokens
 from recollect.codebase.git_history import History
 from recollect.codebase.graph.graph import CodeGraph
 from recollect.codebase.graph.nodes import Symbol
 from recollect.codebase.parse.reading import decoded
-from recollect.codebase.relevant.index import Field, Index, Scores, best
+from recollect.codebase.relevant.index import Field, Index, best
 from recollect.codebase.relevant.mentions import Mention
 from recollect.codebase.relevant.passages import Passage, passages
+from recollect.codebase.relevant.postings import terms_of
+from recollect.codebase.relevant.prose import question
 from recollect.codebase.relevant.ranking import PastWork, Ranking
-from recollect.codebase.relevant.terms import asked, terms_of
 
-READ = 15  # the best files, whose text is looked at
+READ = 20  # the best files, whose text is looked at
 TOLD = 5  # of which symbols and snippets are told
 NAMED = 0.5  # what being named adds to a symbol
 EACH = 3  # snippets of one file
 SHORTEST = 4  # lines: a snippet cut to fewer says nothing
+THRIFT = 0.1  # the power of its length by which a file is opened later
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,9 @@ class Relevant:
     files: tuple[FileHit, ...]
     symbols: tuple[SymbolHit, ...]
     snippets: tuple[Snippet, ...]
+    to_read: tuple[
+        str, ...
+    ]  # the files once more, as one should open them: of two as likely, the shorter first
 
 
 def relevant(
@@ -70,13 +73,12 @@ def relevant(
     """At most `limit` files and as many symbols; snippets of at most `budget` tokens, with the lines that say where."""
     ranking = _ranking(graph, history)
     mentions = ranking.mentioned(text)
-    parts = ranking.parts(text, mentions, past_work)
-    likely = [ranking.paths[number] for number in best(_total(parts), READ)]
-    question = asked(text)
-    found = _passages(graph, root, likely, question, ranking.rarity(question))
-    if found:
-        parts["passage"] = ranking.by_passage(text, found)
-    scores = _total(parts)
+    asked = question(text)
+    parts = ranking.parts(text, asked, mentions, past_work)
+    likely = best(ranking.total(parts), READ)
+    found = _passages(graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked))
+    parts |= ranking.parts_read(text, ranking.total(parts), found)
+    scores = ranking.total(parts)
     files = tuple(
         FileHit(
             ranking.paths[number],
@@ -86,16 +88,14 @@ def relevant(
         for number in best(scores, limit)
     )
     told = _told(found, files[:TOLD], mentions)
-    return Relevant(files, tuple(_symbols(told))[:limit], tuple(_snippets(told, budget)))
+    return Relevant(
+        files, tuple(_symbols(told))[:limit], tuple(_snippets(told, budget)), tuple(_to_read(root, files))
+    )
 
 
 @lru_cache(maxsize=2)
 def _ranking(graph: CodeGraph, history: History | None) -> Ranking:
     return Ranking(graph, history)
-
-
-def _total(parts: Mapping[str, Scores]) -> Scores:
-    return np.sum(list(parts.values()), axis=0) if parts else np.zeros(0, np.float32)
 
 
 def _passages(
@@ -116,6 +116,20 @@ def _passages(
 
 
 _terms_of = lru_cache(maxsize=8192)(terms_of)  # who asks again asks about the same files
+
+
+def _to_read(root: Path, files: Iterable[FileHit]) -> list[str]:
+    """Who looks for something does well to look first where it costs little."""
+    return [
+        hit.path for hit in sorted(files, key=lambda hit: -hit.score / _length(root / hit.path) ** THRIFT)
+    ]
+
+
+def _length(file: Path) -> int:
+    try:
+        return max(file.stat().st_size, 200)  # to open a file costs something, too
+    except OSError:
+        return 1_000_000
 
 
 def _told(

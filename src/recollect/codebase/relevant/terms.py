@@ -6,9 +6,7 @@ from math import log
 
 import numpy as np
 
-from recollect.codebase.relevant.postings import counted, terms_of
-
-__all__ = ["POSTING", "TITLE", "asked", "shared", "terms_of"]
+from recollect.codebase.relevant.postings import counted
 
 POSTING = np.dtype([("term", "<u4"), ("count", "<u2")])
 

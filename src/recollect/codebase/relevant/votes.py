@@ -23,6 +23,10 @@ class Votes:
         ages = np.array([max(years, 0.0) for _, _, years in telling], np.float32)
         self._trust = OLD + (1 - OLD) * np.float32(0.5) ** (ages / np.float32(YEARS))
 
+    def touched(self, term: int) -> list[Sequence[int]]:
+        """The files of each one whose text has the term."""
+        return [self._files[voter] for voter in self._index.owners(term)]
+
     def cast(self, question: Mapping[int, float], count: int) -> Scores:
         """For each of `count` files; 1 for the one with most votes, all 0 when nothing is alike."""
         votes = np.zeros(count, np.float32)
