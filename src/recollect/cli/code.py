@@ -18,6 +18,8 @@ from recollect.codebase.graph.nodes import OUTSIDE, Edge, Symbol
 if TYPE_CHECKING:
     from recollect.codebase.relevant.search import FileHit
 
+_TELLING = 0.005  # a part that is less would be shown as nothing
+
 possible = click.option(
     "--possible", is_flag=True, help="Also what is only possible: a name that fits, and nothing else known."
 )
@@ -249,7 +251,7 @@ def _reached_json(reached: Reached) -> dict[str, Any]:
 
 
 def _file_row(hit: "FileHit") -> tuple[str, str, str]:
-    why = sorted(hit.why.items(), key=lambda part: -part[1])
+    why = sorted((item for item in hit.why.items() if item[1] >= _TELLING), key=lambda part: -part[1])
     return f"{hit.score:.2f}", look.one_line(hit.path), ", ".join(f"{name} {part:.2f}" for name, part in why)
 
 
