@@ -122,6 +122,124 @@ def test_what_is_known_of_other_files_is_kept_only_while_it_is_true(
     assert edges(asked.graph) == anew(folder, tmp_path)
 
 
+TWO = "class A:\n    def run(self): pass\n\nclass B:\n    def run(self): pass\n\n"
+USE = "from lib import make\n\ndef use():\n    make().run()\n"
+REACHING = {
+    "what a function yields": (
+        {
+            "lib": TWO + "def make():\n    yield A()\n",
+            "use": "from lib import make\n\ndef use():\n    for one in make():\n        one.run()\n",
+        },
+        {"lib": TWO + "def make():\n    yield B()\n"},
+    ),
+    "a local name behind another": (
+        {"lib": TWO + "def make():\n    one = A()\n    other = one\n    return other\n", "use": USE},
+        {"lib": TWO + "def make():\n    one = B()\n    other = one\n    return other\n"},
+    ),
+    "a local name behind an attribute": (
+        {
+            "lib": TWO + "class Box:\n    def __init__(self):\n        one = A()\n        self.thing = one\n",
+            "use": "from lib import Box\n\ndef use():\n    Box().thing.run()\n",
+        },
+        {"lib": TWO + "class Box:\n    def __init__(self):\n        one = B()\n        self.thing = one\n"},
+    ),
+    "an import inside of a function": (
+        {"one": TWO, "two": TWO, "lib": "def make():\n    from one import A\n    return A()\n", "use": USE},
+        {"lib": "def make():\n    from two import A\n    return A()\n"},
+    ),
+    "a class inside of a function": (
+        {"lib": TWO + "def make():\n    class Own(A): pass\n    return Own()\n", "use": USE},
+        {"lib": TWO + "def make():\n    class Own(B): pass\n    return Own()\n"},
+    ),
+    "the first list of exports": (
+        {"lib": "def make(): pass\n\ndef other(): pass\n", "use": "from lib import *\n\nmake()\n"},
+        {"lib": "__all__ = ['other']\n\ndef make(): pass\n\ndef other(): pass\n"},
+    ),
+    "an import of a module in a package": (
+        {
+            "pack/__init__": "def run(): pass\n",
+            "pack/part": "",
+            "lib": "import pack.part\n",
+            "use": "import lib\n\nlib.pack.run()\n",
+        },
+        {"lib": "\n"},
+    ),
+    "another method of a name that was the only one": (
+        {
+            "lib": "class A:\n    def feed(self): pass\n",
+            "other": "",
+            "use": "def use(pet):\n    pet.feed()\n",
+        },
+        {"other": "class B:\n    def feed(self): pass\n"},
+    ),
+    "a new module of a package that others import": (
+        {"pack/__init__": "", "use": "import pack\n\npack.part.run()\n"},
+        {"pack/part": "def run(): pass\n"},
+    ),
+    "a folder that becomes a package": (
+        {"far/pack/part": "def run(): pass\n", "use": "from pack.part import run\n\nrun()\n"},
+        {"far/pack/__init__": ""},
+    ),
+}
+
+
+def lay_out(root, files):
+    for path, text in files.items():
+        file = root / f"{path}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("before, after", REACHING.values(), ids=REACHING)
+def test_a_change_reaches_everyone_whose_edges_are_different_then(
+    folder, code, open_code, tmp_path, before, after, warm
+):
+    lay_out(folder, before)
+    code.refresh()
+    old = edges(code.graph)
+
+    lay_out(folder, after)
+    asked = code if warm else open_code()
+    asked.refresh()
+
+    assert edges(asked.graph) == anew(folder, tmp_path)
+    assert edges(asked.graph)["use.py"] != old["use.py"]
+
+
+def test_a_name_elsewhere_does_not_change_what_an_attribute_is(folder, code, tmp_path):
+    write(
+        folder,
+        lib="def make(): pass\n\nclass Box:\n    def __init__(self):\n        self.handler = make\n",
+        use="from lib import Box\n\ndef use():\n    return Box().handler\n",
+        other="",
+    )
+    code.refresh()
+
+    write(folder, other="def handler(): pass\n")
+    code.refresh()
+
+    assert edges(code.graph) == anew(folder, tmp_path)
+
+
+def test_what_was_cut_short_is_found_by_the_next_look(folder, code, tmp_path):
+    chain(folder)
+    code.refresh()
+    (folder / "apart.py").write_text("def apart():\n    return 1\n")
+    code.refresh()
+    text = (folder / "middle.py").read_text()
+    (folder / "middle.py").write_text(text.replace("Base", "Other"))
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        code.refresh(progress=lambda done, total: interrupt(done, total) if done == 3 else None)
+    code.refresh()
+
+    assert edges(code.graph) == anew(folder, tmp_path)
+
+
 def edges(graph):
     return {path: set(leaf.edges) for path, leaf in graph.leaves.items()}
 

@@ -92,7 +92,6 @@ class Builder:
                     done = self._refresh(_Watched(progress, stop))
                 return replace(done, seconds=time.perf_counter() - began)
             except _Stopped:
-                self._known.clear()  # it may know files that are not in the graph yet
                 break
             except Overtaken:
                 self._load()
@@ -147,8 +146,12 @@ class Builder:
             self._records |= touched
         edges: dict[str, bytes] = {}
         if fresh or gone:
-            edges = self._resolve(fresh, gone, parses, watched)
-            self._put(fresh, gone, parses, edges)
+            try:
+                edges = self._resolve(fresh, gone, parses, watched)
+                self._put(fresh, gone, parses, edges)
+            except BaseException:
+                self._known.clear()  # it may know files that are not in the graph yet
+                raise
         left_out.update(record.left_out for record in self._records.values() if record.left_out)
         return Refreshed(len(self.graph.paths), parsed, len(edges), dict(+left_out))
 

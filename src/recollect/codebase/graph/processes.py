@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import IO
 
+_UP = b"recollect\n"
+
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -32,11 +34,22 @@ def send(pipe: IO[bytes], frame: bytes) -> None:
 
 def frames(pipe: IO[bytes]) -> Iterator[bytes]:
     """Those that came whole."""
-    while size := pipe.read(4):
+    while len(size := pipe.read(4)) == 4:
         frame = pipe.read(int.from_bytes(size, "little"))
         if len(frame) < int.from_bytes(size, "little"):
             return
         yield frame
+
+
+def say_up() -> None:
+    """A process says so before it answers: its interpreter may have been made to print something of its own."""
+    sys.stdout.buffer.write(_UP)
+    sys.stdout.buffer.flush()
+
+
+def is_up(pipe: IO[bytes]) -> bool:
+    """Whether what comes now are answers."""
+    return pipe.read(len(_UP)) == _UP
 
 
 def answer(frame: bytes) -> None:

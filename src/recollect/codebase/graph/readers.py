@@ -136,14 +136,13 @@ class _Reader(threading.Thread):
         self._process = processes.started(__name__)
         with self._process as process:
             assert process.stdin and process.stdout
-            frames = processes.frames(process.stdout)
             share = [each[:2] for each in self.unread]
             process.stdin.write(marshal.dumps((str(self._root), share, PATIENCE)))
             process.stdin.close()
-            if next(frames, None) is None:
+            if not processes.is_up(process.stdout):
                 return False
             count = 0
-            for blob, left_out, parse in map(marshal.loads, frames):
+            for blob, left_out, parse in map(marshal.loads, processes.frames(process.stdout)):
                 self._done.put((self.unread[count], Read(blob, left_out, Parse(*parse) if parse else None)))
                 count += 1
         if self._ended:
@@ -166,7 +165,7 @@ def serve() -> None:
     """What a process does: a list of files comes in, and goes out as what each says."""
     gc.disable()  # there are no cycles in what is read
     root, wanted, patience = marshal.load(sys.stdin.buffer)
-    processes.answer(b"")  # we are up
+    processes.say_up()
     for path, language in wanted:
         if hasattr(signal, "setitimer"):
             signal.setitimer(

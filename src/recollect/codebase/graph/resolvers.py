@@ -150,7 +150,8 @@ class _Beside:
             processes.send(pipe, marshal.dumps(asked))
             for path, packed in files.items():  # one by one: all at once would take their room again
                 processes.send(pipe, marshal.dumps((path, packed)))
-        yield from processes.frames(self._process.stdout)
+        if processes.is_up(self._process.stdout):
+            yield from processes.frames(self._process.stdout)
 
     def end(self) -> None:
         if self._process is not None:
@@ -165,6 +166,7 @@ class _Beside:
 def serve() -> None:
     """What a process does: all files and a share of them come in, and the edges of that share go out."""
     gc.disable()  # there are no cycles in what is read
+    processes.say_up()
     given = map(marshal.loads, processes.frames(sys.stdin.buffer))
     root, family, share, digest = next(given)
     packed: dict[str, Packed] = dict(given)

@@ -3,7 +3,17 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
 
-from recollect.codebase.facts import CLASS, FILE, RETURNED, Binding, Definition, FileFacts, Import
+from recollect.codebase.facts import (
+    CLASS,
+    FILE,
+    FUNCTION,
+    RETURNED,
+    YIELDED,
+    Binding,
+    Definition,
+    FileFacts,
+    Import,
+)
 from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.resolve.protocol import Resolver
 from recollect.codebase.relevant.postings import counted
@@ -30,9 +40,11 @@ def _outward(facts: FileFacts | None) -> _Outward:
     if facts is None:
         return set()
     ids = symbol_ids("", facts.definitions)
+    outermost, inner = _outermost(facts.definitions), _inner(facts)
     seen: list[bool] = []
-    for each in facts.definitions:
-        seen.append(each.scope == FILE or (seen[each.scope] and facts.definitions[each.scope].kind == CLASS))
+    for number, each in enumerate(facts.definitions):
+        in_seen = each.scope == FILE or (seen[each.scope] and facts.definitions[each.scope].kind == CLASS)
+        seen.append(in_seen or (outermost[number], each.name) in inner)
     outward: _Outward = {
         (
             _called(each, facts),
@@ -47,26 +59,66 @@ def _outward(facts: FileFacts | None) -> _Outward:
         for id, each, shown in zip(ids, facts.definitions, seen, strict=True)
         if shown
     }
-    outward |= {(_imported_name(each), *each[:2]) for each in facts.imports if each.scope == FILE}
+    outward |= {(_seen_name(each, facts), *each[:2], _id(each.scope, ids)) for each in facts.imports}
     outward |= {
         (_bound_name(each, facts), each.name, each.value, each.annotated, _id(each.scope, ids))
         for each in _outward_bindings(facts)
     }
+    if facts.exports:
+        outward |= {(name, "listed or not") for name, *_ in outward}  # without a list, all is exported
     return outward | {(name, "exported") for name in facts.exports}
 
 
 def _outward_bindings(facts: FileFacts) -> list[Binding]:
-    """Of the file, of classes, of attributes, and what functions return: that may be a local name, and what it was given."""
-    returned = {(each.scope, each.value.split(".")[0]) for each in facts.bindings if each.name == RETURNED}
+    """Of the file, of classes, of attributes, and what functions give back: that may be a local name, and what it was given."""
+    outermost, inner = _outermost(facts.definitions), _inner(facts)
     return [
         each
         for each in facts.bindings
         if each.scope == FILE
         or facts.definitions[each.scope].kind == CLASS
-        or each.name == RETURNED
-        or "." in each.name
-        or (each.scope, each.name) in returned
+        or _leaves(each)
+        or (outermost[each.scope], each.name) in inner
     ]
+
+
+def _leaves(binding: Binding) -> bool:
+    """Whether what a function binds there can be had outside of it."""
+    return binding.name in (RETURNED, YIELDED) or "." in binding.name
+
+
+def _inner(facts: FileFacts) -> set[tuple[int, str]]:
+    """Local names that what leaves a function is made of, be it by way of other ones; with the outermost function."""
+    outermost = _outermost(facts.definitions)
+    made_of: dict[tuple[int, str], set[str]] = {}
+    waiting: list[tuple[int, str]] = []
+    for each in facts.bindings:
+        if each.scope == FILE or (function := outermost[each.scope]) == FILE:
+            continue
+        words = _words_in((each.value,))
+        if _leaves(each):
+            waiting += [(function, word) for word in words]
+        else:
+            made_of.setdefault((function, each.name), set()).update(words)
+    for number, definition in enumerate(facts.definitions):
+        if (function := outermost[number]) not in (FILE, number):
+            made_of.setdefault((function, definition.name), set()).update(_words_in(_types_of(definition)))
+    inner: set[tuple[int, str]] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in made_of and name not in inner:
+            inner.add(name)
+            waiting += [(name[0], word) for word in made_of[name]]
+    return inner
+
+
+def _outermost(definitions: Sequence[Definition]) -> list[int]:
+    """By definition, the function it stands in that stands in no other, or that it is; FILE = there is none."""
+    outermost: list[int] = []
+    for number, each in enumerate(definitions):
+        around = FILE if each.scope == FILE else outermost[each.scope]
+        outermost.append(number if around == FILE and each.kind == FUNCTION else around)
+    return outermost
 
 
 def _called(definition: Definition, facts: FileFacts) -> str:
@@ -88,6 +140,13 @@ def _bound_name(binding: Binding, facts: FileFacts) -> str:
 
 def _imported_name(each: Import) -> str:
     return EVERYTHING if each.name == EVERYTHING else each.alias or _last(each.name or each.module)
+
+
+def _seen_name(each: Import, facts: FileFacts) -> str:
+    """What others call it: `import a.b` gives a file an `a`."""
+    if facts.language == "python" and not each.name and not each.alias:
+        return each.module.partition(".")[0]
+    return _imported_name(each)
 
 
 def _last(chain: str) -> str:
@@ -155,6 +214,8 @@ class Family:
         before = self._shown.pop(path, None)
         after = _outward(facts)
         names = _differing(_outward(said) if before is None else before, after)
+        functions = {name for name, _ in _functions(said) ^ _functions(facts)}
+        lone = set(filter(self.resolver.is_lone, functions))
         if facts is not None:
             self._shown[path] = after
         if said is not None and facts is not None:
@@ -166,7 +227,8 @@ class Family:
             touched |= self.resolver.importers(path)
             near |= self._importers(path)
             touched |= self._reached_by(names, path, facts, lambda: near)[0]
-        return (touched | {path}) & self._files.keys()
+        lone.update(filter(self.resolver.is_lone, functions))
+        return (touched | self._calling(lone) | {path}) & self._files.keys()
 
     def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         self.resolver.changed(path, facts, hidden)
@@ -212,6 +274,16 @@ class Family:
             known = known | waiting
         return reached, known
 
+    def _calling(self, names: Collection[str]) -> set[str]:
+        """The files, wherever they are, that may call something by one of `names`."""
+        if not names:
+            return set()
+        return {
+            path
+            for path in self._saying(names)
+            if any(each.chain.rpartition(".")[2] in names for each in self._files[path].references)
+        }
+
     def _words_of(self, path: str, facts: FileFacts) -> set[str]:
         words = self._said.get(path)
         if words is None:
@@ -249,6 +321,18 @@ class Family:
 def _terms_in(name: str) -> list[bytes]:
     """As they stand among the terms of a file, the whole name first: few have that."""
     return [term.to_bytes(4, "little") for term in reversed(counted(name))]
+
+
+def _functions(facts: FileFacts | None) -> set[tuple[str, str]]:
+    """Names and ids of all functions, wherever they stand."""
+    if facts is None:
+        return set()
+    ids = symbol_ids("", facts.definitions)
+    return {
+        (each.name.rpartition(".")[2], id)
+        for id, each in zip(ids, facts.definitions, strict=True)
+        if each.kind == FUNCTION
+    }
 
 
 def _all_said(facts: FileFacts) -> Iterator[str]:

@@ -117,6 +117,10 @@ class PlainResolver:
             if file is not None:
                 self._languages.pop(_family(file.language), None)
 
+    def is_lone(self, name: str) -> bool:
+        families = {_family(file.language) for file in self._files.values()}
+        return any(self._language(family).is_lone(name) for family in families)
+
     def importers(self, path: str) -> set[str]:
         return self._language(self._files[path].language).importers(path) if path in self._files else set()
 
@@ -195,6 +199,9 @@ class _Language:
         for edge in self._imports(file, reached):
             found.setdefault(edge[:3], edge)
         return list(found.values())
+
+    def is_lone(self, name: str) -> bool:
+        return len(self._named.get(name, ())) == 1
 
     def importers(self, path: str) -> set[str]:
         """The files of its package, those that import it, be it through another, and in Ruby those that name it."""

@@ -26,5 +26,8 @@ class Resolver(Protocol):
     def digest(self) -> bytes:
         """What it knows of all files taken together, for one that comes later; empty where that is quickly found."""
 
+    def is_lone(self, name: str) -> bool:
+        """Whether one function of the project has that name: calls may lead there for that alone, from anywhere."""
+
     def importers(self, path: str) -> set[str]:
         """The files whose edges may change when what that file exports does."""

@@ -27,6 +27,8 @@ _COMMON = frozenset(
 # By file: who imports of it what, under which name. "" = the file as a whole.
 _Importers = defaultdict[str, dict[str, set[tuple[str, str]]]]
 
+_DEFINED = (values.VARIABLE, values.FUNCTION, values.CLASS)
+
 _Found = tuple[str, str, str, str, int]  # an edge
 _Led = tuple[str, str, str]  # where a reference leads: the kind of edge, its target, its rule
 
@@ -77,14 +79,23 @@ class PythonResolver:
                 hidden = None
         self._project.changed(path, hidden)
 
+    def is_lone(self, name: str) -> bool:
+        return len(self._names.methods.get(name, ())) == 1 and name not in _COMMON
+
     def importers(self, path: str) -> set[str]:
-        """Those that import it, and those that import from them what they have of it."""
+        """Those that import it, and those that import from them what they have of it. A package has its modules;
+        and where these are found depends on it being there.
+        """
         if self._importers is None:
             self._importers = defaultdict(dict)
             for importer in self._names.imports:
                 self._note_imports(self._importers, importer)
         reached = {path: {"*"}}  # with the names of it that are there
-        waiting = [path]
+        for package, module in self._project.modules.packages(path):
+            reached[package] = {module}
+        for module in self._project.modules.below(path):
+            reached[module] = {"*"}
+        waiting = list(reached)
         while waiting:
             target = waiting.pop()
             names = reached[target]
@@ -174,19 +185,22 @@ class PythonResolver:
     def _led(self, path: str, scope: int, chain: str, kind: str) -> list[_Led]:
         """Where a reference leads."""
         led: list[_Led] = []
-        if "." in chain:
+        _, dot, name = chain.rpartition(".")
+        if dot:
             if self._may_read_property(chain):
                 led += self._properties(path, scope, chain, kind)
-            if kind == USES and chain.rpartition(".")[2] not in self._names.defined:
+            if kind == USES and name not in self._names.defined:
                 return led
         things, rule = self._project.find_at(path, scope, chain)
         if kind == CALLS:
             led += self._called(things, rule) if things else self._guesses(path, scope, chain)
             return led
         for thing in things:
+            if thing.kind not in _DEFINED or (dot and self._project.definition(thing).name != name):
+                continue  # what has another name there would be found only if something else were called so
             if thing.kind == values.VARIABLE:
                 led.append((USES, self._project.symbol(thing), rule))
-            elif thing.kind in (values.FUNCTION, values.CLASS):
+            else:
                 led.append((REFERENCES, self._project.symbol(thing), rule))
         return led
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _ENDINGS = (".py", ".pyi", ".pyw")
 _ROOTS = ("", "src", "lib", "python")  # folders that are on the path, whoever asks
@@ -53,6 +53,22 @@ class Modules:
         """The file of a package's submodule."""
         folder, _, file = package.rpartition("/")
         return self._file(f"{folder}/{name}" if folder else name) if _is_package(file) else None
+
+    def packages(self, path: str) -> Iterator[tuple[str, str]]:
+        """The packages that a file stands in, from the inside out, and what each calls the next one."""
+        folder, _, file = path.rpartition("/")
+        name = "" if _is_package(file) else file.rpartition(".")[0]
+        while folder:
+            if name and (package := self._file(folder)) and _is_package(package.rpartition("/")[2]):
+                yield package, name
+            folder, _, name = folder.rpartition("/")
+
+    def below(self, path: str) -> list[str]:
+        """The other files of a package and of those in it; none if `path` is a module."""
+        folder, _, file = path.rpartition("/")
+        if not _is_package(file):
+            return []
+        return [each for each in self._paths if each.startswith(f"{folder}/") and each != path]
 
     def _relative(self, name: str, importer: str) -> str | None:
         rest = name.lstrip(".")

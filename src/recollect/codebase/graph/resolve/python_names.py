@@ -67,9 +67,9 @@ class Names:
         self._paths[self._paths.index(path)] = ""
 
     def given(self, name: str) -> list[tuple[str, int]]:
-        """Where something was given to that name: the files, and places in them."""
+        """Where something was given to that name: the files, and places in them; whichever came first, in one order."""
         places = _PLACE.iter_unpack(self._given.get(name, b""))
-        return [(path, place) for file, place in places if (path := self._paths[file])]
+        return sorted((path, place) for file, place in places if (path := self._paths[file]))
 
 
 def binding(facts: FileFacts, place: int) -> Binding:

@@ -131,6 +131,9 @@ class ScriptResolver:
         self._ballots.pop(path, None)
         self._elected = self._methods = None
 
+    def is_lone(self, name: str) -> bool:
+        return len(self._by_name().get(name, ())) == 1
+
     def importers(self, path: str) -> set[str]:
         """Those that import it, and those that import it through a file that exports it again."""
         direct, passing = self._imported_by
