@@ -40,7 +40,8 @@ def _outward(facts: FileFacts | None) -> _Outward:
     if facts is None:
         return set()
     ids = symbol_ids("", facts.definitions)
-    outermost, inner = _outermost(facts.definitions), _inner(facts)
+    outermost = _outermost(facts.definitions)
+    inner = _inner(facts, outermost)
     seen: list[bool] = []
     for number, each in enumerate(facts.definitions):
         in_seen = each.scope == FILE or (seen[each.scope] and facts.definitions[each.scope].kind == CLASS)
@@ -62,16 +63,17 @@ def _outward(facts: FileFacts | None) -> _Outward:
     outward |= {(_seen_name(each, facts), *each[:2], _id(each.scope, ids)) for each in facts.imports}
     outward |= {
         (_bound_name(each, facts), each.name, each.value, each.annotated, _id(each.scope, ids))
-        for each in _outward_bindings(facts)
+        for each in _outward_bindings(facts, outermost, inner)
     }
     if facts.exports:
         outward |= {(name, "listed or not") for name, *_ in outward}  # without a list, all is exported
     return outward | {(name, "exported") for name in facts.exports}
 
 
-def _outward_bindings(facts: FileFacts) -> list[Binding]:
+def _outward_bindings(
+    facts: FileFacts, outermost: Sequence[int], inner: Collection[tuple[int, str]]
+) -> list[Binding]:
     """Of the file, of classes, of attributes, and what functions give back: that may be a local name, and what it was given."""
-    outermost, inner = _outermost(facts.definitions), _inner(facts)
     return [
         each
         for each in facts.bindings
@@ -87,9 +89,8 @@ def _leaves(binding: Binding) -> bool:
     return binding.name in (RETURNED, YIELDED) or "." in binding.name
 
 
-def _inner(facts: FileFacts) -> set[tuple[int, str]]:
+def _inner(facts: FileFacts, outermost: Sequence[int]) -> set[tuple[int, str]]:
     """Local names that what leaves a function is made of, be it by way of other ones; with the outermost function."""
-    outermost = _outermost(facts.definitions)
     made_of: dict[tuple[int, str], set[str]] = {}
     waiting: list[tuple[int, str]] = []
     for each in facts.bindings:
@@ -358,7 +359,9 @@ def _types_of(definition: Definition) -> Iterator[str]:
 def _depending(facts: FileFacts, names: Collection[str]) -> set[str]:
     """What others may ask this file for that is made of something with such a name, here or by way of another name here."""
     made_of = [(_called(each, facts), _words_in(_types_of(each))) for each in facts.definitions]
-    made_of += [(_bound_name(each, facts), _words_in((each.value,))) for each in _outward_bindings(facts)]
+    outermost = _outermost(facts.definitions)
+    bindings = _outward_bindings(facts, outermost, _inner(facts, outermost))
+    made_of += [(_bound_name(each, facts), _words_in((each.value,))) for each in bindings]
     made_of += [(_imported_name(each), _words_in((each.name or each.module,))) for each in facts.imports]
     made_of = [(_word(name), words) for name, words in made_of if words]
     if any(each.name == EVERYTHING for each in facts.imports):  # and who imports all from here gets that
