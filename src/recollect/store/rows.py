@@ -1,6 +1,7 @@
 """Memories and their kin as rows of a table, and back."""
 
 import json
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -53,6 +54,9 @@ TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE
 SELECT_MEMORIES = f"SELECT {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, {TAGS} FROM memories m"
 
 
+# A row by the names of its columns, each of which is written down once.
+_Row = namedtuple("_Row", (*MEMORY_COLUMNS, "tags"))  # type: ignore[misc]
+
 # By value: calling an enum for one of its members takes ten times as long.
 _SCOPES = {str(each): each for each in m.Scope}
 _VISIBILITIES = {str(each): each for each in m.Visibility}
@@ -104,84 +108,45 @@ def memory_row(memory: m.Memory) -> tuple[Any, ...]:
 
 def memory_from(row: Sequence[Any]) -> m.Memory:
     """From the values of MEMORY_COLUMNS followed by the tags as a JSON list. A search reads forty: it must be quick."""
-    (
-        memory_id,
-        user_id,
-        project_id,
-        scope,
-        kind,
-        content,
-        summary,
-        fingerprint,
-        file_paths,
-        anchors,
-        triggers,
-        procedure,
-        season,
-        branch,
-        _session,
-        position,
-        created_by,
-        visibility,
-        standing,
-        state,
-        state_reason,
-        superseded_by,
-        importance,
-        confidence,
-        trust,
-        strength,
-        access_count,
-        last_accessed_at,
-        created_at,
-        updated_at,
-        valid_from,
-        valid_to,
-        deleted_at,
-        provenance,
-        reinforcements,
-        promoted_at,
-        settled_at,
-        tags,
-    ) = row
+    value: Any = _Row._make(row)
     return m.Memory(
-        id=memory_id,
-        user_id=user_id,
-        project_id=project_id,
-        scope=_SCOPES[scope],
-        kind=kind,
-        content=content,
-        summary=summary,
-        fingerprint=fingerprint,
-        created_at=m.from_text(created_at),
-        updated_at=m.from_text(updated_at),
-        valid_from=m.from_text(valid_from),
-        provenance=_all(m.provenance_from, provenance),
-        created_by=created_by,
-        visibility=_VISIBILITIES[visibility],
-        standing=_STANDINGS[standing],
-        state=_STATES[state],
-        state_reason=state_reason,
-        superseded_by=superseded_by,
-        tags=_strings(tags),
-        file_paths=_strings(file_paths),
-        anchors=_all(m.anchor_from, anchors),
-        triggers=_strings(triggers),
-        procedure=m.procedure_from(json.loads(procedure)) if procedure else None,
-        season=season,
-        branch=branch,
-        importance=importance,
-        confidence=confidence,
-        trust=trust,
-        strength=strength,
-        access_count=access_count,
-        last_accessed_at=_when(last_accessed_at),
-        valid_to=_when(valid_to),
-        deleted_at=_when(deleted_at),
-        reinforcements=_all(m.reinforcement_from, reinforcements),
-        order=position,
-        promoted_at=_when(promoted_at),
-        settled_at=_when(settled_at),
+        id=value.id,
+        user_id=value.user_id,
+        project_id=value.project_id,
+        scope=_SCOPES[value.scope],
+        kind=value.kind,
+        content=value.content,
+        summary=value.summary,
+        fingerprint=value.fingerprint,
+        created_at=m.from_text(value.created_at),
+        updated_at=m.from_text(value.updated_at),
+        valid_from=m.from_text(value.valid_from),
+        provenance=_all(m.provenance_from, value.provenance),
+        created_by=value.created_by,
+        visibility=_VISIBILITIES[value.visibility],
+        standing=_STANDINGS[value.standing],
+        state=_STATES[value.state],
+        state_reason=value.state_reason,
+        superseded_by=value.superseded_by,
+        tags=_strings(value.tags),
+        file_paths=_strings(value.file_paths),
+        anchors=_all(m.anchor_from, value.anchors),
+        triggers=_strings(value.triggers),
+        procedure=m.procedure_from(json.loads(value.procedure)) if value.procedure else None,
+        season=value.season,
+        branch=value.branch,
+        importance=value.importance,
+        confidence=value.confidence,
+        trust=value.trust,
+        strength=value.strength,
+        access_count=value.access_count,
+        last_accessed_at=_when(value.last_accessed_at),
+        valid_to=_when(value.valid_to),
+        deleted_at=_when(value.deleted_at),
+        reinforcements=_all(m.reinforcement_from, value.reinforcements),
+        order=value.position,
+        promoted_at=_when(value.promoted_at),
+        settled_at=_when(value.settled_at),
     )
 
 
