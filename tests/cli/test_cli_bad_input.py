@@ -343,3 +343,17 @@ def test_json_is_one_document_also_when_something_is_said_beside_it(recollect):
     said = recollect("remember", "Use tabs", "--json")
 
     assert json.loads(said.out)["outcome"] == "stored"
+
+
+@pytest.mark.parametrize("text", ["--strict is ignored by the linter", "-1 comes back from find"])
+def test_a_text_that_begins_with_a_dash_is_taken_for_a_text(run, text):
+    kept = run("remember", text, "--kind", "gotcha")
+
+    assert kept.code == 0
+    assert [each["content"] for each in run("list", "--json").json["memories"]] == [text]
+
+
+def test_an_option_that_does_not_exist_is_still_one(run):
+    assert "No such option '--strictly'" in refused(
+        run("remember", "--strictly", "a text of its own"), code=2
+    )

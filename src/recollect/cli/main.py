@@ -143,6 +143,8 @@ def _run(arguments: list[str]) -> int:
         say_error(error, as_json=door.json)
         code = 1
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (text := _text_after_dash(error, arguments)):
+            return _run([*(each for each in arguments if each != text), "--", text])
         if door.json or "--json" in arguments:
             say_error(RecollectError(error.format_message(), _usage(error)), "UsageError", as_json=True)
         else:
@@ -151,6 +153,14 @@ def _run(arguments: list[str]) -> int:
     except click.Abort:
         code = 130
     return code if isinstance(code, int) else 0
+
+
+def _text_after_dash(error: click.NoSuchOption, arguments: list[str]) -> str | None:
+    """What was taken for an option and is a text, like "--strict is ignored": no option has a blank in its name."""
+    if "--" in arguments:
+        return None
+    alike = (each for each in arguments if each.startswith(error.option_name))
+    return next((each for each in alike if " " in each.partition("=")[0]), None)
 
 
 def _usage(error: click.ClickException) -> str:
