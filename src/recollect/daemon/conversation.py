@@ -1,7 +1,6 @@
 """A session of a host as the daemon follows it: what was said of late, what is ready for it, what it was warned of."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -37,6 +36,7 @@ MOST_FIXES = 2
 FITS = 0.35  # score from which a known error is this one
 TOKENS = 2_400  # of a briefing: no host takes more characters than that makes
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
+CHECKPOINT_SHARE = 0.05  # of the time that may go into them: each reads all that the host has written down
 LARGEST_OUTPUT = 64_000  # characters: taking the secrets out of more takes longer than a hook waits
 _MOST_TRIGGERS = 500
 _ASKS_FOR_ALL = ("read_source", "history output")  # by a tool's name, by a command
@@ -54,7 +54,7 @@ class Conversation:
         self._looking = threading.Lock()
         self.late: deque[str] = deque(maxlen=4)  # found after the hook had gone
         self.said = 0  # events since the last checkpoint
-        self._checked = -CHECKPOINT_EVERY  # when that was
+        self._next_checkpoint = float("-inf")
         self.transcript = ""  # the host's own record, once there is one that may be read
         self._briefed = False
         self._warned: set[str] = set()
@@ -77,13 +77,16 @@ class Conversation:
             if self._topic is not None:
                 self._topic.forget_shown()
 
-    def wants_checkpoint(self) -> bool:
+    def wants_checkpoint(self, now: float) -> bool:
         """Whether there is something new to learn from, and the last time is long enough ago; that is then now."""
-        now = time.monotonic()
-        if not self.said or now - self._checked < CHECKPOINT_EVERY:
+        if not self.said or now < self._next_checkpoint:
             return False
-        self.said, self._checked = 0, now
+        self.said, self._next_checkpoint = 0, now + CHECKPOINT_EVERY
         return True
+
+    def checkpoint_took(self, seconds: float, now: float) -> None:
+        """The longer the session, the longer each one takes, and the rarer they become."""
+        self._next_checkpoint = max(self._next_checkpoint, now + seconds / CHECKPOINT_SHARE)
 
     def work_for(self, event: HostEvent) -> Work | None:
         """What is to be found for it; None where nothing is, or nobody would hear it."""

@@ -201,7 +201,7 @@ class Desk:
             with self._lock:
                 self._conversations.pop(conversation.session, None)
             self._later(self._end, conversation, event)
-        elif kind in (shapes.TURN, shapes.COMPACTING) and conversation.wants_checkpoint():
+        elif kind in (shapes.TURN, shapes.COMPACTING) and conversation.wants_checkpoint(self._now()):
             self._later(self._checkpoint, conversation, event)
 
     def _end(self, conversation: Conversation, event: HostEvent) -> None:
@@ -219,7 +219,10 @@ class Desk:
     def _checkpoint(self, conversation: Conversation, event: HostEvent) -> None:
         with self._engines.at(conversation.folder) as engine:
             _know_transcript(engine, conversation, event)
+            begun = self._now()
             engine.sessions.checkpoint(conversation.session)
+            now = self._now()
+            conversation.checkpoint_took(now - begun, now)
         self._renew_rules(conversation)
 
     def _renew_rules(self, conversation: Conversation) -> None:
