@@ -579,7 +579,7 @@ class Engine(Habits, Moving, Surroundings):
         ends = self.store.get_many(
             [link.target if link.source == memory.id else link.source for link in found]
         )
-        seen = {memory.id, *(each.id for each in ends.values() if states.is_shown(view, each))}
+        seen = {memory.id, *(each.id for each in ends.values() if view.shows_memory(each))}
         return tuple(link for link in found if {link.source, link.target} <= seen)
 
     def conflicts(self) -> tuple[tuple[m.Link, m.Memory, m.Memory], ...]:

@@ -411,6 +411,18 @@ class View:
             and (user_id == self.user_id or visibility != Visibility.PRIVATE)
         )
 
+    def shows_memory(self, memory: Memory) -> bool:
+        return self.shows(
+            user_id=memory.user_id,
+            project_id=memory.project_id,
+            scope=memory.scope,
+            session=memory.session,
+            branch=memory.branch,
+            visibility=memory.visibility,
+            state=memory.state,
+            kind=memory.kind,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

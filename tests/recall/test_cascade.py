@@ -379,7 +379,7 @@ def test_the_walk_never_leaves_the_view(store, fields, links, view):
                     link(store, f"m{source}", f"m{target}", relation, weight)
             everyone = tuple(each.id for each in memories)
             store.put_clusters("shop", [m.Cluster("k1", "shop", "all", "fake", b"", everyone, NOW)])
-            seen = {each.id for each in memories if shows(view, each)}
+            seen = {each.id for each in memories if view.shows_memory(each)}
 
             found = walk(store, {each.id: 0.9 - 0.01 * n for n, each in enumerate(memories)}, view)
             edges = store.neighbours(view, everyone, FAN_OUT)
@@ -392,19 +392,6 @@ def test_the_walk_never_leaves_the_view(store, fields, links, view):
             raise Undo
     except Undo:
         pass
-
-
-def shows(view, each):
-    return view.shows(
-        user_id=each.user_id,
-        project_id=each.project_id,
-        scope=each.scope,
-        session=each.session,
-        branch=each.branch,
-        visibility=each.visibility,
-        state=each.state,
-        kind=each.kind,
-    )
 
 
 # what it is for

@@ -122,19 +122,6 @@ views = st.builds(
 )
 
 
-def shown(view, memory):
-    return view.shows(
-        user_id=memory.user_id,
-        project_id=memory.project_id,
-        scope=memory.scope,
-        session=memory.session,
-        branch=memory.branch,
-        visibility=memory.visibility,
-        state=memory.state,
-        kind=memory.kind,
-    )
-
-
 class StoreContract:
     # memories
 
@@ -533,7 +520,7 @@ class StoreContract:
     @given(kept=st.lists(placed, min_size=1, max_size=8), view=views)
     @settings(max_examples=150)
     def test_every_way_to_find_agrees_with_the_view(self, store, kept, view):
-        expected = {each.id for each in kept if shown(view, each)}
+        expected = {each.id for each in kept if view.shows_memory(each)}
 
         with pytest.raises(Undo), store.transaction():
             for each in kept:

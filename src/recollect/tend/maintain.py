@@ -63,7 +63,7 @@ def after_retrieval(
         known = {
             name: memory
             for name, memory in store.get_many([*used, *rejected]).items()
-            if _is_shown(view, memory)
+            if view.shows_memory(memory)
         }
         good = [known[name] for name in used if name in known]
         bad = [known[name] for name in rejected if name in known and name not in used]
@@ -94,19 +94,6 @@ def _first_time(store: Store, project_id: str | None, retrieval: str) -> bool:
     recent = [*recent, retrieval][-_REMEMBERED:]
     store.set_setting(project_id, "retrievals", {"count": kept.get("count", 0) + 1, "recent": recent})
     return True
-
-
-def _is_shown(view: m.View, memory: m.Memory) -> bool:
-    return view.shows(
-        user_id=memory.user_id,
-        project_id=memory.project_id,
-        scope=memory.scope,
-        session=memory.session,
-        branch=memory.branch,
-        visibility=memory.visibility,
-        state=memory.state,
-        kind=memory.kind,
-    )
 
 
 def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datetime) -> str | None:

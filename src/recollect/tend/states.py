@@ -217,19 +217,6 @@ def resolve(store: Store, first: str, second: str, keep: str | None, actor: str,
             supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
 
 
-def is_shown(view: m.View, memory: m.Memory) -> bool:
-    return view.shows(
-        user_id=memory.user_id,
-        project_id=memory.project_id,
-        scope=memory.scope,
-        session=memory.session,
-        branch=memory.branch,
-        visibility=memory.visibility,
-        state=memory.state,
-        kind=memory.kind,
-    )
-
-
 def _write(
     store: Store, action: str, actor: str, now: datetime, memory: m.Memory, detail: dict[str, object]
 ) -> None:
