@@ -263,6 +263,18 @@ def test_no_source_is_too_odd(language, source):
     assert parse(language, source).language == language
 
 
+@pytest.mark.parametrize("language", ["javascript", "typescript", "tsx"])
+def test_calls_that_begin_at_one_place_are_told_in_the_order_they_are_made(language):
+    names = "abcdefghij"
+    source = b"shop." + "().".join(names).encode() + b"();\n"
+
+    found = parse(language, source)
+
+    assert [said.chain for said in found.references if said.kind == "calls"] == [
+        "shop." + "().".join(names[: count + 1]) for count in range(len(names))
+    ]
+
+
 def name_of(facts, number):
     if number == FILE:
         return ""

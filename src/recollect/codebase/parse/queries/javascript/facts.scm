@@ -1,4 +1,4 @@
-; What `parse/script.py` reads of a file. TypeScript has these patterns too, and those of its own folder.
+; What `parse/script/` reads of a file. TypeScript has these patterns too, and those of its own folder.
 
 [(function_declaration) (generator_function_declaration) (method_definition)] @function
 (variable_declarator

@@ -1,0 +1,1 @@
+"""What a file of JavaScript or TypeScript says of itself."""
