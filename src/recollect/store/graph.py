@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.store.protocol import Edge
+from recollect.store.views import shown_in
 
 if TYPE_CHECKING:
     import apsw
@@ -66,12 +67,11 @@ _CLUSTER_MEMBERS = """
 def neighbours(
     db: "apsw.Connection",
     view: m.View,
-    where: tuple[str, Sequence[Any]],
     memory_ids: Sequence[str],
     fan_out: int,
 ) -> list[Edge]:
-    """`where` is `view` as SQL over `m`. Strongest links first, then tags, then clusters; nothing outside the view."""
-    sql, params = where
+    """Strongest links first, then tags, then clusters; nothing outside the view."""
+    sql, params = shown_in(view)
     query = f"SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {sql}"
     inside = [str(row[0]) for row in db.execute(query, (json.dumps(list(memory_ids)), *params))]
     if not inside:

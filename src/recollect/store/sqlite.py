@@ -1,9 +1,8 @@
 """The record: one SQLite file per user."""
 
 import contextlib
-import functools
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +12,8 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound
-from recollect.kinds import FADED, INFERRED_HALF_LIFE, KINDS, LATELY, QUARANTINE, USED_ENOUGH
-from recollect.store import graph, purge, rows
+from recollect.store import full_text, graph, purge, rows
+from recollect.store.ageing import ageing_at
 from recollect.store.audit import AuditTrail
 from recollect.store.backup import Backups
 from recollect.store.changes import ChangeLog
@@ -33,7 +32,7 @@ from recollect.store.protocol import AuditCheck, Edge, Problem, StoreInfo, TextR
 from recollect.store.pruned import PrunedShelf
 from recollect.store.reviews import ReviewShelf
 from recollect.store.vectors import Scan, VectorIndex
-from recollect.store.words import searchable, terms
+from recollect.store.views import placed_in, shown_in
 
 _PUT = (
     f"INSERT INTO memories (seq, {', '.join(rows.MEMORY_COLUMNS)})"
@@ -44,7 +43,6 @@ _PUT = (
 )
 # What tags and full text are made from, and whose they are.
 _WORDS_OF = f"SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, {rows.TAGS} FROM memories m WHERE m.id = ?"
-_BOOSTS = "2.0, 1.5, 1.2, 1.0"  # content, tags, paths, kind
 _PURGES = "SELECT purge FROM change"
 _PAGE = 500
 SHOWN_ID = 6  # people are shown the end of an id, which is chance; a shorter one may be a word
@@ -60,7 +58,7 @@ class SqliteStore:
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
         self.messages = MessageShelf(self._db)
-        self.changes = ChangeLog(self._db, _index_again, self.transaction)
+        self.changes = ChangeLog(self._db, full_text.index_again, self.transaction)
         self.modules = ModuleShelf(self._db)
         self.reviews = ReviewShelf(self._db)
         self.events = EventShelf(self._db)
@@ -83,8 +81,7 @@ class SqliteStore:
                 purges = db.execute(_PURGES).get
                 yield
                 if db.execute(_PURGES).get != purges:
-                    # FTS5 only marks what is deleted; this rewrites it without (0.2 s at 100,000 memories).
-                    db.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+                    full_text.erase(db)
         except BaseException:
             self._vectors.clear()  # they may have seen what was rolled back
             raise
@@ -115,7 +112,7 @@ class SqliteStore:
                     "INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?, ?)",
                     (num, tag, position, memory.project_id or ""),
                 )
-            _index_words(db, num, memory)
+            full_text.index(db, num, memory)
 
     def get(self, memory_id: str) -> m.Memory:
         found = self._memories("WHERE m.id = ?", memory_id)
@@ -142,7 +139,7 @@ class SqliteStore:
         wanted = name.strip().lstrip("#").lower()
         if not wanted.isalnum() or len(wanted) > _LONGEST_ID:
             raise MemoryNotFound(name)
-        where, params = _where(view)
+        where, params = shown_in(view)
         patterns = [f"{wanted}*", f"*{wanted}"] if len(wanted) >= SHOWN_ID else [f"{wanted}*"]
         for pattern in patterns:
             with self._db.reading() as db:
@@ -166,23 +163,21 @@ class SqliteStore:
         standing: m.Standing | None = None,
         limit: int | None = None,
     ) -> list[m.Memory]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         if tag is not None:
             where += " AND EXISTS (SELECT 1 FROM memory_tags t WHERE t.num = m.num AND t.tag = ?)"
-            params.append(tag)
+            params += (tag,)
         if file is not None:
             where += (
                 " AND EXISTS (SELECT 1 FROM json_each(m.file_paths) f"
                 " WHERE f.value = ? OR substr(f.value, ?) = ?)"
             )
-            params += [file, -len(file) - 1, f"/{file}"]
-        if standing is not None:
-            where += (
-                " AND m.standing = ?" if standing is not m.Standing.PINNED else " AND m.standing = 'pinned'"
-            )
-            params += (
-                [] if standing is m.Standing.PINNED else [standing]
-            )  # the literal lets the partial index be used
+            params += (file, -len(file) - 1, f"/{file}")
+        if standing is m.Standing.PINNED:
+            where += " AND m.standing = 'pinned'"  # the literal lets the partial index be used
+        elif standing is not None:
+            where += " AND m.standing = ?"
+            params += (standing,)
         if limit is None:
             return self._memories(f"WHERE {where} ORDER BY m.id DESC", *params)
         # The plus keeps SQLite from gathering and sorting a whole project: it walks the ids until it has enough.
@@ -192,7 +187,7 @@ class SqliteStore:
         )
 
     def each(self, view: m.View) -> Iterator[m.Memory]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         last = ""
         while True:
             page = self._memories(f"WHERE {where} AND m.id > ? ORDER BY m.id LIMIT {_PAGE}", *params, last)
@@ -202,20 +197,20 @@ class SqliteStore:
             last = page[-1].id
 
     def count(self, view: m.View) -> int:
-        where, params = _where(view)
+        where, params = shown_in(view)
         with self._db.reading() as db:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
 
     def counts(self, view: m.View, field: str) -> dict[str, int]:
         if field not in ("kind", "state", "scope", "standing", "project_id", "branch"):
             raise ValueError(field)
-        where, params = _where(view)
+        where, params = shown_in(view)
         query = f"SELECT m.{field}, count(*) FROM memories m WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1"
         with self._db.reading() as db:
             return dict(db.execute(query, params))
 
     def twins(self, view: m.View, fingerprint: str) -> list[m.Memory]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         return self._memories(f"WHERE m.fingerprint = ? AND {where} ORDER BY m.id", fingerprint, *params)
 
     def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
@@ -228,21 +223,19 @@ class SqliteStore:
             return int(db.execute(query, (session, created_by, m.to_text(since))).get)
 
     def ageing(self, view: m.View, now: datetime, capacity: int) -> list[m.Memory]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         kept = f"{where} AND m.promoted_at IS NOT NULL"
         crowded: list[str] = []
         if capacity:
             query = f"SELECT coalesce(m.project_id, '') FROM memories m WHERE {kept} GROUP BY 1 HAVING count(*) > ?"
             with self._db.reading() as db:
                 crowded = [row[0] for row in db.execute(query, (*params, capacity))]
+        ageing, times = ageing_at(now)
         return self._memories(
-            f"WHERE {kept} AND ({_QUARANTINED} OR {_OUTLIVED}"
-            " OR coalesce(m.project_id, '') IN (SELECT value FROM json_each(?))) ORDER BY m.id",
+            f"WHERE {kept} AND ({ageing} OR coalesce(m.project_id, '') IN (SELECT value FROM json_each(?)))"
+            " ORDER BY m.id",
             *params,
-            m.to_text(now - QUARANTINE),
-            m.to_text(now - LATELY),
-            m.to_text(now),
-            m.to_text(now),
+            *times,
             json.dumps(crowded),
         )
 
@@ -264,18 +257,8 @@ class SqliteStore:
     # finding
 
     def match(self, view: m.View, query: str, limit: int) -> list[tuple[str, float]]:
-        words = terms(query)
-        if not words:
-            return []
-        where, params = _where(view)
-        sql = (
-            f"SELECT m.id, -bm25(memory_words, {_BOOSTS}) AS score"
-            " FROM memory_words JOIN memories m ON m.num = memory_words.rowid"
-            f" WHERE memory_words MATCH ? AND {where} ORDER BY score DESC, m.id LIMIT ?"
-        )
-        expression = " OR ".join(f'"{word}"' for word in words)  # words hold no quotes
         with self._db.reading() as db:
-            return [(str(row[0]), float(row[1])) for row in db.execute(sql, (expression, *params, limit))]
+            return full_text.match(db, view, query, limit)
 
     def near(
         self, view: m.View, model: str, vector: bytes, limit: int, floor: float = -1.0
@@ -285,7 +268,7 @@ class SqliteStore:
             return index.near(db, view, vector, limit, floor)
 
     def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         index = "INDEXED BY memories_triggers"  # the planner would rather look at the whole project
         some = "(m.triggers <> '[]' OR m.procedure IS NOT NULL)"  # as the index has it
         return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
@@ -323,19 +306,13 @@ class SqliteStore:
             return found
 
     def vectors(self, view: m.View, model: str) -> Iterator[tuple[str, bytes]]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         query = (
             "SELECT m.num, m.id, v.vector FROM memories m NOT INDEXED CROSS JOIN vectors v"
-            f" ON v.num = m.num AND v.model = ? WHERE {where} AND m.num > ? ORDER BY m.num LIMIT {_PAGE}"
+            f" ON v.num = m.num AND v.model = ? WHERE {where}"
         )
-        last = 0
-        while True:
-            with self._db.reading() as db:
-                page: list[Any] = db.execute(query, (model, *params, last)).fetchall()
-            yield from ((memory_id, vector) for _, memory_id, vector in page)
-            if len(page) < _PAGE:
-                return
-            last = page[-1][0]
+        for _, memory_id, vector in self._pages(query, ("m.num",), (model, *params), first=0):
+            yield memory_id, vector
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
         query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT ?"
@@ -381,20 +358,11 @@ class SqliteStore:
         return self._links_in(view, "1")
 
     def each_link(self, view: m.View) -> Iterator[m.Link]:
-        ends, params = _where(view)
+        ends, params = shown_in(view)
         inside = f"(SELECT m.id FROM memories m WHERE {ends})"
-        query = (
-            f"SELECT {rows.LINK_COLUMNS} FROM links WHERE (source, target, relation) > (?, ?, ?)"
-            f" AND source IN {inside} AND target IN {inside} ORDER BY source, target, relation LIMIT {_PAGE}"
-        )
-        last = ("", "", "")
-        while True:
-            with self._db.reading() as db:
-                page = [rows.link_from(row) for row in db.execute(query, (*last, *params, *params))]
-            yield from page
-            if len(page) < _PAGE:
-                return
-            last = (page[-1].source, page[-1].target, page[-1].relation)
+        query = f"SELECT {rows.LINK_COLUMNS} FROM links WHERE source IN {inside} AND target IN {inside}"
+        keys = ("source", "target", "relation")
+        return map(rows.link_from, self._pages(query, keys, (*params, *params)))
 
     def used_together(self, user_id: str, since: datetime | None) -> list[m.Link]:
         columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
@@ -411,7 +379,7 @@ class SqliteStore:
 
     def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
         with self._db.reading() as db:
-            return graph.neighbours(db, view, _view_sql(view), memory_ids, fan_out)
+            return graph.neighbours(db, view, memory_ids, fan_out)
 
     def conflicts(self, view: m.View, ids: Sequence[str] | None = None) -> list[m.Link]:
         where = "l.relation = 'contradicts' AND l.resolved_at IS NULL"
@@ -422,7 +390,7 @@ class SqliteStore:
         return self._links_in(view, where, json.dumps(list(ids)), json.dumps(list(ids)))
 
     def _links_in(self, view: m.View, which: str, *given: str) -> list[m.Link]:
-        ends, params = _where(view)
+        ends, params = shown_in(view)
         inside = f"(SELECT m.id FROM memories m WHERE {ends})"
         columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
         query = (
@@ -433,7 +401,7 @@ class SqliteStore:
             return [rows.link_from(row) for row in db.execute(query, (*given, *params, *params))]
 
     def tags(self, view: m.View) -> list[m.Tag]:
-        where, params = _where(view)
+        where, params = shown_in(view)
         query = (
             "SELECT g.name, g.description, count(*) FROM tags g JOIN memory_tags t ON t.tag = g.name"
             f" JOIN memories m ON m.num = t.num WHERE {where} GROUP BY g.name ORDER BY 3 DESC, 1"
@@ -529,30 +497,18 @@ class SqliteStore:
             return [rows.session_from(row) for row in db.execute(query, (user_id, project_id, limit))]
 
     def each_session(self, view: m.View) -> Iterator[m.Session]:
-        where, params = _place(view, "s")
+        where, params = placed_in(view, "s")
         query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions s WHERE s.user_id = ? AND {where}"
-        return map(rows.session_from, self._pages(query, "s.id", (view.user_id, *params)))
+        return map(rows.session_from, self._pages(query, ("s.id",), (view.user_id, *params)))
 
     def each_finding(self, view: m.View) -> Iterator[m.Finding]:
-        where, params = _place(view, "s")
+        where, params = placed_in(view, "s")
         columns = ", ".join(f"f.{name}" for name in rows.FINDING_COLUMNS.split(", "))
         query = (
             f"SELECT {columns} FROM findings f JOIN sessions s ON s.id = f.session"
             f" WHERE s.user_id = ? AND {where}"
         )
-        return map(rows.finding_from, self._pages(query, "f.id", (view.user_id, *params)))
-
-    def _pages(self, query: str, key: str, params: Sequence[Any]) -> Iterator[Any]:
-        """Rows by `key`, which is their first column, a page at a time."""
-        last = ""
-        while True:
-            with self._db.reading() as db:
-                whole = f"{query} AND {key} > ? ORDER BY {key} LIMIT {_PAGE}"
-                page: list[Any] = db.execute(whole, (*params, last)).fetchall()
-            yield from page
-            if len(page) < _PAGE:
-                return
-            last = page[-1][0]
+        return map(rows.finding_from, self._pages(query, ("f.id",), (view.user_id, *params)))
 
     def put_finding(self, finding: m.Finding) -> bool:
         return self.events.put_findings(finding.session, [finding]) > 0
@@ -589,12 +545,12 @@ class SqliteStore:
             ]
 
     def each_gap(self, view: m.View) -> Iterator[m.Gap]:
-        where, params = _place(view, "g")
+        where, params = placed_in(view, "g")
         query = (
             "SELECT g.id, g.project_id, g.context, g.created_at, g.session FROM gaps g"
             f" WHERE g.closed_at IS NULL AND {where}"
         )
-        for row in self._pages(query, "g.id", params):
+        for row in self._pages(query, ("g.id",), params):
             yield m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
 
     # projects and settings
@@ -736,37 +692,24 @@ class SqliteStore:
     def decrypt(self) -> None:
         self._backups.rekey(self._db, None)
 
+    def _pages(
+        self, query: str, keys: Sequence[str], params: Sequence[Any], first: str | int = ""
+    ) -> Iterator[Any]:
+        """Rows by `keys`, which are their first columns and greater than `first`, a page at a time."""
+        order, last = ", ".join(keys), (first,) * len(keys)
+        whole = f"{query} AND ({order}) > ({', '.join('?' * len(keys))}) ORDER BY {order} LIMIT {_PAGE}"
+        while True:
+            with self._db.reading() as db:
+                page: list[Any] = db.execute(whole, (*params, *last)).fetchall()
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = page[-1][: len(keys)]
+
 
 _UNEMBEDDED = (
     "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
 )
-
-
-_QUARANTINED = (
-    "(m.standing = 'candidate' AND m.promoted_at <= ? AND (m.settled_at IS NULL OR m.access_count > 0"
-    " OR EXISTS (SELECT 1 FROM json_each(m.provenance) WHERE value ->> 'source' IN ('user_stated', 'user_corrected'))))"
-)
-
-
-def _by_kind(column: str) -> str:
-    days = {kind.name: getattr(kind, column) for kind in KINDS.values() if getattr(kind, column)}
-    return " ".join(("CASE m.kind", *(f"WHEN '{name}' THEN {each}" for name, each in days.items()), "END"))
-
-
-def _days_since(when: str) -> str:
-    """A little more than it is, as SQLite rounds times, so that none is missed."""
-    return f"max(julianday(?) - julianday({when}) + 0.001, 0)"
-
-
-# The rules of `tend.compact` without the exceptions that take reading: who said it, who said it again.
-_OUTLIVED = f"""(m.standing <> 'pinned' AND (m.last_accessed_at IS NULL OR m.last_accessed_at <= ?) AND (
-    (m.access_count < {USED_ENOUGH} AND {_days_since("m.created_at")} > {_by_kind("ttl")})
-    OR m.confidence * m.trust
-        * pow(0.5, {_days_since("max(m.created_at, coalesce(m.last_accessed_at, ''))")}
-            / min(coalesce({_by_kind("half_life")}, 1e9),
-                  iif(m.provenance ->> '$[0].source' = 'inferred', {INFERRED_HALF_LIFE}, 1e9))) < {FADED}
-    OR (m.scope = 'session'
-        AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session AND s.ended_at IS NOT NULL))))"""
 
 
 def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
@@ -775,70 +718,8 @@ def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
     return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, tags
 
 
-def _index_words(db: "apsw.Connection", num: int, memory: m.Memory) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
-        (
-            num,
-            searchable(memory.content),
-            " ".join(memory.tags),
-            searchable(" ".join(memory.file_paths)),
-            memory.kind,
-        ),
-    )
-
-
-def _index_again(db: "apsw.Connection", nums: Collection[int]) -> None:
-    """The words of memories whose rows were written past `put`."""
-    query = f"SELECT m.num, {rows.SELECT_MEMORIES.removeprefix('SELECT ')} WHERE m.num IN (SELECT value FROM json_each(?))"
-    for num, *row in db.execute(query, (json.dumps(list(nums)),)).fetchall():
-        _index_words(db, int(str(num)), rows.memory_from(row))
-
-
 def _bump(db: "apsw.Connection") -> int:
     return int(db.execute("UPDATE change SET seq = seq + 1 RETURNING seq").get)
-
-
-@functools.lru_cache(maxsize=256)
-def _view_sql(view: m.View) -> tuple[str, tuple[Any, ...]]:
-    """`View.shows` as SQL over `m`; a property test holds the two together."""
-    parts: list[str] = []
-    params: list[Any] = []
-
-    def among(column: str, values: Iterable[str]) -> str:
-        chosen = sorted(values)
-        params.extend(chosen)
-        return f"m.{column} IN ({', '.join('?' * len(chosen))})"
-
-    parts.append(among("state", view.states))
-    if view.kinds is not None:
-        parts.append(among("kind", view.kinds))
-    if view.scopes is not None:
-        parts.append(among("scope", view.scopes))
-    if not view.all_projects:
-        parts.append("(m.project_id IS NULL OR m.project_id IS ?)")
-        params.append(view.project_id)
-    if view.session is None and not view.all_sessions:
-        parts.append("m.scope <> 'session'")
-    elif not view.all_sessions:
-        parts.append("(m.scope <> 'session' OR m.session = ?)")
-        params.append(view.session)
-    if view.branches is not None:
-        parts.append(f"(m.branch IS NULL OR {among('branch', view.branches)})")
-    parts.append("(m.user_id = ? OR m.visibility <> 'private')")
-    params.append(view.user_id)
-    return " AND ".join(parts), tuple(params)
-
-
-def _where(view: m.View) -> tuple[str, list[Any]]:
-    sql, params = _view_sql(view)
-    return sql, [*params]
-
-
-def _place(view: m.View, table: str) -> tuple[str, tuple[Any, ...]]:
-    """Of the projects that `view` shows, and of none."""
-    within = f"(? OR {table}.project_id IS NULL OR {table}.project_id IS ?)"
-    return within, (view.all_projects, view.project_id)
 
 
 def _exists(path: Path, end: str) -> bool:
