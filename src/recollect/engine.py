@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import recollect.model as m
+from recollect.asking import Asking
 from recollect.codebase import project as places
 from recollect.config import Settings, load_settings
 from recollect.embed.open import NoEmbedder, open_embedder
@@ -23,14 +24,11 @@ from recollect.errors import (
     StoreBusy,
     UnknownName,
 )
-from recollect.habits import Habits
 from recollect.kinds import kind_of
-from recollect.learn.enrich import normal_tag
 from recollect.measures.timed import Timed
 from recollect.moving import Moving
 from recollect.store.keys import find_key
 from recollect.store.sqlite import SqliteStore
-from recollect.surroundings import Surroundings
 from recollect.tend import states
 from recollect.tend.doctor import Diagnosis, examine
 from recollect.tend.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
@@ -40,9 +38,6 @@ from recollect.workplace import ALL_STATES, named
 if TYPE_CHECKING:
     from recollect.learn.judge import Judge
     from recollect.learn.write import Learner
-    from recollect.recall.briefing import Briefing
-    from recollect.recall.search import Question, Searcher
-    from recollect.recall.slo import LatencyWindow
     from recollect.sessions.sessions import Sessions
     from recollect.sessions.spool import Spool
     from recollect.sessions.transcript import Learning
@@ -51,8 +46,6 @@ if TYPE_CHECKING:
     from recollect.tend.wrong import Wrong
     from recollect.transcripts.event import Event
 
-_MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
-_FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
 _COMPACTED_AT_ONCE = (
     500  # memories archived when a command ends: a store far over its capacity gets there by and by
 )
@@ -60,7 +53,7 @@ _TOUCHED = 2000  # files of a session that speak for their modules
 _BACKFILLED_AT_ONCE = 32  # memories written while there was no embedder get their vectors a few at a time
 
 
-class Engine(Habits, Moving, Surroundings):
+class Engine(Asking, Moving):
     """Memory for one user, standing in one project. Usable from any thread; close it, or use it in a `with`."""
 
     @cached_property
@@ -331,6 +324,13 @@ class Engine(Habits, Moving, Surroundings):
             states.resolve(self.store, a.id, b.id, kept, self.actor, self._clock())
         self._wrote = True
 
+    def feedback(self, name: str, helpful: bool) -> m.Memory:
+        """Someone says whether a memory helped."""
+        from recollect.tend.feedback import feedback
+
+        self._wrote = True
+        return feedback(self.store, self.get(name), helpful, self.actor, self._clock())
+
     def questions(self, kind: str | None = None) -> "tuple[Asked, ...]":
         """What waits for a person's word, oldest first; of one kind, or all."""
         from recollect.tend.review import questions
@@ -358,44 +358,7 @@ class Engine(Habits, Moving, Surroundings):
     def _change(self, action: str, summary: str, memory: m.Memory) -> contextlib.AbstractContextManager[None]:
         return one_change(self.store, self._entry(action, memory, summary))
 
-    # reading
-
-    def search(
-        self,
-        query: str,
-        limit: int = 10,
-        *,
-        tag: str | None = None,
-        file: str | None = None,
-        files: Iterable[str] = (),
-        as_of: datetime | None = None,
-        recipe: str = "default",
-        graph: bool = True,
-        **filters: Any,
-    ) -> m.Answer:
-        """Memories that bear on `query`, best first, each with its reasons. `filters` as for `list`.
-
-        `files` are open or named in the task: memories about them count more. `as_of` answers from what was valid then.
-        """
-        _refuse_nonsense(limit, as_of, self._clock())
-        question = self._question(query, files, **filters)
-        tag = normal_tag(tag) if tag else None
-        question = replace(question, limit=limit, recipe=recipe, tag=tag, file=file, as_of=as_of, graph=graph)
-        with self.measures.timing("search"):
-            answer = self._searcher.search(question)
-        self._note_retrieval(question, answer)
-        if not answer.partial and self.store.setting(None, "vectors_pending"):
-            note = (
-                "Some memories have no vector yet and were found by words only; `recollect init` makes them."
-            )
-            answer = replace(answer, notes=(*answer.notes, note))
-        return answer
-
-    def _note_retrieval(self, question: "Question", answer: m.Answer) -> None:
-        """To be dealt with when nobody waits: a gap is noted where nothing fitted, and clusters come due."""
-        if not answer.partial and len(self._retrievals) < _MOST_RETRIEVALS:
-            shown = [hit.memory.id for hit in answer.results if hit.score >= _FITS]
-            self._retrievals.append((m.new_id(), question.view, shown, question.text))
+    # care
 
     def maintain(self, *, clusters: bool = True) -> bool:
         """Do what searches have left to be done, and compact if due; whether clusters were made anew. For the daemon, when idle."""
@@ -440,167 +403,6 @@ class Engine(Habits, Moving, Surroundings):
             if self.settings.pruned_days:
                 kept = timedelta(days=min(self.settings.pruned_days, 36_500))
                 self.store.pruned.drop_before(self._clock() - kept)
-
-    def explain(self, query: str, name: str, **options: Any) -> m.Hit:
-        """Why a memory is where it is for `query`. Raises `Refused` if it is not among the first 100."""
-        memory = self.get(name)
-        for hit in self.search(query, 100, **options).results:
-            if hit.memory.id == memory.id:
-                return hit
-        raise Refused(
-            f"Memory {memory.id} has nothing to do with that query.", "`recollect show` tells what it says."
-        )
-
-    def search_messages(
-        self, query: str, limit: int = 10, *, all_projects: bool = False
-    ) -> tuple[m.MessageHit, ...]:
-        """What was said about it in sessions of this project, best first."""
-        _refuse_nonsense(limit)
-        return self._searcher.search_messages(query, self.view(all_projects=all_projects), limit)
-
-    def search_sessions(
-        self, query: str, limit: int = 10, *, all_projects: bool = False
-    ) -> tuple[m.SessionHit, ...]:
-        """The sessions of this project it was talked about in, best first."""
-        _refuse_nonsense(limit)
-        return self._searcher.search_sessions(query, self.view(all_projects=all_projects), limit)
-
-    def recall(
-        self,
-        task: str = "",
-        *,
-        files: Iterable[str] = (),
-        host: str = "gemini",
-        remaining: int = 100_000,
-        budget: int | None = None,
-        role: str | None = None,
-        session: str | None = None,
-    ) -> "Briefing":
-        """What an agent should know at the start of `task`, rendered for `host`, within a budget of tokens.
-
-        `remaining` is what is left of its context, of which 8 % may be used; `budget` is a ceiling (or `set_budget`'s).
-        """
-        from recollect.recall.briefing import compose
-        from recollect.recall.budget import allocate
-        from recollect.recall.material import assemble, role_named
-        from recollect.recall.render import format_for
-
-        format_for(host)
-        files = tuple(files)
-        ceiling = budget if budget is not None else self.budget()
-        if ceiling < 1:
-            raise Refused(f"A budget of {ceiling} tokens leaves no room for anything.", "Give 1 or more.")
-        material, notes = assemble(
-            self.store,
-            self._searcher,
-            self._question(task.strip() or " ".join(files), files, session=session),
-            self.embedder.model,
-            role_named(role),
-            session,
-            self._clock(),
-            self.maps.cards(task, files) if self.project else (),
-        )
-        briefing = compose(material, allocate(remaining, ceiling), host)
-        return replace(briefing, notes=notes)
-
-    def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
-        """What is like a memory, best first."""
-        from recollect.recall.cascade import similar
-
-        _refuse_nonsense(limit)
-        memory = self.get(name)
-        channel, found = similar(self.store, self.embedder.model, memory, self.view(), limit)
-        memories = self.store.get_many([each for each, _ in found])
-        return tuple(
-            m.Hit(memories[each], round(score, 6), {"parts": {channel: round(score, 6)}, "channels": {}})
-            for each, score in found
-            if each in memories
-        )
-
-    def feedback(self, name: str, helpful: bool) -> m.Memory:
-        """Someone says whether a memory helped."""
-        from recollect.tend.feedback import feedback
-
-        self._wrote = True
-        return feedback(self.store, self.get(name), helpful, self.actor, self._clock())
-
-    def gaps(self, limit: int = 20) -> tuple[m.Gap, ...]:
-        """What was asked for and memory had nothing, newest first."""
-        _refuse_nonsense(limit)
-        return tuple(self.store.gaps(self._project_id, limit))
-
-    def memory_graph(self) -> tuple[tuple[m.Memory, ...], tuple[m.Link, ...]]:
-        """All memories in view and the links between them, to be drawn."""
-        return self.list(), tuple(self.store.all_links(self.view()))
-
-    def _question(self, text: str, files: Iterable[str], **filters: Any) -> "Question":
-        from recollect.recall.aliases import load_aliases
-        from recollect.recall.search import Question
-
-        return Question(
-            text,
-            self.view(**filters),
-            files=tuple(files),
-            seasons=frozenset(self.seasons()),
-            aliases=lambda: load_aliases(self.store, self._project_id),
-        )
-
-    @cached_property
-    def _searcher(self) -> "Searcher":
-        from recollect.recall.search import Searcher
-
-        return Searcher(self.store, self.embedder, self._clock, self._window)
-
-    @cached_property
-    def _window(self) -> "LatencyWindow":
-        from recollect.recall.slo import LatencyWindow
-
-        return LatencyWindow.from_json(self.store.setting(None, "latencies"))
-
-    def list(
-        self, *, tag: str | None = None, file: str | None = None, limit: int | None = None, **filters: Any
-    ) -> tuple[m.Memory, ...]:
-        """Newest first: this project's and the global ones. `filters`: kind, scope, state, branch, session, all_projects."""
-        found = self.store.newest(
-            self.view(**filters), tag=normal_tag(tag) if tag else None, file=file, limit=limit
-        )
-        return tuple(found)
-
-    def count(self, *, tag: str | None = None, file: str | None = None, **filters: Any) -> int:
-        """How many there are of what `list` gives."""
-        if tag or file:
-            return len(self.list(tag=tag, file=file, **filters))
-        return self.store.count(self.view(**filters))
-
-    def links(self, name: str) -> tuple[m.Link, ...]:
-        """Those of a memory, as far as one may see the other end."""
-        memory, view = self.get(name), self._own()
-        found = self.store.links(memory.id)
-        ends = self.store.get_many(
-            [link.target if link.source == memory.id else link.source for link in found]
-        )
-        seen = {memory.id, *(each.id for each in ends.values() if view.shows_memory(each))}
-        return tuple(link for link in found if {link.source, link.target} <= seen)
-
-    def conflicts(self) -> tuple[tuple[m.Link, m.Memory, m.Memory], ...]:
-        """Contradictions that wait for someone to settle them, with both sides."""
-        found = self.store.conflicts(self.view())
-        return tuple((link, self.store.get(link.source), self.store.get(link.target)) for link in found)
-
-    def tags(self) -> tuple[m.Tag, ...]:
-        return tuple(self.store.tags(self.view()))
-
-    def audit(self, limit: int = 50, name: str | None = None) -> tuple[m.AuditLine, ...]:
-        lines = self.store.audit(limit, self.get(name).id if name else None)
-        if m.is_agent(self.actor):
-            ids = [line.memory_id for line in lines if line.memory_id]
-            here = {
-                each.id for each in self.store.get_many(ids).values() if each.project_id == self._project_id
-            }
-            lines = [line for line in lines if line.memory_id in here]
-        return tuple(lines)
-
-    # care
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes, for people and programs."""
@@ -651,13 +453,6 @@ class Engine(Habits, Moving, Surroundings):
             with contextlib.suppress(EmbedderUnavailable):  # another time; what was asked for is done
                 made = self.embed_missing(limit=_BACKFILLED_AT_ONCE)
                 self.store.set_setting(None, "vectors_pending", made == _BACKFILLED_AT_ONCE)
-
-
-def _refuse_nonsense(limit: int, as_of: datetime | None = None, now: datetime | None = None) -> None:
-    if limit < 1:
-        raise Refused(f"A limit of {limit} shows nothing.", "Give 1 or more.")
-    if as_of is not None and now is not None and as_of > now:
-        raise Refused(f"{as_of:%Y-%m-%d %H:%M} is in the future.", "Give a time that has been.")
 
 
 def _embedder(settings: Settings, store: SqliteStore) -> Embedder:
