@@ -1,6 +1,6 @@
 """Step 2 of the write path: secrets and PII never reach the store.
 
-Three sources find stretches of the text that must go: our rules (`secret_rules`), the `redact-secret`
+Three sources find stretches of the text that must go: our rules (`secret_rules`, `pii_rules`), the `redact-secret`
 library, which knows the providers' formats, and entropy. What they find is cut out of the text, and the
 result is read again until nothing more is found, so that redacting twice is redacting once.
 """
@@ -10,18 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollect.learn.secret_rules import (
-    CAUTIOUS,
-    CONTEXTS,
-    ENTROPY,
-    FORMATS,
-    PII,
-    PUBLIC,
-    Rule,
-    is_ordinary,
-    is_placeholder,
-    span_of,
-)
+from recollect.learn.pii_rules import PII
+from recollect.learn.secret_rules import CAUTIOUS, CONTEXTS, ENTROPY, FORMATS, PUBLIC, Rule, span_of
+from recollect.learn.secret_values import is_ordinary, is_placeholder
 
 if TYPE_CHECKING:
     from recollect.model import Redaction
