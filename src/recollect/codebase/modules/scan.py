@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from recollect.codebase.modules.ecosystems import Signs
+from recollect.codebase.modules.ecosystems.signs import Signs
 from recollect.codebase.modules.ground import Ground, folder_of, is_below, join
 from recollect.codebase.modules.grouping import Group, grouped, looked_through
 from recollect.codebase.modules.map import Kind, Module, ModuleMap

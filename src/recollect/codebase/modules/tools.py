@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.codebase.modules.commands import Given, Task, run_in_ci, slot_of, task_files
-from recollect.codebase.modules.ecosystems import CI_NAMES, ECOSYSTEMS, Signs, has_manifest
+from recollect.codebase.modules.ecosystems.signs import Signs
+from recollect.codebase.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
 from recollect.codebase.modules.ground import Ground, folder_of
 from recollect.codebase.modules.map import SLOTS, Framework, Tools
 from recollect.codebase.modules.places import folder_kind, is_aside, is_passed
