@@ -14,8 +14,8 @@ from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
     from recollect.learn.messages import MessageReport
+    from recollect.tend.import_report import ImportReport
     from recollect.tend.parcel import Parcel
-    from recollect.tend.transfer import ImportReport
 
 ImportedIds = list[str | None]
 
@@ -27,7 +27,7 @@ class Moving(Workplace):
         self, out: IO[str], *, this_project: bool = False, messages: bool = False, vectors: bool = False
     ) -> int:
         """Everything as one JSON document that `import` takes; how many memories."""
-        from recollect.tend.transfer import export
+        from recollect.tend.export import export
 
         model = self.embedder.model if vectors else None
         return export(
@@ -45,7 +45,7 @@ class Moving(Workplace):
     ) -> int:
         """The same as `export` in a file that only `passphrase` opens; how many memories. Raises `Refused`."""
         from recollect.tend.bundle import write_bundle
-        from recollect.tend.transfer import laid_out
+        from recollect.tend.export import laid_out
 
         model = self.embedder.model if vectors else None
         parts = laid_out(
@@ -76,7 +76,7 @@ class Moving(Workplace):
         if parcel is None or parcel.user is None:  # an export has its own projects, and gets no other one
             self.register()
         self._wrote = True
-        from recollect.tend.transfer import Importer
+        from recollect.tend.importer import Importer
 
         importer = Importer(
             self.store,

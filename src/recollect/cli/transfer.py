@@ -17,8 +17,8 @@ from recollect.errors import BadImport, Refused
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.learn.messages import MessageReport
+    from recollect.tend.import_report import ImportReport
     from recollect.tend.parcel import Lines, Parcel
-    from recollect.tend.transfer import ImportReport
 
 _REASONS_SHOWN = 10
 PASSPHRASE = "RECOLLECT_PASSPHRASE"
