@@ -5,13 +5,15 @@ import sys
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from recollect.codebase.facts import Binding, Definition, FileFacts, Import, Reference
 from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.nodes import OUTSIDE, POSSIBLE, Edge, Symbol
+
+_Row = TypeVar("_Row", Definition, Import, Reference, Binding)
 
 
 class Parse(NamedTuple):
@@ -35,8 +37,8 @@ class Leaf:
 
     @cached_property
     def _outline(self) -> tuple[str, list[Definition]]:
-        doc, _, rows = unpacked(self.packed_outline)
-        return doc, list(map(Definition._make, rows))
+        doc, _, columns = unpacked(self.packed_outline)
+        return doc, _rows(Definition, columns)
 
     @property
     def doc(self) -> str:
@@ -86,18 +88,22 @@ def last_name(definition: Definition) -> str:
 
 
 def packed_parse(facts: FileFacts, terms: bytes) -> Parse:
-    intern = sys.intern
-    outline = (facts.doc, facts.broken, list(map(tuple, facts.definitions)))
+    """Column by column: what is alike lies together then, and takes less room and time."""
+    outline = (facts.doc, facts.broken, _columns(facts.definitions))
     rest = (
-        list(map(tuple, facts.imports)),
-        [(intern(chain), kind, line, scope) for chain, kind, line, scope in facts.references],
-        [
-            (intern(name), intern(value), annotated, line, scope)
-            for name, value, annotated, line, scope in facts.bindings
-        ],
+        _columns(facts.imports),
+        _columns(facts.references, interned=1),
+        _columns(facts.bindings, interned=2),
         list(facts.exports),
     )
     return Parse(packed(outline), packed(rest), terms)
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], interned: int = 0) -> list[Sequence[Any]]:
+    """The first `interned` are texts that stand in many files, and are one object again in all that are unpacked."""
+    columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+    columns[:interned] = [list(map(sys.intern, each)) for each in columns[:interned]]
+    return columns
 
 
 def unpacked_facts(language: str, outline: bytes, rest: bytes) -> FileFacts:
@@ -105,14 +111,19 @@ def unpacked_facts(language: str, outline: bytes, rest: bytes) -> FileFacts:
     imports, references, bindings, exports = unpacked(rest)
     return FileFacts(
         language,
-        list(map(Definition._make, definitions)),
-        list(map(Import._make, imports)),
-        list(map(Reference._make, references)),
-        list(map(Binding._make, bindings)),
+        _rows(Definition, definitions),
+        _rows(Import, imports),
+        _rows(Reference, references),
+        _rows(Binding, bindings),
         exports,
         doc,
         broken,
     )
+
+
+def _rows(kind: type[_Row], columns: Sequence[Sequence[Any]]) -> list[_Row]:
+    """By way of `tuple`: the `_make` of each class is written in Python, and takes twice as long."""
+    return list(map(partial(tuple.__new__, kind), zip(*columns, strict=True)))
 
 
 def packed_edges(edges: Sequence[Edge]) -> bytes:
