@@ -325,14 +325,18 @@ class Builder:
             self._known.pop(family, None)
             files = self._packed({path: record for path, record in before.items() if path not in changed})
             files |= {path: says for path, says in changed.items() if says}
-            keys = {path: (fresh.get(path) or before[path]).key for path in files}
+            keys = _keys(before, changed, fresh)
             watched.expect(len(files) - len(changed))
             yield from resolve_all(
                 family, files, self._root, watched.stop, partial(self._keep_digest, family, keys)
             )
             watched.check()
             return
-        resolver = self._known[family].resolver
+        known, resolver = self._known[family], self._known[family].resolver
+        if known.turned:  # who comes later would believe what was kept of them
+            keys = _keys(before, changed, fresh)
+            self._keep_digest(family, keys, resolver.digest(), resolver.votes)
+            known.turned = False
         watched.expect(len(touched) - len(changed))
         for path in sorted(touched):
             watched.check()
@@ -435,6 +439,14 @@ class Builder:
             write(*what)
         except Unwritten as error:
             logger.warning("the code graph could not be kept: %s", error)
+
+
+def _keys(
+    before: Mapping[str, Record], changed: Mapping[str, Packed | None], fresh: Mapping[str, Record]
+) -> dict[str, Key]:
+    """Of the files of a family, as they are after a change."""
+    records = {**before, **fresh}
+    return {path: records[path].key for path in before.keys() | changed.keys() if changed.get(path, True)}
 
 
 @contextlib.contextmanager

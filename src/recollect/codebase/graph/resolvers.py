@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from recollect.codebase.graph.resolve.tables import resolver_for
 from recollect.codebase.graph.ripple import Files
 
 MANY = 1000  # files; each process has to learn of all of them before it is of use
-MOST_PROCESSES = 4  # 120 MB each
+MOST_PROCESSES = 4  # 160 MB each
 
 _MOST_CONFIGURATION = 1_000_000  # bytes
 
@@ -36,13 +37,13 @@ def resolve_all(
 ) -> Iterator[tuple[str, bytes]]:
     """The edges of each file, packed, in no order; nothing more once `stop` says so. Digest and votes are given to `keep`."""
     own, *others = _shares(files, min(processes.cores(), MOST_PROCESSES) if len(files) >= MANY else 1)
-    beside = [_Beside(share) for share in others]
+    beside = [_Beside(root, family, share, files) for share in others]
     try:
         facts = _facts(files, own)
         resolver = resolver_for(family, facts, configuration(root))
         digest = resolver.digest()
         for each in beside:
-            each.begin(root, family, files, digest)
+            each.digest.put(digest)
         for path in own:
             if stop():
                 return
@@ -113,17 +114,15 @@ def _edges(resolver: Resolver, files: MutableMapping[str, FileFacts], path: str)
 class _Beside:
     """Has a process resolve a share. In `done` come its edges, and None after the last; `votes` are there then."""
 
-    def __init__(self, share: list[str]) -> None:
+    def __init__(self, root: Path, family: str, share: list[str], files: Mapping[str, Packed]) -> None:
         self.left = share  # what has not come yet
         self.votes: Votes = {}
+        self.digest: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # what it waits for in the end
         self.done: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None  # where no process can be
         with contextlib.suppress(OSError):
             self._process = processes.started(__name__)
-        self._listening: threading.Thread | None = None
-
-    def begin(self, root: Path, family: str, files: Mapping[str, Packed], digest: bytes) -> None:
-        asked = str(root), family, self.left, digest
+        asked = str(root), family, share, len(files)
         self._listening = threading.Thread(target=self._listen, args=(asked, files), daemon=True)
         self._listening.start()
 
@@ -150,14 +149,16 @@ class _Beside:
             processes.send(pipe, marshal.dumps(asked))
             for path, packed in files.items():  # one by one: all at once would take their room again
                 processes.send(pipe, marshal.dumps((path, packed)))
+            pipe.flush()
+            processes.send(pipe, marshal.dumps(self.digest.get()))
         if processes.is_up(self._process.stdout):
             yield from processes.frames(self._process.stdout)
 
     def end(self) -> None:
         if self._process is not None:
             self._process.kill()
-        if self._listening is not None:
-            self._listening.join()
+        self.digest.put(b"")  # nobody needs it now
+        self._listening.join()
         if self._process is not None:
             with contextlib.suppress(OSError), self._process:
                 pass  # closes its pipes, and waits for it
@@ -168,11 +169,12 @@ def serve() -> None:
     gc.disable()  # there are no cycles in what is read
     processes.say_up()
     given = map(marshal.loads, processes.frames(sys.stdin.buffer))
-    root, family, share, digest = next(given)
-    packed: dict[str, Packed] = dict(given)
-    own = set(share)
-    files = Files(packed, lambda path: _told(packed.pop(path), path in own))
-    resolver = resolver_for(family, files, configuration(Path(root)), digest)
+    root, family, share, count = next(given)
+    packed: dict[str, Packed] = dict(islice(given, count))
+    files = Files(packed, lambda path: _told(packed.pop(path), whole=False))
+    for path in share:  # while the digest is made
+        files[path] = _told(packed.pop(path), whole=True)
+    resolver = resolver_for(family, files, configuration(Path(root)), next(given))
     for path in share:
         processes.answer(_edges(resolver, files, path))
     processes.answer(marshal.dumps(resolver.votes))

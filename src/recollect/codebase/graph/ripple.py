@@ -1,6 +1,7 @@
 """How far a change in one file reaches: whose edges may be different now."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
 
 from recollect.codebase.facts import (
@@ -8,6 +9,7 @@ from recollect.codebase.facts import (
     FILE,
     FUNCTION,
     RETURNED,
+    UNKNOWN,
     YIELDED,
     Binding,
     Definition,
@@ -202,6 +204,7 @@ class Family:
         mentioning: Callable[[Collection[str]], set[str]] | None = None,
     ) -> None:
         self.resolver = resolver
+        self.turned = False  # whether votes went otherwise than the last time
         self._files = files
         self._terms = terms  # of a file, as they are kept for ranking; None = they are not known
         self._mentioning = mentioning  # files in which one of some names stands, without unpacking them
@@ -227,9 +230,13 @@ class Family:
             self._replace(path, facts)
             touched |= self.resolver.importers(path)
             near |= self._importers(path)
-            touched |= self._reached_by(names, path, facts, lambda: near)[0]
+            reached, known = self._reached_by(names, path, facts, lambda: near)
+            touched |= reached
         lone.update(filter(self.resolver.is_lone, functions))
-        return (touched | self._calling(lone) | {path}) & self._files.keys()
+        touched |= self._calling(lone) | {path}
+        turned = self.resolver.recount(_given_otherwise(said, facts) | self._given_by(known, touched))
+        self.turned |= bool(turned)
+        return (touched | self._calling_on(turned)) & self._files.keys()
 
     def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         self.resolver.changed(path, facts, hidden)
@@ -285,6 +292,25 @@ class Family:
             if any(each.chain.rpartition(".")[2] in names for each in self._files[path].references)
         }
 
+    def _given_by(self, names: set[str], paths: set[str]) -> set[str]:
+        """What is made of something with one of `names`, in these files."""
+        return {
+            given
+            for path in paths & self._files.keys()
+            for given, value in _all_given(self._files[path])
+            if not names.isdisjoint(_words(value))
+        }
+
+    def _calling_on(self, receivers: Collection[str]) -> set[str]:
+        """The files, wherever they are, that call something on one of `receivers`, and may take it for what it mostly is."""
+        if not receivers:
+            return set()
+        return {
+            path
+            for path in self._saying(receivers)
+            if any(_receiver(each.chain) in receivers for each in self._files[path].references)
+        }
+
     def _words_of(self, path: str, facts: FileFacts) -> set[str]:
         words = self._said.get(path)
         if words is None:
@@ -317,6 +343,30 @@ class Family:
             else:
                 return True
         return False
+
+
+def _receiver(chain: str) -> str:
+    return chain.rpartition(".")[0].rpartition(".")[2]
+
+
+def _given_otherwise(before: FileFacts | None, after: FileFacts | None) -> set[str]:
+    """Names that were given something in a file that they are not any more, or the other way round."""
+    old, new = Counter(_all_given(before)), Counter(_all_given(after))
+    names = {name for name, _ in (old - new) + (new - old)}
+    return names | {name for name, value in new if not names.isdisjoint(_words(value))}
+
+
+def _all_given(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
+    """Names, each with the value or type it was given, where that is known."""
+    if facts is None:
+        return
+    for binding in facts.bindings:
+        if not binding.value.startswith(UNKNOWN):
+            yield binding.name.rpartition(".")[2], binding.value
+    for definition in facts.definitions:
+        for name, annotation in definition.parameters:
+            if annotation:
+                yield name, annotation
 
 
 def _terms_in(name: str) -> list[bytes]:

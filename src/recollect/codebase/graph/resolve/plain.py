@@ -117,6 +117,9 @@ class PlainResolver:
             if file is not None:
                 self._languages.pop(_family(file.language), None)
 
+    def recount(self, names: Collection[str]) -> set[str]:
+        return set()
+
     def is_lone(self, name: str) -> bool:
         families = {_family(file.language) for file in self._files.values()}
         return any(self._language(family).is_lone(name) for family in families)

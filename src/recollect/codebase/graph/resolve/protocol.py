@@ -23,6 +23,11 @@ class Resolver(Protocol):
         `hidden` are the names that are different now, if no other file says them; None = others may see the difference.
         """
 
+    def recount(self, names: Collection[str]) -> set[str]:
+        """Vote again on those of `names` that were voted on, for they may have been given something else; the names
+        that are of another type now, since files changed.
+        """
+
     def digest(self) -> bytes:
         """What it knows of all files taken together, for one that comes later; empty where that is quickly found."""
 

@@ -5,16 +5,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 
-from recollect.codebase.facts import FILE, Definition, FileFacts
+from recollect.codebase.facts import CLASS, FILE, FUNCTION, VARIABLE, Definition, FileFacts
+from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.nodes import CALLS, IMPORTS, INHERITS, OUTSIDE, REFERENCES, RULES, USES, Edge
 from recollect.codebase.graph.resolve import python_values as values
 from recollect.codebase.graph.resolve.python_names import Names, binding
 from recollect.codebase.graph.resolve.python_scopes import is_property
-from recollect.codebase.graph.resolve.python_values import Project, Value, Values, head
+from recollect.codebase.graph.resolve.python_values import Led, Meaning, Project, Value, Values, head
 
 _ENOUGH = 2  # votes before they count
 _NEARLY_ALL = 0.9  # of them for one type
 _ASKED = 40  # voters; of more, some
+_RECOUNTED = 50  # elections after one change; each takes a few files to read
 _BUILTIN = "builtins."
 _WORDS = re.compile(r"\w+").findall
 _ATTRIBUTE = re.compile(r"\.(\w+)").finditer
@@ -27,10 +29,9 @@ _COMMON = frozenset(
 # By file: who imports of it what, under which name. "" = the file as a whole.
 _Importers = defaultdict[str, dict[str, set[tuple[str, str]]]]
 
-_DEFINED = (values.VARIABLE, values.FUNCTION, values.CLASS)
+_Found = tuple[str, str, str, str, int]  # an edge, in the making: there are many
 
-_Found = tuple[str, str, str, str, int]  # an edge
-_Led = tuple[str, str, str]  # where a reference leads: the kind of edge, its target, its rule
+_DEFINED = (VARIABLE, FUNCTION, CLASS)
 
 
 class PythonResolver:
@@ -44,29 +45,30 @@ class PythonResolver:
         stale: Collection[str] = (),
         votes: Mapping[str, tuple[str, int] | None] = MappingProxyType({}),
     ) -> None:
-        self.votes = {name: one for name, one in votes.items() if one is None or one[0] not in stale}
         self._files = files
         self._project = Project(files)
         self._names = Names.unpacked(digest, stale) if digest else Names()
         for path in stale if digest else files:
             if path in files:
                 self._names.add(path, files[path])
+        self.votes = {
+            name: one
+            for name, one in votes.items()
+            if not stale or ((one is None or one[0] not in stale) and self._names.is_as_packed(name))
+        }
+        self._lost: set[str] = set()  # names that have no type any more, for it is gone
         self._importers: _Importers | None = None
-        self._read_property: dict[str, bool] = {}
 
     def digest(self) -> bytes:
         return self._names.packed()
 
     def changed(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
-        """Votes stay as they were, but for those that went to this file: one file hardly turns an election."""
         before = self._files.pop(path, None)
         if before is not None:
             self._names.drop(path, before)
         if facts is not None:
             self._files[path] = facts
             self._names.add(path, facts)
-            self._read_property.clear()
-        self.votes = {name: one for name, one in self.votes.items() if one is None or one[0] != path}
         if before is None or facts is None:
             self._importers = None  # imports of other files may lead elsewhere now
             hidden = None
@@ -77,7 +79,33 @@ class PythonResolver:
                 self._note_imports(self._importers, path)
             if not _numbered_alike(before.definitions, facts.definitions):
                 hidden = None
+        if hidden is None and before is not None:
+            self._move_votes(path, before, facts)
         self._project.changed(path, hidden)
+
+    def _move_votes(self, path: str, before: FileFacts, after: FileFacts | None) -> None:
+        """Those that went to a file go to the same classes in it, whatever their numbers are."""
+        ids = symbol_ids(path, before.definitions)
+        now = {id: number for number, id in enumerate(symbol_ids(path, after.definitions if after else ()))}
+        for name, one in list(self.votes.items()):
+            if one is None or one[0] != path:
+                continue
+            if (number := now.get(ids[one[1]])) is not None:
+                self.votes[name] = path, number
+            else:
+                del self.votes[name]
+                self._lost.add(name)
+
+    def recount(self, names: Collection[str]) -> set[str]:
+        """More than can be held in a moment are held when they matter, and nobody follows."""
+        turned, self._lost = self._lost, set()
+        before = {name: self.votes.pop(name) for name in self.votes.keys() & names}
+        if len(before) <= _RECOUNTED:
+            for name, one in before.items():
+                self._voted(name)
+                if self.votes[name] != one:
+                    turned.add(name)
+        return turned
 
     def is_lone(self, name: str) -> bool:
         return len(self._names.methods.get(name, ())) == 1 and name not in _COMMON
@@ -123,8 +151,8 @@ class PythonResolver:
         best: dict[tuple[str, str, str], _Found] = {}
         for edge in self._all_edges(path, self._files[path]):
             key = edge[:3]
-            known = best.get(key)
-            if known is None or RULES[known[3]] < RULES[edge[3]]:
+            known = best.setdefault(key, edge)
+            if known is not edge and RULES[known[3]] < RULES[edge[3]]:
                 best[key] = edge
         self._project.finish(path)
         return list(map(Edge._make, best.values()))
@@ -133,7 +161,7 @@ class PythonResolver:
         for entry in facts.imports:
             if imported := self._imported(path, entry.module, entry.name):
                 yield path, IMPORTS, imported[0], "written", entry.line
-        scopes = self._project.scopes(path)
+        scopes = self._project.scopes[path]
         ids = scopes.ids
         for source, definition in zip(ids, facts.definitions, strict=True):
             for chain in definition.bases:
@@ -144,19 +172,26 @@ class PythonResolver:
                     if not target.startswith(OUTSIDE):
                         yield source, REFERENCES, target, rule, definition.line
         bases = {number: each.bases for number, each in enumerate(facts.definitions) if each.bases}
-        led: dict[tuple[int, str], list[_Led]] = {}  # references that mean the same lead to the same
-        name = said = ""
-        local = False
-        for chain, kind, line, scope in facts.references:
-            if scope in bases and chain in bases[scope]:
+        chain = kind = name = ""
+        may_lead = False
+        everywhere: Meaning | None = None  # of the name, if no scope has one of its own
+        meanings: dict[int, Meaning] = {}  # of the name, by scope
+        led: dict[Meaning, list[Led]] = {}
+        for each, use, line, scope in facts.references:
+            if each != chain or use != kind:  # they are sorted
+                chain, kind, led = each, use, {}
+                may_lead = self._may_lead(chain, kind)
+                if may_lead and (first := head(chain)) != name:
+                    name, meanings = first, {}
+                    everywhere = None if scopes.is_local(name) else self._project.meaning(path, FILE, name)
+            if not may_lead or (scope in bases and chain in bases[scope]):
                 continue
-            if chain != said:  # they are sorted
-                said, name, led = chain, head(chain), {}
-                local = name in scopes.local
-            meant = (scopes.home(scope, name) if local else FILE, kind)
-            found = led.get(meant)
+            meaning = everywhere or meanings.get(scope)
+            if meaning is None:
+                meaning = meanings[scope] = self._project.meaning(path, scopes.home(scope, name), name)
+            found = led.get(meaning)
             if found is None:
-                found = led[meant] = self._led(path, meant[0], chain, kind)
+                found = led[meaning] = self._led(meaning, chain, kind)
             for edge_kind, target, rule in found:
                 yield path if scope == FILE else ids[scope], edge_kind, target, rule, line
 
@@ -182,72 +217,75 @@ class PythonResolver:
             elif thing.number != FILE:
                 yield self._project.symbol(thing), rule
 
-    def _led(self, path: str, scope: int, chain: str, kind: str) -> list[_Led]:
+    def _may_lead(self, chain: str, kind: str) -> bool:
+        """Most attributes that are read are nothing of the project: their names tell."""
+        if kind == CALLS or "." not in chain:
+            return True
+        words = _WORDS(chain)
+        return words[-1] in self._names.defined or not self._names.properties.isdisjoint(words)
+
+    def _led(self, meaning: Meaning, chain: str, kind: str) -> list[Led]:
         """Where a reference leads."""
-        led: list[_Led] = []
-        _, dot, name = chain.rpartition(".")
-        if dot:
-            if self._may_read_property(chain):
-                led += self._properties(path, scope, chain, kind)
-            if kind == USES and name not in self._names.defined:
-                return led
-        things, rule = self._project.find_at(path, scope, chain)
+        led = meaning.led.get((chain, kind))
+        if led is None:
+            led = meaning.led[chain, kind] = self._find(meaning, chain, kind)
+        return led
+
+    def _find(self, meaning: Meaning, chain: str, kind: str) -> list[Led]:
+        receiver, dot, name = chain.rpartition(".")
+        led: list[Led] = []
+        if "." in (read := receiver if kind == CALLS else chain):
+            led += self._properties(meaning, read)
+        if kind == USES and dot and name not in self._names.defined:
+            return led
+        things, rule = self._project.follow(meaning, chain)
         if kind == CALLS:
-            led += self._called(things, rule) if things else self._guesses(path, scope, chain)
+            led += self._called(things, rule) if things else self._guesses(meaning, chain)
             return led
         for thing in things:
             if thing.kind not in _DEFINED or (dot and self._project.definition(thing).name != name):
                 continue  # what has another name there would be found only if something else were called so
-            if thing.kind == values.VARIABLE:
-                led.append((USES, self._project.symbol(thing), rule))
-            else:
-                led.append((REFERENCES, self._project.symbol(thing), rule))
+            led.append((USES if thing.kind == VARIABLE else REFERENCES, self._project.symbol(thing), rule))
         return led
 
-    def _may_read_property(self, chain: str) -> bool:
-        known = self._read_property.get(chain)
-        if known is None:
-            known = self._read_property[chain] = not self._names.properties.isdisjoint(_WORDS(chain))
-        return known
-
-    def _properties(self, path: str, scope: int, chain: str, kind: str) -> Iterator[_Led]:
+    def _properties(self, meaning: Meaning, chain: str) -> Iterator[Led]:
         """Reading a property calls it, wherever in the chain it stands."""
-        ends = [found.end() for found in _ATTRIBUTE(chain) if found[1] in self._names.properties]
-        for end in ends:
-            if kind == CALLS and end == len(chain):
-                continue
-            things, rule = self._project.find_at(path, scope, chain[:end])
+        properties = self._names.properties
+        if properties.isdisjoint(_WORDS(chain)):
+            return
+        for end in [found.end() for found in _ATTRIBUTE(chain) if found[1] in properties]:
+            things, rule = self._project.follow(meaning, chain[:end])
             for thing in things:
-                if thing.kind == values.FUNCTION and is_property(self._project.definition(thing)):
+                if thing.kind == FUNCTION and is_property(self._project.definition(thing)):
                     yield CALLS, self._project.symbol(thing), rule
 
-    def _called(self, things: Values, rule: str) -> Iterator[_Led]:
+    def _called(self, things: Values, rule: str) -> Iterator[Led]:
         """The functions that calling these runs: of a class its constructor, if the project has it."""
         project = self._project
         callees, rule = project.read((things, rule))
         for thing in callees:
-            if thing.kind == values.FUNCTION:
+            if thing.kind == FUNCTION:
                 yield CALLS, project.symbol(thing), rule
-            elif thing.kind == values.CLASS:
-                made = [one for one in project.attribute(thing, "__init__") if one.kind == values.FUNCTION]
+            elif thing.kind == CLASS:
+                made = [one for one in project.attribute(thing, "__init__") if one.kind == FUNCTION]
                 for one in made or (thing,):
                     yield CALLS, project.symbol(one), rule
             elif thing.kind == values.INSTANCE:
                 for one in project.attribute(thing, "__call__"):
-                    if one.kind == values.FUNCTION:
+                    if one.kind == FUNCTION:
                         yield CALLS, project.symbol(one), "type"
             elif thing.kind in (values.OUTSIDE, values.METHOD) and not thing.path.startswith(_BUILTIN):
                 yield CALLS, OUTSIDE + thing.path, rule
 
-    def _guesses(self, path: str, scope: int, chain: str) -> Iterator[_Led]:
+    def _guesses(self, meaning: Meaning, chain: str) -> Iterator[Led]:
         """By what receivers of that name mostly are, else by a method's name alone."""
         receiver, _, name = chain.rpartition(".")
         methods = self._names.methods.get(name)
         if not receiver or not methods:
             return
-        receiving, _ = self._project.read(self._project.find_at(path, scope, receiver))
+        receiving, _ = self._project.read(self._project.follow(meaning, receiver))
         if not receiving and (voted := self._voted(receiver.rpartition(".")[2])):
-            found = [one for one in self._project.attribute(voted, name) if one.kind == values.FUNCTION]
+            found = [one for one in self._project.attribute(voted, name) if one.kind == FUNCTION]
             if found:
                 yield CALLS, self._project.symbol(found[0]), "vote"
                 return
@@ -256,24 +294,32 @@ class PythonResolver:
             and name not in _COMMON
             and all(one.kind == values.INSTANCE for one in receiving)
         ):
-            yield CALLS, self._project.symbol(Value(values.FUNCTION, *methods[0])), "name"
+            yield CALLS, self._project.symbol(Value(FUNCTION, *methods[0])), "name"
 
     def _voted(self, receiver: str) -> Value | None:
         """The one type of the project that nearly everything of that name has, if there is one."""
         if receiver not in self.votes:
-            votes: Counter[Value] = Counter()
-            given = self._names.given(receiver)
-            for path, place in given[:: len(given) // _ASKED + 1]:
-                for one in self._project.given(path, binding(self._files[path], place)):
-                    if one.kind in (values.INSTANCE, values.MADE):
-                        votes[one._replace(arguments=())] += 1
-            most = None
-            for one, count in votes.most_common(1):
-                if one.kind == values.INSTANCE and count >= max(_ENOUGH, votes.total() * _NEARLY_ALL):
-                    most = one.path, one.number
-            self.votes[receiver] = most
+            self.votes[receiver] = self._elected(receiver)
         elected = self.votes[receiver]
         return Value(values.INSTANCE, *elected) if elected else None
+
+    def _elected(self, receiver: str) -> tuple[str, int] | None:
+        given = self._names.given(receiver)
+        asked = given[:: len(given) // _ASKED + 1]
+        votes: Counter[Value] = Counter()
+        first, most = None, 0
+        for left, (path, place) in zip(range(len(asked), 0, -1), asked, strict=True):
+            if most + left < max(_ENOUGH, (votes.total() + left) * _NEARLY_ALL):
+                return None  # whatever the others say
+            for one in self._project.given(path, binding(self._files[path], place)):
+                if one.kind in (values.INSTANCE, values.MADE):
+                    one = one._replace(arguments=())
+                    votes[one] += 1
+                    if votes[one] > most:
+                        first, most = one, votes[one]
+        if first is None or first.kind != values.INSTANCE:
+            return None
+        return (first.path, first.number) if most >= max(_ENOUGH, votes.total() * _NEARLY_ALL) else None
 
 
 def _numbered_alike(before: Sequence[Definition], after: Sequence[Definition]) -> bool:

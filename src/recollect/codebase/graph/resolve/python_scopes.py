@@ -1,5 +1,6 @@
 """The names of one Python file, by the scope they stand in."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -38,11 +39,6 @@ class Scopes:
         return symbol_ids(self.path, self.definitions)
 
     @cached_property
-    def local(self) -> set[str]:
-        """Names that may mean something of a scope."""
-        return {name for _, name in self._homes} | {"super"}
-
-    @cached_property
     def _parents(self) -> list[int]:
         parents: list[int] = []
         for definition in self.definitions:
@@ -67,34 +63,39 @@ class Scopes:
         return bound, attributes
 
     @cached_property
-    def _homes(self) -> dict[tuple[int, str], int]:
-        said = (*self._given[0], *self._defined, *self._imported)
-        homes = {each: each[0] for each in said if each[0] != FILE}
+    def _homes(self) -> dict[str, dict[int, int]]:
+        """By name: the scopes whose name it is, each with that which stands for it."""
+        homes: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        for scope, name in (*self._given[0], *self._defined, *self._imported):
+            if scope != FILE:
+                homes[name][scope] = scope
         first: dict[tuple[int, str, bool], int] = {}
-        for number, (definition, receiver) in enumerate(zip(self.definitions, self._receivers, strict=True)):
+        for number, (definition, receiver) in enumerate(zip(self.definitions, self.receivers, strict=True)):
+            for written, _ in definition.parameters:
+                homes[written.lstrip("*")][number] = number
             if (
                 receiver
                 and (number, receiver) not in self._defined
                 and (number, receiver) not in self._imported
             ):
                 alike = (definition.scope, receiver, gets_class(definition))
-                homes[number, receiver] = first.setdefault(alike, number)
-            for written, _ in definition.parameters:
-                homes.setdefault((number, written.lstrip("*")), number)
+                homes[receiver][number] = first.setdefault(alike, number)
         return homes
+
+    def is_local(self, name: str) -> bool:
+        """Whether it may mean something of a scope."""
+        return name in self._homes or name == "super"
 
     def home(self, scope: int, name: str) -> int:
         """A scope where `name` means the same as in this one: that whose name it is.
 
         What a method is called on means the same in all methods of its class: the first of them stands for it.
         """
-        if name not in self.local:
-            return FILE
         if name == "super":
             return self.enclosing_class(scope)
-        homes, parents = self._homes, self._parents
-        while scope != FILE:
-            home = homes.get((scope, name))
+        homes, parents = self._homes.get(name), self._parents
+        while homes and scope != FILE:
+            home = homes.get(scope)
             if home is not None:
                 return home
             scope = parents[scope]
@@ -132,20 +133,20 @@ class Scopes:
         """The class whose method calls its first parameter `receiver`; FILE = none does."""
         while scope != FILE:
             around = self.definitions[scope].scope
-            if receiver == self._receivers[scope]:
+            if receiver == self.receivers[scope]:
                 return around
             scope = around
         return FILE
 
     @cached_property
-    def _receivers(self) -> list[str]:
-        return [self.receiver(each) for each in self.definitions]
-
-    def receiver(self, function: Definition) -> str:
-        """What a method calls the thing it is called on; "" = it is no method, or does not get it."""
-        if not function.parameters or "staticmethod" in function.decorators:
-            return ""
-        return function.parameters[0][0] if is_method(self.definitions, function) else ""
+    def receivers(self) -> list[str]:
+        """What each method calls the thing it is called on; "" = it is no method, or does not get it."""
+        return [
+            each.parameters[0][0]
+            if each.parameters and is_method(self.definitions, each) and "staticmethod" not in each.decorators
+            else ""
+            for each in self.definitions
+        ]
 
     def enclosing_class(self, scope: int) -> int:
         while scope != FILE and self.definitions[scope].kind != CLASS:

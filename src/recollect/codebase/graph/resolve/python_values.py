@@ -8,17 +8,24 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from recollect.codebase.facts import CLASS as CLASS_KIND
-from recollect.codebase.facts import FILE, RETURNED, YIELDED, Binding, Definition, FileFacts, Import
-from recollect.codebase.facts import FUNCTION as FUNCTION_KIND
+from recollect.codebase.facts import (
+    CLASS,
+    FILE,
+    FUNCTION,
+    RETURNED,
+    VARIABLE,
+    YIELDED,
+    Binding,
+    Definition,
+    FileFacts,
+    Import,
+)
 from recollect.codebase.graph.resolve.python_annotations import Named, alternatives
 from recollect.codebase.graph.resolve.python_modules import Modules
 from recollect.codebase.graph.resolve.python_scopes import Scopes, gets_class, is_property
 
+# What a value can be, beside a definition of the project: a function, a class, or a variable that is not yet read.
 MODULE = "module"
-FUNCTION = "function"
-CLASS = "class"
-VARIABLE = "variable"  # of a file or class, not yet read
 INSTANCE = "instance"  # of a class of the project
 SUPER = "super"  # a class as its `super()` sees it
 SELF = "self"  # whatever a method was called on
@@ -59,11 +66,35 @@ class Value(NamedTuple):
 
 Values = tuple[Value, ...]
 Found = tuple[Values, str]  # and the weakest rule that led there
+Led = tuple[str, str, str]  # where a reference leads: the kind of edge, its target, its rule
 
 _NONE: Found = ((), "type")
 
+
+class Meaning:
+    """What the first name of a chain means: where two mean the same, so do all chains that go on in the same way."""
+
+    __slots__ = ("chains", "found", "led")
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.chains: dict[str, Found] = {}
+        self.led: dict[tuple[str, str], list[Led]] = {}  # references, by chain and kind
+
+
 K = TypeVar("K", bound=tuple[object, ...])
 V = TypeVar("V")
+
+
+class _Scopes(dict[str, Scopes]):
+    """Of each file, made when they are first asked for."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self._files = files
+
+    def __missing__(self, path: str) -> Scopes:
+        scopes = self[path] = Scopes(path, self._files[path])
+        return scopes
 
 
 class Project:
@@ -72,13 +103,14 @@ class Project:
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
         self._files = files
         self.modules = Modules(self._files)
-        self._scopes: dict[str, Scopes] = {}
+        self.scopes = _Scopes(files)
         self._forget()
 
     def _forget(self) -> None:
-        self._chains: dict[str, dict[tuple[int, str], Found]] = {}
+        self._forget_meanings()
         self._globals: dict[tuple[str, str], Found | None] = {}
         self._attributes: dict[tuple[str, int, str], Values] = {}
+        self._given: dict[tuple[str, int, str], Values] = {}  # attributes, in the class itself
         self._returns: dict[tuple[str, int], Values] = {}
         self._variables: dict[tuple[str, int], Values] = {}
         self._typed: dict[tuple[str, int, str], Values] = {}
@@ -87,12 +119,17 @@ class Project:
         self._circle = _NO_CIRCLE  # the outermost of these that was asked for again
         self._spent = 0
 
+    def _forget_meanings(self) -> None:
+        self._nothing = Meaning(_NONE)
+        self._meanings: dict[Found, Meaning] = {_NONE: self._nothing}
+        self._heads: dict[str, dict[tuple[int, str], Meaning]] = {}  # by file; scope and name
+
     def changed(self, path: str, hidden: Collection[str] | None) -> None:
         """Look again at a file that came, went or is another now.
 
         Where all that is different in it are `hidden` names, what was found out about other files stays true.
         """
-        self._scopes.pop(path, None)
+        self.scopes.pop(path, None)
         if path in self._files:
             self.modules.add(path)
         else:
@@ -100,50 +137,69 @@ class Project:
         if hidden is None:
             self._forget()
             return
-        self._chains.pop(path, None)
+        self._forget_meanings()
         self._globals = _without(self._globals, path, hidden)
         self._attributes = _without(self._attributes, path, hidden)
+        self._given = _without(self._given, path, hidden)
         self._returns = _without(self._returns, path, hidden)
         self._variables = _without(self._variables, path, hidden)
         self._typed = _without(self._typed, path, hidden)
         self._orders = _without(self._orders, path, hidden)
 
-    def scopes(self, path: str) -> Scopes:
-        known = self._scopes.get(path)
-        if known is None:
-            known = self._scopes[path] = Scopes(path, self._files[path])
-        return known
-
     def definition(self, value: Value) -> Definition:
-        return self.scopes(value.path).definitions[value.number]
+        return self.scopes[value.path].definitions[value.number]
 
     def symbol(self, value: Value) -> str:
-        return self.scopes(value.path).ids[value.number]
+        return self.scopes[value.path].ids[value.number]
 
     def finish(self, path: str) -> None:
         """Let go of what was found out for this file alone; of most, nobody asks again."""
-        self._chains.pop(path, None)
-        self._scopes.pop(path, None)
+        self._heads.pop(path, None)
+        self.scopes.pop(path, None)
 
     def find(self, path: str, scope: int, chain: str) -> Found:
         """What a chain stands for where it is written; variables and properties are not read yet."""
-        return self.find_at(path, self.scopes(path).home(scope, head(chain)), chain)
+        name = head(chain)
+        return self.follow(self.meaning(path, self.scopes[path].home(scope, name), name), chain)
 
-    def find_at(self, path: str, scope: int, chain: str) -> Found:
-        """The same, of a chain whose first name is at home in `scope`."""
-        known = self._chains.get(path)
+    def meaning(self, path: str, scope: int, name: str) -> Meaning:
+        """Of a name that is at home in `scope`."""
+        known = self._heads.get(path)
         if known is None:
-            known = self._chains[path] = {}
-        key = (scope, chain)
-        found = known.get(key)
-        if found is None:
-            if chain.isidentifier():
-                if scope == FILE and chain != "super":
-                    return self._global(path, chain) or self._builtin(chain)
-                return self._work_out(known, key, _NONE, self._name, path, scope, chain)
-            found = self._follow(path, scope, chain)
+            known = self._heads[path] = {}
+        key = (scope, name)
+        meaning = known.get(key)
+        if meaning is None:
+            if not name.isidentifier():
+                return self._nothing
+            if scope != FILE or name == "super":
+                return self._work_out(known, key, self._nothing, self._local_meaning, path, scope, name)
+            meaning = self._meaning(path, name, self._global(path, name) or self._builtin(name))
             if self._circle == _NO_CIRCLE:
-                known[key] = found
+                known[key] = meaning
+        return meaning
+
+    def _local_meaning(self, path: str, scope: int, name: str) -> Meaning:
+        return self._meaning(path, name, self._name(path, scope, name))
+
+    def _meaning(self, path: str, name: str, found: Found) -> Meaning:
+        things = found[0]
+        if things and things[0].path == path:
+            meaning = Meaning(found)  # hardly anybody else asks for it
+        else:
+            meaning = self._meanings.get(found) or self._meanings.setdefault(found, Meaning(found))
+        meaning.chains[name] = found
+        return meaning
+
+    def follow(self, meaning: Meaning, chain: str) -> Found:
+        """What a chain stands for whose first name means that."""
+        found = meaning.chains.get(chain)
+        if found is None:
+            if not meaning.found[0]:
+                return _NONE
+            found = self._follow(meaning, chain)
+            if self._circle == _NO_CIRCLE:
+                meaning.chains[chain] = found
         return found
 
     def _work_out(
@@ -219,19 +275,19 @@ class Project:
             found += classes[:1] or outside[:1]
         return _unique(found)
 
-    def _follow(self, path: str, scope: int, chain: str) -> Found:
+    def _follow(self, meaning: Meaning, chain: str) -> Found:
         last = chain[-1:]
         if last == ")":
-            things, rule = self.read(self.find_at(path, scope, chain[:-2]))
+            things, rule = self.read(self.follow(meaning, chain[:-2]))
             if things and things[0].kind == SUPER:
                 return things, rule
             return self._each(things, self.call), "type"
         if last == "]":
             container, _, at = chain[:-1].rpartition("[")
-            things, rule = self.read(self.find_at(path, scope, container))
+            things, rule = self.read(self.follow(meaning, container))
             return self._each(things, self._item, at), rule
         receiver, dot, name = chain.rpartition(".")
-        things, rule = self.read(self.find_at(path, scope, receiver)) if dot else _NONE
+        things, rule = self.read(self.follow(meaning, receiver)) if dot else _NONE
         if not things:
             return _NONE
         found = self._each(things, self.attribute, name)
@@ -247,7 +303,7 @@ class Project:
         return _unique(value for thing in things for value in step(thing, *arguments))
 
     def _name(self, path: str, scope: int, name: str) -> Found:
-        scopes = self.scopes(path)
+        scopes = self.scopes[path]
         if name == "super":
             owner = scopes.enclosing_class(scope)
             return ((Value(SUPER, path, owner),), "self") if owner != FILE else _NONE
@@ -263,12 +319,12 @@ class Project:
         path, within = scopes.path, scopes.definitions[scope]
         number = scopes.defined(scope, name)
         if number is not None:
-            return (self._defined(path, scopes.definitions[number], number),), "scope"
+            return (Value(scopes.definitions[number].kind, path, number),), "scope"
         if imports := scopes.imported(scope, name):
             return _unique(value for entry in imports for value in self._import(path, entry)), "import"
-        if within.kind != FUNCTION_KIND:
+        if within.kind != FUNCTION:
             return None
-        if name == scopes.receiver(within):
+        if name == scopes.receivers[scope]:
             return (_receiver(path, within),), "self"
         values: list[Value] = []
         known = False
@@ -299,13 +355,13 @@ class Project:
         return self._work_out(self._globals, key, None, self._look_up, path, name)
 
     def _look_up(self, path: str, name: str) -> Found | None:
-        scopes = self.scopes(path)
+        scopes = self.scopes[path]
         number, imports = scopes.defined(FILE, name), scopes.imported(FILE, name)
         values: list[Value] = []
         for entry in imports:
             values += self._import(path, entry)
         if number is not None:
-            values.append(self._defined(path, scopes.definitions[number], number))
+            values.append(Value(scopes.definitions[number].kind, path, number))
             return _unique(values), "scope"
         if imports:
             return _unique(values), "import"
@@ -322,15 +378,11 @@ class Project:
 
     def _gives_away(self, module: str, name: str) -> bool:
         """Whether `from module import *` brings that name."""
-        exports = self.scopes(module).exports
+        exports = self.scopes[module].exports
         return name in exports if exports else not name.startswith("_")
 
     def _builtin(self, name: str) -> Found:
         return ((Value(OUTSIDE, f"builtins.{name}"),), "scope") if hasattr(builtins, name) else _NONE
-
-    def _defined(self, path: str, definition: Definition, number: int) -> Value:
-        kind = {FUNCTION_KIND: FUNCTION, CLASS_KIND: CLASS}.get(definition.kind, VARIABLE)
-        return Value(kind, path, number)
 
     def _import(self, path: str, entry: Import) -> Values:
         if not entry.name:
@@ -364,7 +416,7 @@ class Project:
         return self._work_out(self._variables, key, (), self._read_variable, *key) if known is None else known
 
     def _read_variable(self, path: str, number: int) -> Values:
-        scopes = self.scopes(path)
+        scopes = self.scopes[path]
         variable = scopes.definitions[number]
         bindings = scopes.bound(variable.scope, variable.name)
         if variable.scope == FILE:
@@ -420,9 +472,9 @@ class Project:
         return known
 
     def _read_returns(self, path: str, number: int) -> Values:
-        scopes = self.scopes(path)
+        scopes = self.scopes[path]
         function = scopes.definitions[number]
-        receiver = scopes.receiver(function)
+        receiver = scopes.receivers[number]
         kind = function.parameters[0][1] if receiver else ""
         yielded = scopes.bound(number, YIELDED)
         if function.returns:
@@ -493,28 +545,38 @@ class Project:
         if known is not None:
             return known
         order = self.order(value)[1 if value.kind == SUPER else 0 :]
-        return self._work_out(self._attributes, key, (), self._first_with, order, name)
+        found = self._first_with(order, name)
+        if self._circle == _NO_CIRCLE:
+            self._attributes[key] = found
+        return found
 
     def _first_with(self, order: Values, name: str) -> Values:
         assigned: Values | None = None  # to `self`, which a property further up takes for itself
         for base in order:
             if base.kind != CLASS:
                 continue
-            scopes = self.scopes(base.path)
+            scopes = self.scopes[base.path]
             number = scopes.defined(base.number, name)
             if number is not None:
                 definition = scopes.definitions[number]
                 if assigned is not None and not is_property(definition):
                     return assigned
-                return (self._defined(base.path, definition, number),)
+                return (Value(definition.kind, base.path, number),)
             if assigned is None and (bindings := scopes.attributes(base.number, name)):
-                assigned = self._declared(base.path, bindings)
+                assigned = self._assigned(base, name, bindings)
         if assigned is not None:
             return assigned
         for base in order:
             if base.kind == OUTSIDE and base.path.rpartition(".")[2] not in ("object", "Generic", "Protocol"):
                 return (Value(OUTSIDE, f"{base.path}.{name}"),)
         return ()
+
+    def _assigned(self, owner: Value, name: str, bindings: list[Binding]) -> Values:
+        key = (owner.path, owner.number, name)
+        known = self._given.get(key)
+        if known is None:
+            known = self._work_out(self._given, key, (), self._declared, owner.path, bindings)
+        return known
 
     def _of_annotation(self, path: str, scope: int, annotation: str) -> Values:
         key = (path, scope, annotation)
@@ -560,6 +622,9 @@ class Project:
 
 def head(chain: str) -> str:
     """The name that a chain begins with."""
+    name = chain.partition(".")[0]
+    if name.isidentifier():
+        return name
     found = _NAME(chain)
     return found[0] if found else ""
 
@@ -615,4 +680,5 @@ def _without(cache: dict[K, V], path: str, names: Collection[str]) -> dict[K, V]
 
 
 def _unique(values: Iterable[Value]) -> Values:
-    return tuple(dict.fromkeys(values))
+    found = tuple(values)
+    return found if len(found) < 2 else tuple(dict.fromkeys(found))

@@ -131,6 +131,9 @@ class ScriptResolver:
         self._ballots.pop(path, None)
         self._elected = self._methods = None
 
+    def recount(self, names: Collection[str]) -> set[str]:
+        return set()
+
     def is_lone(self, name: str) -> bool:
         return len(self._by_name().get(name, ())) == 1
 

@@ -1,0 +1,94 @@
+"""What a receiver of some name mostly is may be something else after a change in one file."""
+
+import pytest
+from sources import write
+
+from recollect.codebase.graph.build import Builder
+
+TILL = "class Till:\n    def ring(self): pass\n\nclass Bell:\n    def ring(self): pass\n"
+GIVES = "from till import Till, Bell\n\ndef open(customer):\n    desk = Till()\n    desk.ring()\n"
+
+
+@pytest.fixture
+def project(folder):
+    """`use` knows nothing of a `desk` but what others call so."""
+    write(
+        folder,
+        till=TILL,
+        make="from till import Till, Bell\n\ndef make():\n    return Till()\n",
+        first=GIVES,
+        second="from make import make\n\ndesk = make()\n",
+        use="def use(desk):\n    desk.ring()\n",
+        apart="def apart(): pass\n",
+    )
+    return folder
+
+
+def all_edges(builder):
+    return {path: set(leaf.edges) for path, leaf in builder.graph.leaves.items()}
+
+
+CHANGES = {
+    "a file gives the name something else": {"first": GIVES.replace("Till()", "Bell()")},
+    "a file does not give it any more": {"first": GIVES.replace("desk = Till()", "desk = customer")},
+    "it is given what another name was given": {
+        "first": GIVES.replace("desk = Till()", "one = Bell()\n    desk = one")
+    },
+    "what is imported is something else": {"first": GIVES.replace("Till, Bell", "Bell as Till")},
+    "a function gives back something else": {
+        "make": "from till import Till, Bell\n\ndef make():\n    return Bell()\n"
+    },
+    "the class is called otherwise": {"till": TILL.replace("Till", "Desk")},
+    "the class stands elsewhere in its file": {"till": "class Counter: pass\n\n" + TILL},
+    "another file comes": {"third": "from till import Bell\n\ndesk = Bell()\n"},
+    "a file goes": {"first": None},
+    "the class goes": {"till": None},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_an_election_that_turns_is_followed(project, tmp_path, change):
+    builder = Builder(project, tmp_path / "kept.db", None)
+    builder.refresh()
+
+    for name, text in change.items():
+        if text is None:
+            (project / f"{name}.py").unlink()
+        else:
+            write(project, **{name: text})
+    builder.refresh()
+    anew = Builder(project, tmp_path / "anew.db", None)
+    anew.refresh()
+
+    assert all_edges(builder) == all_edges(anew)
+
+
+def test_who_comes_later_does_not_believe_an_election_that_turned_meanwhile(project, tmp_path):
+    builder = Builder(project, tmp_path / "kept.db", None)
+    builder.refresh()
+    write(project, first=GIVES.replace("desk = Till()", "desk = customer"))
+    builder.refresh()
+
+    later = Builder(project, tmp_path / "kept.db", None)
+    write(project, use="def use(desk):\n    desk.ring()\n    return desk\n")
+    later.refresh()
+    anew = Builder(project, tmp_path / "anew.db", None)
+    anew.refresh()
+
+    assert all_edges(later) == all_edges(anew)
+
+
+def test_who_comes_later_knows_how_an_election_turned_in_files_that_did_not_change(project, tmp_path):
+    write(project, first="from make import make\n\ndesk = make()\n")
+    builder = Builder(project, tmp_path / "kept.db", None)
+    builder.refresh()
+    write(project, make="from till import Till, Bell\n\ndef make():\n    return Bell()\n")
+    builder.refresh()
+
+    later = Builder(project, tmp_path / "kept.db", None)
+    write(project, other="def other(desk):\n    desk.ring()\n")
+    later.refresh()
+    anew = Builder(project, tmp_path / "anew.db", None)
+    anew.refresh()
+
+    assert all_edges(later) == all_edges(anew)
