@@ -214,6 +214,21 @@ def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tm
     assert found == {"m0.py": "broke the parser", "m1.py": None, "m2.py": None, "m3.py": None}
 
 
+def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkeypatch):
+    count = 3 * readers.AT_ONCE + 1
+    write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(count)})
+    monkeypatch.setattr(readers, "FEW", 0)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    wanted = [
+        Wanted(f"m{number}.py", "none" if number % 20 == 0 else "python", 10) for number in range(count)
+    ]
+
+    found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
+
+    assert found.keys() == {each.path for each in wanted}
+    assert {path for path, why in found.items() if why} == {f"m{number}.py" for number in range(0, count, 20)}
+
+
 def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
     write(folder, slow="x = [1, 2, 3]\n" * 10_000)
     monkeypatch.setattr(readers, "FEW", 0)

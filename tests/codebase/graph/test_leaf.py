@@ -1,5 +1,7 @@
 """What is kept of one file, packed."""
 
+from dataclasses import replace
+
 from recollect.codebase.facts import CLASS, FUNCTION, Binding, Definition, FileFacts, Import, Reference
 from recollect.codebase.graph.leaf import Leaf, packed_parse, unpacked_facts
 
@@ -19,15 +21,16 @@ def test_what_is_packed_comes_out_the_same():
         broken=True,
     )
 
-    outline, rest, _ = packed_parse(facts, b"")
+    parse = packed_parse(facts, b"")
 
-    assert unpacked_facts("python", outline, rest) == facts
-    assert Leaf("shop.py", "python", b"1", outline, b"").definitions == facts.definitions
+    unpacked = unpacked_facts("python", *parse[:3])
+    assert replace(unpacked, references=list(unpacked.references)) == facts
+    assert Leaf("shop.py", "python", b"1", parse.outline, b"").definitions == facts.definitions
 
 
 def test_a_file_that_says_nothing_is_packed_too():
-    outline, rest, _ = packed_parse(FileFacts("python"), b"")
+    parse = packed_parse(FileFacts("python"), b"")
 
-    unpacked = unpacked_facts("python", outline, rest)
+    unpacked = unpacked_facts("python", *parse[:3])
 
-    assert (unpacked.definitions, unpacked.references, unpacked.exports) == ([], [], [])
+    assert (unpacked.definitions, list(unpacked.references), unpacked.exports) == ([], [], [])

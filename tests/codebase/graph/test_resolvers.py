@@ -27,7 +27,7 @@ def files(folder):
     packed = {}
     for file in folder.glob("*.py"):
         parse = read(folder, file.name, "python").parse
-        packed[file.name] = ("python", parse.outline, parse.rest)
+        packed[file.name] = ("python", *parse[:3])
     return packed
 
 
@@ -128,7 +128,7 @@ def test_the_order_of_files_turns_no_election(folder):
     packed = {}
     for file in sorted(folder.glob("*.py")):
         parse = read(folder, file.name, "python").parse
-        packed[file.name] = ("python", parse.outline, parse.rest)
+        packed[file.name] = ("python", *parse[:3])
     shuffled = dict(sorted(packed.items(), key=lambda item: (item[0][-4], item[0])))
 
     assert unfolded(resolve_all("python", packed, folder)) == unfolded(

@@ -13,7 +13,7 @@ from recollect.codebase.graph.shelf import Overtaken, Record, Shelf
 from recollect.store.keys import is_plain
 
 KEY = "ab" * 32
-PARSE = Parse(b"outline", b"rest", b"terms")
+PARSE = Parse(b"outline", b"rest", b"references", b"terms")
 
 
 def record(blob=b"1", edges=b""):
@@ -82,7 +82,7 @@ def test_a_parse_that_one_of_two_files_left_is_still_used(open_shelf):
 
 
 def test_unused_parses_take_up_only_so_much(open_shelf, monkeypatch):
-    monkeypatch.setattr(shelves, "MOST_UNUSED", 50)
+    monkeypatch.setattr(shelves, "MOST_UNUSED", 80)
     shelf = open_shelf()
     keys = [(bytes([number]), "python") for number in range(5)]
     for day, key in enumerate(keys):

@@ -15,11 +15,11 @@ from pathlib import Path
 from recollect.codebase.facts import FileFacts
 from recollect.codebase.git_history import History
 from recollect.codebase.graph.graph import CodeGraph
-from recollect.codebase.graph.leaf import Leaf, Parse, packed, packed_edges, unpacked, unpacked_facts
+from recollect.codebase.graph.leaf import Leaf, Packed, Parse, packed, packed_edges, unpacked, unpacked_facts
 from recollect.codebase.graph.readers import DEADLY, Wanted, blob_of, read_all
 from recollect.codebase.graph.resolve.protocol import Votes
 from recollect.codebase.graph.resolve.tables import FAMILY_OF, resolver_for
-from recollect.codebase.graph.resolvers import Packed, configuration, resolve_all
+from recollect.codebase.graph.resolvers import configuration, resolve_all
 from recollect.codebase.graph.ripple import Family, Files
 from recollect.codebase.graph.shelf import Damaged, Key, Overtaken, Record, Shelf, Unwritten
 from recollect.codebase.parse.languages import language_of
@@ -293,7 +293,7 @@ class Builder:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
                 family = FAMILY_OF.get(record.language) if record and record.left_out is None else None
                 if record and family:
-                    says = (record.language, *parses[record.key][:2]) if is_new else None
+                    says = (record.language, *parses[record.key][:3]) if is_new else None
                     new.setdefault(family, {})[path] = says
         if any(path.rsplit("/", 1)[-1] in _CONFIGURATION for path in [*gone, *fresh]):
             self._known.clear()
@@ -361,7 +361,7 @@ class Builder:
         """All that the files said when they were recorded."""
         parses = dict(self._shelf.parses({record.key for record in records.values()}))
         return {
-            path: (record.language, *parses[record.key][:2])
+            path: (record.language, *parses[record.key][:3])
             for path, record in records.items()
             if record.key in parses
         }
@@ -383,7 +383,7 @@ class Builder:
         """What a file said when it was recorded."""
         record = self._records[path]
         for _, parse in self._shelf.parses([record.key]):
-            return unpacked_facts(record.language, parse.outline, parse.rest)
+            return unpacked_facts(record.language, *parse[:3])
         raise Overtaken  # who no longer needs it has thrown it away
 
     def _terms(self, path: str) -> bytes | None:

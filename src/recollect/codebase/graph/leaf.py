@@ -3,7 +3,7 @@
 import marshal
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import itemgetter
@@ -17,11 +17,36 @@ _Row = TypeVar("_Row", Definition, Import, Reference, Binding)
 
 
 class Parse(NamedTuple):
-    """What a blob says, as it lies on the shelf. The rest is read only when something is resolved again."""
+    """What a blob says, as it lies on the shelf. The middle two are read only when something is resolved again."""
 
     outline: bytes
     rest: bytes
+    references: bytes
     terms: bytes
+
+
+Packed = tuple[
+    str, bytes, bytes, bytes
+]  # what a file says: its language, its outline, the rest, its references
+
+
+class References(Sequence[Reference]):
+    """What a file refers to, unpacked for each who goes through it: it is most of what a file says, and seldom asked for."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self._unpacked())
+
+    def __len__(self) -> int:
+        return len(self._unpacked())
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._unpacked()[at]
+
+    def _unpacked(self) -> list[Reference]:
+        return _rows(Reference, unpacked(self._packed))
 
 
 @dataclass(frozen=True)
@@ -92,11 +117,10 @@ def packed_parse(facts: FileFacts, terms: bytes) -> Parse:
     outline = (facts.doc, facts.broken, _columns(facts.definitions))
     rest = (
         _columns(facts.imports),
-        _columns(facts.references, interned=1),
         _columns(facts.bindings, interned=2),
         list(facts.exports),
     )
-    return Parse(packed(outline), packed(rest), terms)
+    return Parse(packed(outline), packed(rest), packed(_columns(facts.references, interned=1)), terms)
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], interned: int = 0) -> list[Sequence[Any]]:
@@ -106,14 +130,14 @@ def _columns(rows: Sequence[tuple[Any, ...]], interned: int = 0) -> list[Sequenc
     return columns
 
 
-def unpacked_facts(language: str, outline: bytes, rest: bytes) -> FileFacts:
+def unpacked_facts(language: str, outline: bytes, rest: bytes, references: bytes) -> FileFacts:
     doc, broken, definitions = unpacked(outline)
-    imports, references, bindings, exports = unpacked(rest)
+    imports, bindings, exports = unpacked(rest)
     return FileFacts(
         language,
         _rows(Definition, definitions),
         _rows(Import, imports),
-        _rows(Reference, references),
+        References(references),
         _rows(Binding, bindings),
         exports,
         doc,

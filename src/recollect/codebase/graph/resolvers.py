@@ -7,16 +7,14 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from recollect.codebase.facts import FileFacts
 from recollect.codebase.graph import processes
-from recollect.codebase.graph.leaf import packed_edges, unpacked_facts
-from recollect.codebase.graph.resolve.protocol import Resolver, Votes
+from recollect.codebase.graph.leaf import Packed, packed_edges, unpacked_facts
+from recollect.codebase.graph.resolve.protocol import Votes
 from recollect.codebase.graph.resolve.tables import resolver_for
 from recollect.codebase.graph.ripple import Files
 
@@ -24,8 +22,6 @@ MANY = 1000  # files; each process has to learn of all of them before it is of u
 MOST_PROCESSES = 4  # 160 MB each
 
 _MOST_CONFIGURATION = 1_000_000  # bytes
-
-Packed = tuple[str, bytes, bytes]  # what a file says: its language, its outline, the rest
 
 
 def resolve_all(
@@ -39,7 +35,7 @@ def resolve_all(
     own, *others = _shares(files, min(processes.cores(), MOST_PROCESSES) if len(files) >= MANY else 1)
     beside = [_Beside(root, family, share, files) for share in others]
     try:
-        facts = _facts(files, own)
+        facts = {path: unpacked_facts(*says) for path, says in files.items()}
         resolver = resolver_for(family, facts, configuration(root))
         digest = resolver.digest()
         for each in beside:
@@ -47,7 +43,7 @@ def resolve_all(
         for path in own:
             if stop():
                 return
-            yield path, _edges(resolver, facts, path)
+            yield path, packed_edges(resolver.edges(path))
         left: list[str] = []
         for each in beside:
             while not stop() and (one := each.done.get()):
@@ -60,11 +56,9 @@ def resolve_all(
     if stop():
         return
     for path in left:  # by a process that died, or never came up
-        resolver.changed(path, unpacked_facts(*files[path]))
-    for path in left:
         if stop():
             return
-        yield path, _edges(resolver, facts, path)
+        yield path, packed_edges(resolver.edges(path))
     if not stop():
         keep(digest, resolver.votes)
 
@@ -85,30 +79,13 @@ def configuration(root: Path) -> Callable[[str], bytes | None]:
 def _shares(files: Mapping[str, Packed], count: int) -> list[list[str]]:
     """Neighbours together, for they have to do with the same others; each share is about as much to read."""
     paths = sorted(files)
-    whole = sum(len(files[path][2]) for path in paths)
+    whole = sum(len(files[path][3]) for path in paths)
     shares: list[list[str]] = [[] for _ in range(count)]
     done = 0
     for path in paths:
         shares[done * count // max(whole, 1)].append(path)
-        done += len(files[path][2])
+        done += len(files[path][3])
     return shares
-
-
-def _facts(files: Mapping[str, Packed], share: Sequence[str]) -> dict[str, FileFacts]:
-    own = set(share)
-    return {path: _told(packed, path in own) for path, packed in files.items()}
-
-
-def _told(packed: Packed, whole: bool) -> FileFacts:
-    """What a file of another share refers to is most of it, and nobody asks for it."""
-    facts = unpacked_facts(*packed)
-    return facts if whole else replace(facts, references=())
-
-
-def _edges(resolver: Resolver, files: MutableMapping[str, FileFacts], path: str) -> bytes:
-    found = packed_edges(resolver.edges(path))
-    files[path] = replace(files[path], references=())  # nobody asks for them again
-    return found
 
 
 class _Beside:
@@ -171,11 +148,11 @@ def serve() -> None:
     given = map(marshal.loads, processes.frames(sys.stdin.buffer))
     root, family, share, count = next(given)
     packed: dict[str, Packed] = dict(islice(given, count))
-    files = Files(packed, lambda path: _told(packed.pop(path), whole=False))
+    files = Files(packed, lambda path: unpacked_facts(*packed.pop(path)))
     for path in share:  # while the digest is made
-        files[path] = _told(packed.pop(path), whole=True)
+        files[path]
     resolver = resolver_for(family, files, configuration(Path(root)), next(given))
     for path in share:
-        processes.answer(_edges(resolver, files, path))
+        processes.answer(packed_edges(resolver.edges(path)))
     processes.answer(marshal.dumps(resolver.votes))
     processes.leave()

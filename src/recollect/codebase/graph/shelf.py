@@ -33,6 +33,7 @@ CREATE TABLE parses (
     checksum INTEGER NOT NULL, -- of outline and terms
     outline BLOB NOT NULL,
     rest BLOB NOT NULL,
+    refs BLOB NOT NULL,
     terms BLOB NOT NULL,
     PRIMARY KEY (blob, language)
 );
@@ -177,7 +178,7 @@ class Shelf:
         with self._translated():
             for blob, language in wanted:
                 for row in self._connection.execute(
-                    "SELECT outline, rest, terms FROM parses WHERE blob = ? AND language = ?",
+                    "SELECT outline, rest, refs, terms FROM parses WHERE blob = ? AND language = ?",
                     (blob, language),
                 ):
                     yield (blob, language), Parse(*row)
@@ -188,7 +189,7 @@ class Shelf:
         found: set[Key] = set()
         with self._translated():
             for blob, language, *parts in self._connection.execute(
-                "SELECT blob, language, outline, rest FROM parses WHERE unused_since IS NULL"
+                "SELECT blob, language, outline, rest, refs FROM parses WHERE unused_since IS NULL"
             ):
                 said = b"".join(map(zlib.decompress, parts))
                 if any(word in said for word in words):
@@ -220,7 +221,7 @@ class Shelf:
         with self._writing() as run:
             for (blob, language), parse in parses.items():
                 run(
-                    "INSERT OR IGNORE INTO parses VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT OR IGNORE INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (blob, language, today, _checksum(parse.outline, parse.terms), *parse),
                 )
 
@@ -264,7 +265,7 @@ class Shelf:
                 """
                 DELETE FROM parses WHERE rowid IN (
                     SELECT rowid FROM (
-                        SELECT rowid, sum(length(outline) + length(rest) + length(terms))
+                        SELECT rowid, sum(length(outline) + length(rest) + length(refs) + length(terms))
                             OVER (ORDER BY unused_since DESC, rowid DESC) AS taken
                         FROM parses WHERE unused_since IS NOT NULL)
                     WHERE taken > ?)

@@ -69,6 +69,7 @@ Found = tuple[Values, str]  # and the weakest rule that led there
 Led = tuple[str, str, str]  # where a reference leads: the kind of edge, its target, its rule
 
 _NONE: Found = ((), "type")
+_MOST_MEANINGS = 500  # what is common to neighbours; those far away have others
 
 
 class Meaning:
@@ -156,6 +157,8 @@ class Project:
         """Let go of what was found out for this file alone; of most, nobody asks again."""
         self._heads.pop(path, None)
         self.scopes.pop(path, None)
+        if len(self._meanings) > _MOST_MEANINGS:
+            self._forget_meanings()
 
     def find(self, path: str, scope: int, chain: str) -> Found:
         """What a chain stands for where it is written; variables and properties are not read yet."""
