@@ -294,12 +294,8 @@ class Family:
 
     def _given_by(self, names: set[str], paths: set[str]) -> set[str]:
         """What is made of something with one of `names`, in these files."""
-        return {
-            given
-            for path in paths & self._files.keys()
-            for given, value in _all_given(self._files[path])
-            if not names.isdisjoint(_words(value))
-        }
+        files = paths & self._files.keys() if names else ()
+        return {given for path in files for given in _made_of(names, _all_given(self._files[path]))}
 
     def _calling_on(self, receivers: Collection[str]) -> set[str]:
         """The files, wherever they are, that call something on one of `receivers`, and may take it for what it mostly is."""
@@ -352,8 +348,12 @@ def _receiver(chain: str) -> str:
 def _given_otherwise(before: FileFacts | None, after: FileFacts | None) -> set[str]:
     """Names that were given something in a file that they are not any more, or the other way round."""
     old, new = Counter(_all_given(before)), Counter(_all_given(after))
-    names = {name for name, _ in (old - new) + (new - old)}
-    return names | {name for name, value in new if not names.isdisjoint(_words(value))}
+    names = {name for name, _ in (old - new) + (new - old)} if old != new else set()
+    return names | _made_of(names, new)
+
+
+def _made_of(names: set[str], given: Iterable[tuple[str, str]]) -> set[str]:
+    return {name for name, value in given if not names.isdisjoint(_words(value))} if names else set()
 
 
 def _all_given(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
