@@ -345,12 +345,27 @@ def test_json_is_one_document_also_when_something_is_said_beside_it(recollect):
     assert json.loads(said.out)["outcome"] == "stored"
 
 
-@pytest.mark.parametrize("text", ["--strict is ignored by the linter", "-1 comes back from find"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--strict is ignored by the linter",
+        "-1 comes back from find",
+        "-h is help in all of our scripts",
+        "--strict\nis ignored by the linter",
+    ],
+)
 def test_a_text_that_begins_with_a_dash_is_taken_for_a_text(run, text):
     kept = run("remember", text, "--kind", "gotcha")
 
     assert kept.code == 0
     assert [each["content"] for each in run("list", "--json").json["memories"]] == [text]
+
+
+def test_words_around_a_text_that_begins_with_a_dash_stay_where_they_are(run):
+    run("remember", "Here", "--strict is", "ignored by the linter", "--kind", "gotcha")
+
+    (kept,) = run("list", "--json").json["memories"]
+    assert kept["content"].split() == "Here --strict is ignored by the linter".split()
 
 
 def test_an_option_that_does_not_exist_is_still_one(run):

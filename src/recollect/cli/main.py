@@ -144,7 +144,7 @@ def _run(arguments: list[str]) -> int:
         code = 1
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and (text := _text_after_dash(error, arguments)):
-            return _run([*(each for each in arguments if each != text), "--", text])
+            return _run([f" {each}" if each == text else each for each in arguments])
         if door.json or "--json" in arguments:
             say_error(RecollectError(error.format_message(), _usage(error)), "UsageError", as_json=True)
         else:
@@ -157,10 +157,12 @@ def _run(arguments: list[str]) -> int:
 
 def _text_after_dash(error: click.NoSuchOption, arguments: list[str]) -> str | None:
     """What was taken for an option and is a text, like "--strict is ignored": no option has a blank in its name."""
-    if "--" in arguments:
-        return None
-    alike = (each for each in arguments if each.startswith(error.option_name))
-    return next((each for each in alike if " " in each.partition("=")[0]), None)
+    blank = error.option_name[1:].isspace()  # of "-h is for help", where -h is an option
+    for each in arguments:
+        name = each.partition("=")[0]
+        if name.startswith("-" if blank else error.option_name) and len(name.split()) > 1:
+            return each
+    return None
 
 
 def _usage(error: click.ClickException) -> str:

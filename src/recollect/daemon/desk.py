@@ -220,9 +220,11 @@ class Desk:
         with self._engines.at(conversation.folder) as engine:
             _know_transcript(engine, conversation, event)
             begun = self._now()
-            engine.sessions.checkpoint(conversation.session)
-            now = self._now()
-            conversation.checkpoint_took(now - begun, now)
+            try:
+                engine.sessions.checkpoint(conversation.session)
+            finally:
+                now = self._now()
+                conversation.checkpoint_took(now - begun, now)
         self._renew_rules(conversation)
 
     def _renew_rules(self, conversation: Conversation) -> None:

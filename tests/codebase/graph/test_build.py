@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import Counter
 
 import pytest
 from sources import grow_old, write
@@ -220,13 +221,13 @@ def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkey
     monkeypatch.setattr(readers, "FEW", 0)
     monkeypatch.setattr(processes, "cores", lambda: 2)
     wanted = [
-        Wanted(f"m{number}.py", "none" if number % 20 == 0 else "python", 10) for number in range(count)
+        Wanted(f"m{number}.py", "none" if number % 40 == 0 else "python", 10) for number in range(count)
     ]
 
     found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
 
     assert found.keys() == {each.path for each in wanted}
-    assert {path for path, why in found.items() if why} == {f"m{number}.py" for number in range(0, count, 20)}
+    assert {path for path, why in found.items() if why} == {f"m{number}.py" for number in range(0, count, 40)}
 
 
 def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
@@ -239,6 +240,80 @@ def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
     found = [got.left_out for _, got in read_all(folder, wanted)]
 
     assert found == ["took too long"]
+
+
+def test_a_process_that_somebody_ends_costs_no_file(folder, monkeypatch):
+    write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
+    monkeypatch.setattr(readers, "FEW", 0)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    begun = noted(monkeypatch)
+    wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(200)]
+
+    found = []
+    for each, got in read_all(folder, wanted):
+        found.append((each, got.left_out))
+        if len(found) == 5:
+            begun[0].kill()
+
+    assert sorted(found) == sorted((each, None) for each in wanted)
+
+
+def test_a_file_that_a_process_died_over_is_not_read_here(folder, monkeypatch):
+    write(folder, deadly="", other="")
+    monkeypatch.setattr(readers, "FEW", 0)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    begun = noted(monkeypatch, most=1)
+    wanted = [Wanted("deadly.py", "no such language", 20), Wanted("other.py", "python", 10)]
+
+    found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
+
+    assert found == {"deadly.py": "broke the parser", "other.py": None}
+    assert len(begun) == 1
+
+
+def test_more_than_a_pipe_holds_may_be_given_and_answered_at_once(folder, monkeypatch):
+    write(
+        folder, long="".join(f"def f{number}(a): return g{number}(a).h{number}\n" for number in range(1000))
+    )
+    monkeypatch.setattr(readers, "FEW", 0)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    wanted = [Wanted("long.py", "python", 20)] * 100 + [
+        Wanted(f"{number:03000}", "python", 10) for number in range(100)
+    ]
+
+    found = Counter(got.left_out for _, got in read_all(folder, wanted))
+
+    assert found == {None: 100, "unreadable": 100}
+
+
+def test_a_process_that_starts_while_it_is_stopped_is_ended(folder, monkeypatch):
+    write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
+    monkeypatch.setattr(readers, "FEW", 0)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    stopped = threading.Event()
+    begun = noted(monkeypatch, wait=stopped.wait)
+    wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(200)]
+
+    found = list(read_all(folder, wanted, lambda: stopped.set() or True))
+
+    assert found == []
+    assert all(each.returncode for each in begun)
+
+
+def noted(monkeypatch, most=100, wait=lambda: None):
+    """The processes that are started from now on; no more than `most` can be."""
+    begun = []
+    started = processes.started
+
+    def start(module):
+        wait()
+        if len(begun) == most:
+            raise OSError
+        begun.append(started(module))
+        return begun[-1]
+
+    monkeypatch.setattr(processes, "started", start)
+    return begun
 
 
 def test_without_processes_it_is_read_here(folder, monkeypatch):

@@ -9,8 +9,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from recollect.codebase.facts import FileFacts
 from recollect.codebase.git_history import History
@@ -38,6 +38,7 @@ _MOST = 0.3  # of the files are touched: resolving all, in several processes, is
 _HEAD = 128
 _HISTORY = "history 2"
 _DIGEST = "digest"
+_VOTES = "votes"
 _STALE = 300  # files that changed since a digest was made: from here on, it is made anew
 # Files that decide where imports lead.
 _CONFIGURATION = frozenset(
@@ -122,6 +123,8 @@ class Builder:
             self._shelf.start_again()
             records, parses = {}, {}
         self._records: dict[str, Record] = {}
+        self._unwritten: dict[str, Record | None] = {}  # what the shelf has yet to hear of; None = it is gone
+        self._unwritten_notes: dict[str, bytes] = {}
         self._known: dict[str, Family] = {}
         leaves = {}
         for path, record in records.items():
@@ -147,8 +150,8 @@ class Builder:
         edges: dict[str, bytes] = {}
         if fresh or gone:
             try:
-                edges = self._resolve(fresh, gone, parses, watched)
-                self._put(fresh, gone, parses, edges)
+                edges, notes = self._resolve(fresh, gone, parses, watched)
+                self._put(fresh, gone, parses, edges, notes)
             except BaseException:
                 self._known.clear()  # it may know files that are not in the graph yet
                 raise
@@ -286,8 +289,8 @@ class Builder:
         gone: Iterable[str],
         parses: Mapping[Key, Parse],
         watched: "_Watched",
-    ) -> dict[str, bytes]:
-        """The edges, packed, of all files whose edges may have changed."""
+    ) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        """The edges, packed, of all files whose edges may have changed, and notes that are true from then on."""
         new: dict[str, dict[str, Packed | None]] = {}
         for path in [*gone, *fresh]:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
@@ -301,20 +304,22 @@ class Builder:
                 if family:
                     new.setdefault(family, {})
         edges: dict[str, bytes] = {}
+        notes: dict[str, bytes] = {}
         for family, changed in new.items():
-            for path, found in self._edges(family, changed, fresh, watched):
+            for path, found in self._edges(family, changed, fresh, notes, watched):
                 edges[path] = found
                 watched.advance()
-        return edges
+        return edges, notes
 
     def _edges(
         self,
         family: str,
         changed: Mapping[str, Packed | None],
         fresh: Mapping[str, Record],
+        notes: dict[str, bytes],
         watched: "_Watched",
     ) -> Iterator[tuple[str, bytes]]:
-        """Of all files of the family whose edges may have changed, packed."""
+        """Of all files of the family whose edges may have changed, packed. What was found out goes into `notes`."""
         before = {
             path: record
             for path, record in self._records.items()
@@ -325,22 +330,22 @@ class Builder:
             self._known.pop(family, None)
             files = self._packed({path: record for path, record in before.items() if path not in changed})
             files |= {path: says for path, says in changed.items() if says}
-            keys = _keys(before, changed, fresh)
             watched.expect(len(files) - len(changed))
-            yield from resolve_all(
-                family, files, self._root, watched.stop, partial(self._keep_digest, family, keys)
-            )
+
+            def keep(digest: bytes, votes: Votes) -> None:
+                if digest:
+                    notes[f"{_DIGEST} {family}"] = packed((_keys(before, changed, fresh), digest))
+                notes[f"{_VOTES} {family}"] = packed(votes)
+
+            yield from resolve_all(family, files, self._root, watched.stop, keep)
             watched.check()
             return
-        known, resolver = self._known[family], self._known[family].resolver
-        if known.turned:  # who comes later would believe what was kept of them
-            keys = _keys(before, changed, fresh)
-            self._keep_digest(family, keys, resolver.digest(), resolver.votes)
-            known.turned = False
+        resolver = self._known[family].resolver
         watched.expect(len(touched) - len(changed))
         for path in sorted(touched):
             watched.check()
             yield path, packed_edges(resolver.edges(path))
+        notes[f"{_VOTES} {family}"] = packed(resolver.votes)
 
     def _touched(
         self, family: str, changed: Mapping[str, Packed | None], before: Mapping[str, Record]
@@ -370,13 +375,15 @@ class Builder:
         """With the files as they were recorded."""
         keys = {path: record.key for path, record in records.items()}
         files = Files(records, self._said)
-        known, digest, votes = self._digest(name)
+        known, digest = self._noted(_DIGEST, name, ({}, b""))
         stale = {path for path in known.keys() | keys.keys() if known.get(path) != keys.get(path)}
         if len(stale) > _STALE:
             digest = b""
-        resolver = resolver_for(name, files, configuration(self._root), digest, stale, votes)
-        if not digest:
-            self._keep_digest(name, keys, resolver.digest(), resolver.votes)
+        resolver = resolver_for(name, files, configuration(self._root), digest, stale)
+        votes: Votes = self._noted(_VOTES, name, {})
+        resolver.votes = {name: one for name, one in votes.items() if not one or one[0] in keys}
+        if not digest and (digest := resolver.digest()):
+            self._attempt(self._shelf.put_note, f"{_DIGEST} {name}", packed((keys, digest)))
         return Family(resolver, files, self._terms, self._mentioning)
 
     def _said(self, path: str) -> FileFacts:
@@ -394,15 +401,11 @@ class Builder:
         found = self._shelf.mentioning(names)
         return {path for path, record in self._records.items() if record.key in found}
 
-    def _digest(self, family: str) -> tuple[dict[str, Key], bytes, Votes]:
-        """What a resolver knew of all files taken together, and what these were; nothing if that was not kept."""
-        note = self._shelf.note(f"{_DIGEST} {family}")
-        known, digest, votes = unpacked(note) if note else ({}, b"", {})
-        return known, digest, votes
-
-    def _keep_digest(self, family: str, keys: Mapping[str, Key], digest: bytes, votes: Votes) -> None:
-        if digest:
-            self._attempt(self._shelf.put_note, f"{_DIGEST} {family}", packed((keys, digest, votes)))
+    def _noted(self, what: str, family: str, nothing: Any) -> Any:
+        """What an earlier resolver found out; `nothing` if that was not kept."""
+        name = f"{what} {family}"
+        note = self._unwritten_notes.get(name) or self._shelf.note(name)
+        return unpacked(note) if note else nothing
 
     def _put(
         self,
@@ -410,6 +413,7 @@ class Builder:
         gone: Iterable[str],
         parses: Mapping[Key, Parse],
         edges: Mapping[str, bytes],
+        notes: Mapping[str, bytes],
     ) -> None:
         """On the shelf, and into a new graph: who has the old one keeps it."""
         leaves = {path: leaf for path, leaf in self.graph.leaves.items() if path not in gone}
@@ -426,15 +430,22 @@ class Builder:
             if path not in fresh and found != leaves[path].packed_edges:
                 leaves[path] = replace(leaves[path], packed_edges=found)
                 changed[path] = self._records[path]._replace(edges=found)
-        self._attempt(self._shelf.replace, changed, gone, _today())
+        self._unwritten |= dict.fromkeys(gone) | changed
+        self._unwritten_notes |= notes
+        self._attempt(self._write)
         for path in gone:
             del self._records[path]
         self._records |= changed
         came = leaves.keys() - self.graph.leaves.keys()
         self.graph = CodeGraph(dict(sorted(leaves.items())) if came else leaves)
 
+    def _write(self) -> None:
+        changed = {path: record for path, record in self._unwritten.items() if record}
+        self._shelf.replace(changed, self._unwritten.keys() - changed.keys(), _today(), self._unwritten_notes)
+        self._unwritten, self._unwritten_notes = {}, {}
+
     def _attempt(self, write: Callable[..., None], *what: object) -> None:
-        """What cannot be written now is found again next time."""
+        """What cannot be written now is found again, or written, next time."""
         try:
             write(*what)
         except Unwritten as error:

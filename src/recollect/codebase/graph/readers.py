@@ -130,6 +130,7 @@ class _Reader(threading.Thread):
         self._root = root
         self._waiting = waiting
         self._done = done
+        self._suspect: Wanted | None = None  # a process died over it, once
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
 
@@ -140,15 +141,22 @@ class _Reader(threading.Thread):
         except OSError:
             pass  # no process, or a pipe that broke before it was up: it is read here then
         finally:
+            if self.unread and self.unread[0] == self._suspect:
+                self._leave_out(BROKE_PARSER)  # rather than to die over it here
             self._done.put(None)
 
     def _read_on(self) -> bool:
-        """Whether to go on with another process: this one died over a file, which is left out."""
+        """Whether to go on with another process: this one died over a file, which is left out if it is the second.
+
+        Of one alone it may not be the fault: somebody ended it, or there was no memory left.
+        """
         if not self.unread and not self._more():
             return False
         self._process = processes.started(__name__)
         with self._process as process:
             assert process.stdin and process.stdout
+            if self._ended:  # before there was one to kill
+                process.kill()
             processes.send(process.stdin, marshal.dumps((str(self._root), PATIENCE)))
             self._give(process.stdin, list(self.unread))
             if not processes.is_up(process.stdout):
@@ -160,10 +168,16 @@ class _Reader(threading.Thread):
                     self._give(process.stdin, self._more())
         if self._ended or not self.unread:
             return False
-        too_long = process.returncode == -getattr(signal, "SIGVTALRM", 0)
-        why = TOOK_TOO_LONG if too_long else BROKE_PARSER
-        self._done.put((self.unread.popleft(), Read(b"", why, None)))
+        if process.returncode == -getattr(signal, "SIGVTALRM", 0):
+            self._leave_out(TOOK_TOO_LONG)
+        elif self.unread[0] == self._suspect:
+            self._leave_out(BROKE_PARSER)
+        else:
+            self._suspect = self.unread[0]
         return True
+
+    def _leave_out(self, why: str) -> None:
+        self._done.put((self.unread.popleft(), Read(b"", why, None)))
 
     def _more(self) -> list[Wanted]:
         """What it takes of all that waits; nothing = that is all gone."""
@@ -182,8 +196,8 @@ class _Reader(threading.Thread):
                 pipe.flush()
             else:
                 pipe.close()
-        except BrokenPipeError:  # it died over one that it had before
-            with contextlib.suppress(BrokenPipeError):
+        except OSError:  # it died over one that it had before; Windows does not call that a broken pipe
+            with contextlib.suppress(OSError):
                 pipe.close()
 
     def end(self) -> None:
@@ -198,8 +212,10 @@ def serve() -> None:
     gc.disable()  # there are no cycles in what is read
     given = map(marshal.loads, processes.frames(sys.stdin.buffer))
     root, patience = next(given)
+    files: queue.SimpleQueue[list[tuple[str, str]]] = queue.SimpleQueue()
+    threading.Thread(target=_take_in, args=(given, files), daemon=True).start()
     processes.say_up()
-    for path, language in chain.from_iterable(given):
+    for path, language in chain.from_iterable(iter(files.get, [])):
         if hasattr(signal, "setitimer"):
             signal.setitimer(
                 signal.ITIMER_VIRTUAL, patience
@@ -207,3 +223,12 @@ def serve() -> None:
         blob, left_out, parse = read(root, path, language)
         processes.answer(marshal.dumps((blob, left_out, parse and tuple(parse))))
     processes.leave()
+
+
+def _take_in(
+    given: Iterable[list[tuple[str, str]]], files: "queue.SimpleQueue[list[tuple[str, str]]]"
+) -> None:
+    """At once, whatever is being read: who gives does not listen meanwhile, and some pipes hold no more than 4 KB."""
+    for each in given:
+        files.put(each)
+    files.put([])

@@ -204,7 +204,6 @@ class Family:
         mentioning: Callable[[Collection[str]], set[str]] | None = None,
     ) -> None:
         self.resolver = resolver
-        self.turned = False  # whether votes went otherwise than the last time
         self._files = files
         self._terms = terms  # of a file, as they are kept for ranking; None = they are not known
         self._mentioning = mentioning  # files in which one of some names stands, without unpacking them
@@ -235,8 +234,8 @@ class Family:
         lone.update(filter(self.resolver.is_lone, functions))
         touched |= self._calling(lone) | {path}
         turned = self.resolver.recount(_given_otherwise(said, facts) | self._given_by(known, touched))
-        self.turned |= bool(turned)
-        return (touched | self._calling_on(turned)) & self._files.keys()
+        turned |= self._elected(known, touched)
+        return (touched | self._calling_on(turned) | self._calling_elected(functions)) & self._files.keys()
 
     def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         self.resolver.changed(path, facts, hidden)
@@ -295,7 +294,8 @@ class Family:
     def _given_by(self, names: set[str], paths: set[str]) -> set[str]:
         """What is made of something with one of `names`, in these files."""
         files = paths & self._files.keys() if names else ()
-        return {given for path in files for given in _made_of(names, _all_given(self._files[path]))}
+        given = (each for path in files for each in _all_given(self._files[path]))
+        return {name for name, _ in given} if EVERYTHING in names else _made_of(names, given)
 
     def _calling_on(self, receivers: Collection[str]) -> set[str]:
         """The files, wherever they are, that call something on one of `receivers`, and may take it for what it mostly is."""
@@ -305,6 +305,30 @@ class Family:
             path
             for path in self._saying(receivers)
             if any(_receiver(each.chain) in receivers for each in self._files[path].references)
+        }
+
+    def _elected(self, names: set[str], paths: set[str]) -> set[str]:
+        """Receivers that are taken for a class with one of `names`, in these files: it may have other methods now."""
+        return {
+            receiver
+            for receiver, one in self.resolver.votes.items()
+            if one
+            and one[0] in paths
+            and (EVERYTHING in names or self._files[one[0]].definitions[one[1]].name in names)
+        }
+
+    def _calling_elected(self, names: set[str]) -> set[str]:
+        """The files, wherever they are, that call one of `names` on what they may take for what it mostly is."""
+        elected = {receiver for receiver, one in self.resolver.votes.items() if one}
+        if not names or not elected:
+            return set()
+        return {
+            path
+            for path in self._saying(names)
+            if any(
+                each.chain.rpartition(".")[2] in names and _receiver(each.chain) in elected
+                for each in self._files[path].references
+            )
         }
 
     def _words_of(self, path: str, facts: FileFacts) -> set[str]:

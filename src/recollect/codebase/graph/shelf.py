@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import apsw
@@ -51,7 +52,7 @@ CREATE TABLE files (
 CREATE INDEX files_blob ON files (blob, language);
 CREATE TABLE notes (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, value BLOB NOT NULL);
 """
-
+_NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
 
 Key = tuple[bytes, str]  # of a parse: the blob and the language it was read in
 
@@ -214,7 +215,7 @@ class Shelf:
 
     def put_note(self, name: str, value: bytes) -> None:
         with self._writing() as run:
-            run("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, _checksum(value), value))
+            run(_NOTE, (name, _checksum(value), value))
 
     def keep(self, parses: Mapping[Key, Parse], today: int) -> None:
         """They are of use later even if no file is ever said to have them."""
@@ -234,8 +235,16 @@ class Shelf:
                     (record.size, record.mtime_ns, path, record.blob),
                 )
 
-    def replace(self, changed: Mapping[str, Record], gone: Iterable[str], today: int) -> None:
-        """Raises `Overtaken` if somebody else did since we loaded: what was resolved may be wrong by now."""
+    def replace(
+        self,
+        changed: Mapping[str, Record],
+        gone: Iterable[str],
+        today: int,
+        notes: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
+        """Files, and notes that are true of them alone. Raises `Overtaken` if somebody else did since we loaded:
+        what was resolved may be wrong by now.
+        """
         with self._writing() as run:
             run(
                 "UPDATE about SET generation = generation + 1 WHERE generation = ? AND version = ?",
@@ -243,6 +252,8 @@ class Shelf:
             )
             if not self._connection.changes():
                 raise Overtaken
+            for name, value in notes.items():
+                run(_NOTE, (name, _checksum(value), value))
             left: set[Key] = set()
             for path in [*gone, *changed]:
                 left.update(run("DELETE FROM files WHERE path = ? RETURNING blob, language", (path,)))

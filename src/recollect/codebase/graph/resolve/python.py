@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 
 from recollect.codebase.facts import CLASS, FILE, FUNCTION, VARIABLE, Definition, FileFacts
 from recollect.codebase.graph.names import symbol_ids
 from recollect.codebase.graph.nodes import CALLS, IMPORTS, INHERITS, OUTSIDE, REFERENCES, RULES, USES, Edge
 from recollect.codebase.graph.resolve import python_values as values
+from recollect.codebase.graph.resolve.protocol import Votes
 from recollect.codebase.graph.resolve.python_names import Names, binding
 from recollect.codebase.graph.resolve.python_scopes import is_property
 from recollect.codebase.graph.resolve.python_values import Led, Meaning, Project, Value, Values, head
@@ -43,7 +43,6 @@ class PythonResolver:
         read: Callable[[str], bytes | None] = lambda path: None,
         digest: bytes = b"",
         stale: Collection[str] = (),
-        votes: Mapping[str, tuple[str, int] | None] = MappingProxyType({}),
     ) -> None:
         self._files = files
         self._project = Project(files)
@@ -51,11 +50,7 @@ class PythonResolver:
         for path in stale if digest else files:
             if path in files:
                 self._names.add(path, files[path])
-        self.votes = {
-            name: one
-            for name, one in votes.items()
-            if not stale or ((one is None or one[0] not in stale) and self._names.is_as_packed(name))
-        }
+        self.votes: Votes = {}
         self._lost: set[str] = set()  # names that have no type any more, for it is gone
         self._importers: _Importers | None = None
 
@@ -99,6 +94,8 @@ class PythonResolver:
     def recount(self, names: Collection[str]) -> set[str]:
         """More than can be held in a moment are held when they matter, and nobody follows."""
         turned, self._lost = self._lost, set()
+        for name in turned:  # once it was held, it is known of all that come later
+            self._voted(name)
         before = {name: self.votes.pop(name) for name in self.votes.keys() & names}
         if len(before) <= _RECOUNTED:
             for name, one in before.items():

@@ -21,7 +21,6 @@ class Names:
         self.imports: dict[str, list[tuple[str, str, str]]] = {}  # by file: module, name, alias
         self._given: dict[str, bytes | bytearray] = {}  # places, packed: there are as many as assignments
         self._paths: list[str] = []  # by number; "" = gone, and so is what was given there
-        self._packed = 0  # files, when these names were packed
 
     @classmethod
     def unpacked(cls, digest: bytes, stale: Collection[str]) -> "Names":
@@ -30,7 +29,6 @@ class Names:
         names.defined, names.properties, names.methods, names.imports, names._given, names._paths = (
             marshal.loads(digest)
         )
-        names._packed = len(names._paths)
         if stale:
             names._paths = ["" if path in stale else path for path in names._paths]
             for name, methods in names.methods.items():
@@ -72,11 +70,6 @@ class Names:
         """Where something was given to that name: the files, and places in them; whichever came first, in one order."""
         places = _PLACE.iter_unpack(self._given.get(name, b""))
         return sorted((path, place) for file, place in places if (path := self._paths[file]))
-
-    def is_as_packed(self, name: str) -> bool:
-        """Whether that name was given nothing else since these were packed."""
-        places = _PLACE.iter_unpack(self._given.get(name, b""))
-        return all(file < self._packed and self._paths[file] for file, _ in places)
 
 
 def binding(facts: FileFacts, place: int) -> Binding:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, MutableMapping
 from importlib import import_module
 
 from recollect.codebase.facts import FileFacts
-from recollect.codebase.graph.resolve.protocol import Resolver, Votes
+from recollect.codebase.graph.resolve.protocol import Resolver
 
 _FAMILIES = {
     "python": ("python", "PythonResolver"),
@@ -26,13 +26,12 @@ def resolver_for(
     read: Callable[[str], bytes | None] = lambda path: None,
     digest: bytes = b"",
     stale: Collection[str] = (),
-    votes: Votes | None = None,
 ) -> Resolver:
     """`files` are those of the family, by path, and the resolver's from now on; `read` gives the contents of a
-    configuration file. With the `digest` and `votes` of an earlier one not all of them are looked at, but those that are
-    `stale`: different since then, new, or gone.
+    configuration file. With the `digest` of an earlier one not all of them are looked at, but those that are `stale`:
+    different since then, new, or gone.
     """
     module, name = _FAMILIES[family]
     make: Callable[..., Resolver]
     make = getattr(import_module(f"recollect.codebase.graph.resolve.{module}"), name)
-    return make(files, read, digest, stale, votes or {}) if digest else make(files, read)
+    return make(files, read, digest, stale) if digest else make(files, read)
