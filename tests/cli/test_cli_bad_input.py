@@ -306,7 +306,12 @@ def test_a_terminal_that_cannot_show_a_character_is_no_crash(recollect, remember
 
 def test_an_interrupt_exits_130_without_a_traceback(home):
     writer = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "remember", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "recollect", "remember", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # what a shell starts beside it ignores it
     )
     deadline = time.monotonic() + 30
     while not is_ready(home / "recollect.db") and time.monotonic() < deadline:  # then it waits for the text
