@@ -7,9 +7,10 @@ environment where aider-chat is installed, ctags' part a `ctags` on the path; wh
 is a process of its own: CPU seconds are its own and its children's, memory is the most that all of them had at one moment
 (RSS, looked at 50 times a second).
 
-The map of aider is made through its `RepoMap`, of all files that git knows, with 1,024 tokens and a count of tokens that
-costs nothing; "change" is a line more in one file and the map made again by the same process. Ours is the same line and
-`Codebase.refresh`. ctags has no such thing: it is started again.
+The whole graph and the map of aider are made by turns, three times, and the quickest of each counts. The map is made through
+aider's `RepoMap`, of all files that git knows, with 1,024 tokens and a count of tokens that costs nothing; "change" is a line
+more in one file and the map made again by the same process. Ours is the same line and `Codebase.refresh`. ctags has no such
+thing: it is started again.
 """
 
 import json
@@ -40,24 +41,28 @@ TARGETS = {
     "aider_change_times": 20.0,
 }
 _ROUNDS = 5
+TURNS = 3  # of the whole graph and aider's map: others may be at work on the machine
 
 
 def run() -> dict[str, Any]:
     repos = os.environ.get("RECOLLECT_BENCH_REPOS")
     if not repos or not (Path(repos) / "django+django" / "repo").exists():
         return {"skipped": "it needs RECOLLECT_BENCH_REPOS, a folder with django+django/repo"}
-    with tempfile.TemporaryDirectory() as folder:
-        root, shelf = Path(folder) / "django", Path(folder) / "shelf" / "django.db"
-        subprocess.run(
-            ["git", "clone", "-q", "--shared", str(Path(repos) / "django+django" / "repo"), str(root)],
-            check=True,
-        )
-        figures = {"full": _step("full", root, shelf)}
-        for name in ("load", "change", "relevant"):
-            figures[name] = _step(name, root, shelf)
-        figures["crowd"] = _step("crowd", Path(folder) / "crowd", Path(folder) / "crowd.db")
-        figures["ctags"] = _ctags(root)
-        figures["aider"] = _aider(root)
+    figures: dict[str, Any] = {}
+    full, aider = [], []
+    for turn in range(TURNS):
+        with tempfile.TemporaryDirectory() as folder:
+            root, shelf = Path(folder) / "django", Path(folder) / "shelf" / "django.db"
+            source = Path(repos) / "django+django" / "repo"
+            subprocess.run(["git", "clone", "-q", "--shared", str(source), str(root)], check=True)
+            full.append(_step("full", root, shelf))
+            if not turn:
+                figures = {name: _step(name, root, shelf) for name in ("load", "change", "relevant")}
+                figures["crowd"] = _step("crowd", Path(folder) / "crowd", Path(folder) / "crowd.db")
+                figures["ctags"] = _ctags(root)
+            aider.append(_aider(root))
+    figures["full"] = min(full, key=lambda one: one["seconds"])
+    figures["aider"] = min(aider, key=lambda one: one.get("cold_s", 0.0))
     return figures | {"summary": _summary(figures)}
 
 
