@@ -32,6 +32,12 @@ def all_edges(builder):
     return {path: set(leaf.edges) for path, leaf in builder.graph.leaves.items()}
 
 
+def edges_anew(project, tmp_path):
+    anew = Builder(project, tmp_path / "anew.db", None)
+    anew.refresh()
+    return all_edges(anew)
+
+
 CHANGES = {
     "a file gives the name something else": {"first": GIVES.replace("Till()", "Bell()")},
     "a file does not give it any more": {"first": GIVES.replace("desk = Till()", "desk = customer")},
@@ -61,10 +67,8 @@ def test_an_election_that_turns_is_followed(project, tmp_path, change):
         else:
             write(project, **{name: text})
     builder.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(builder) == all_edges(anew)
+    assert all_edges(builder) == edges_anew(project, tmp_path)
 
 
 def test_who_comes_later_does_not_believe_an_election_that_turned_meanwhile(project, tmp_path):
@@ -76,10 +80,8 @@ def test_who_comes_later_does_not_believe_an_election_that_turned_meanwhile(proj
     later = Builder(project, tmp_path / "kept.db", None)
     write(project, use="def use(desk):\n    desk.ring()\n    return desk\n")
     later.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(later) == all_edges(anew)
+    assert all_edges(later) == edges_anew(project, tmp_path)
 
 
 def test_who_comes_later_knows_how_an_election_turned_in_files_that_did_not_change(project, tmp_path):
@@ -92,10 +94,8 @@ def test_who_comes_later_knows_how_an_election_turned_in_files_that_did_not_chan
     later = Builder(project, tmp_path / "kept.db", None)
     write(project, other="def other(desk):\n    desk.ring()\n")
     later.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(later) == all_edges(anew)
+    assert all_edges(later) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_turned_in_a_refresh_that_was_stopped_is_followed_by_the_next(project, tmp_path):
@@ -103,13 +103,11 @@ def test_an_election_that_turned_in_a_refresh_that_was_stopped_is_followed_by_th
     builder = Builder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, make="from till import Till, Bell\n\ndef make():\n    return Bell()\n")
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
     for patience in range(20):  # wherever it is stopped
         builder.refresh(stop=partial(next, iter([False] * patience), True))
 
-    assert all_edges(builder) == all_edges(anew)
+    assert all_edges(builder) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_turns_later_is_followed_where_it_did_not_turn_at_first(project, tmp_path):
@@ -121,10 +119,8 @@ def test_an_election_that_turns_later_is_followed_where_it_did_not_turn_at_first
     later = Builder(project, tmp_path / "kept.db", None)
     write(project, first=GIVES.replace("Till()", "Bell()"))
     later.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(later) == all_edges(anew)
+    assert all_edges(later) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_was_held_for_one_new_file_is_known_to_who_comes_later(project, tmp_path):
@@ -137,10 +133,8 @@ def test_an_election_that_was_held_for_one_new_file_is_known_to_who_comes_later(
     later = Builder(project, tmp_path / "kept.db", None)
     write(project, first=GIVES.replace("Till()", "Bell()"))
     later.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(later) == all_edges(anew)
+    assert all_edges(later) == edges_anew(project, tmp_path)
 
 
 def test_what_could_not_be_written_is_written_with_the_next_change(project, tmp_path):
@@ -178,10 +172,8 @@ def test_who_takes_a_receiver_for_a_class_hears_that_the_class(project, tmp_path
 
     write(project, till=after)
     builder.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(builder) == all_edges(anew)
+    assert all_edges(builder) == edges_anew(project, tmp_path)
 
 
 def test_an_election_is_held_again_where_everything_was_imported_and_is_not_any_more(project, tmp_path):
@@ -192,10 +184,8 @@ def test_an_election_is_held_again_where_everything_was_imported_and_is_not_any_
 
     write(project, make=make.replace("from till import *", "import till"))
     builder.refresh()
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
 
-    assert all_edges(builder) == all_edges(anew)
+    assert all_edges(builder) == edges_anew(project, tmp_path)
 
 
 def test_a_class_that_went_and_comes_back_is_elected_again(project, tmp_path):

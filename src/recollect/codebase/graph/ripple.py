@@ -235,7 +235,9 @@ class Family:
         touched |= self._calling(lone) | {path}
         turned = self.resolver.recount(_given_otherwise(said, facts) | self._given_by(known, touched))
         turned |= self._elected(known, touched)
-        return (touched | self._calling_on(turned) | self._calling_elected(functions)) & self._files.keys()
+        elected = {receiver for receiver, one in self.resolver.votes.items() if one}
+        calling = self._calling_on(turned) | self._calling(functions if elected else (), on=elected)
+        return (touched | calling) & self._files.keys()
 
     def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         self.resolver.changed(path, facts, hidden)
@@ -281,14 +283,20 @@ class Family:
             known = known | waiting
         return reached, known
 
-    def _calling(self, names: Collection[str]) -> set[str]:
-        """The files, wherever they are, that may call something by one of `names`."""
-        if not names:
-            return set()
+    def _calling(self, names: Collection[str], on: Collection[str] | None = None) -> set[str]:
+        """The files, wherever they are, that may call something by one of `names`, be it `on` one of these receivers alone."""
+        return self._referring(names, lambda receiver, name: name in names and (on is None or receiver in on))
+
+    def _calling_on(self, receivers: Collection[str]) -> set[str]:
+        """Those that call something on one of `receivers`, and may take it for what it mostly is."""
+        return self._referring(receivers, lambda receiver, name: receiver in receivers)
+
+    def _referring(self, names: Collection[str], fits: Callable[[str, str], bool]) -> set[str]:
+        """Those that say one of `names` in a chain whose last two fit."""
         return {
             path
-            for path in self._saying(names)
-            if any(each.chain.rpartition(".")[2] in names for each in self._files[path].references)
+            for path in (self._saying(names) if names else ())
+            if any(fits(*_last_two(each.chain)) for each in self._files[path].references)
         }
 
     def _given_by(self, names: set[str], paths: set[str]) -> set[str]:
@@ -296,16 +304,6 @@ class Family:
         files = paths & self._files.keys() if names else ()
         given = (each for path in files for each in _all_given(self._files[path]))
         return {name for name, _ in given} if EVERYTHING in names else _made_of(names, given)
-
-    def _calling_on(self, receivers: Collection[str]) -> set[str]:
-        """The files, wherever they are, that call something on one of `receivers`, and may take it for what it mostly is."""
-        if not receivers:
-            return set()
-        return {
-            path
-            for path in self._saying(receivers)
-            if any(_receiver(each.chain) in receivers for each in self._files[path].references)
-        }
 
     def _elected(self, names: set[str], paths: set[str]) -> set[str]:
         """Receivers that are taken for a class with one of `names`, in these files: it may have other methods now."""
@@ -315,20 +313,6 @@ class Family:
             if one
             and one[0] in paths
             and (EVERYTHING in names or self._files[one[0]].definitions[one[1]].name in names)
-        }
-
-    def _calling_elected(self, names: set[str]) -> set[str]:
-        """The files, wherever they are, that call one of `names` on what they may take for what it mostly is."""
-        elected = {receiver for receiver, one in self.resolver.votes.items() if one}
-        if not names or not elected:
-            return set()
-        return {
-            path
-            for path in self._saying(names)
-            if any(
-                each.chain.rpartition(".")[2] in names and _receiver(each.chain) in elected
-                for each in self._files[path].references
-            )
         }
 
     def _words_of(self, path: str, facts: FileFacts) -> set[str]:
@@ -365,8 +349,10 @@ class Family:
         return False
 
 
-def _receiver(chain: str) -> str:
-    return chain.rpartition(".")[0].rpartition(".")[2]
+def _last_two(chain: str) -> tuple[str, str]:
+    """What something is asked of, and what is called or used there."""
+    receiver, _, name = chain.rpartition(".")
+    return receiver.rpartition(".")[2], name
 
 
 def _given_otherwise(before: FileFacts | None, after: FileFacts | None) -> set[str]:
