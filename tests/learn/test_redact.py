@@ -146,6 +146,26 @@ def test_what_stands_around_a_secret_stays_readable(text, expected):
     assert redact(text)[0] == expected
 
 
+DYNATRACE = "dt0" + "c01." + made(24) + "." + made(64)
+PEM = "-----BEGIN PRIVATE " + "KEY-----\n" + BODY
+
+
+# Each of these ends where a possessive group gives up, which Python 3.11.2 gets wrong (docs/decisions/0013).
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Mail ann@corp.com. Then wait.", "Mail [REDACTED: email]. Then wait."),
+        ("ann@corp.com%4z", "[REDACTED: email]%4z"),
+        (f"Use {DYNATRACE}. Then wait.", "Use [REDACTED: api-key]. Then wait."),
+        (f"{PEM}\n - and then", "[REDACTED: private-key]\n - and then"),
+        (f"{PEM}\n-----\n", "[REDACTED: private-key]\n-----\n"),
+        (f"{PEM}\\q then", "[REDACTED: private-key]\\q then"),
+    ],
+)
+def test_what_follows_a_secret_stays_readable_on_every_python(text, expected):
+    assert redact(text)[0] == expected
+
+
 ORDINARY = [
     # memories about secrets
     "Refresh token TTL is 3600 seconds",

@@ -26,7 +26,7 @@ SECONDS = 10.0
 _LOADING = 60.0  # seconds that loading, which is ours, may take beside
 _ROOM = 1024 * 1024 * 1024  # bytes of addresses that a query may take beside what is there, threads and all
 _TOO_LONG, _TOO_LARGE, _WRONG = "too long", "too large", "wrong"
-_GAP = r"(?:\s|--[^\n]*|/\*(?>.*?\*/))*+"  # spaces and comments
+_GAP = r"(?:\s|--[^\n]*|/\*(?>.*?\*/)|(?!))*+"  # spaces and comments
 _EXPLAIN = re.compile(rf"^{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b|\([^)]*\))?", re.IGNORECASE | re.DOTALL)
 
 

@@ -138,7 +138,7 @@ def _outside_marks(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
 
 # What belongs to the same token. A rule may stop early, at the length it knows or at an odd character,
 # and half a secret left behind is a secret told.
-_TAIL = re.compile(r"(?:[A-Za-z0-9_~+-]|%[0-9A-Fa-f]{2}|[.!=/](?=[A-Za-z0-9_~+-]{6}))*+")
+_TAIL = re.compile(r"(?:[A-Za-z0-9_~+-]|%[0-9A-Fa-f]{2}|[.!=/](?=[A-Za-z0-9_~+-]{6})|(?!))*+")
 
 
 def _apart(text: str, spans: Iterable[_Span]) -> list[_Span]:

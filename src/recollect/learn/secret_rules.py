@@ -4,7 +4,8 @@ A rule finds its secret in the group `secret`; what stands around it (a key, a h
 readable. Two things hold for every pattern, because the text may be ten megabytes on one line:
 
 * it starts with something definite, and what may repeat is bounded or possessive (`*+`), so that
-  matching is linear;
+  matching is linear. A possessive group ends in an alternative that never matches, `(?:…|(?!))*+`: before
+  3.11.5 Python keeps what a group consumed before it failed, and that alternative puts it back;
 * `hints` are lower-case pieces of which at least one must occur in the text for the pattern to be tried.
   Most memories have none of them, and cost a few substring searches.
 """
@@ -217,7 +218,7 @@ def _cookie(match: re.Match[str]) -> bool:
 # Machine-made, and public: fingerprints, images, links. Only the entropy rule asks.
 PUBLIC = re.compile(
     r"""
-      -----BEGIN\ (?![A-Z0-9 ]*PRIVATE)[A-Z0-9 ]{3,40}-----(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]++)*+
+      -----BEGIN\ (?![A-Z0-9 ]*PRIVATE)[A-Z0-9 ]{3,40}-----(?:(?:\s|\\[nr]|(?!))*+[A-Za-z0-9+/=]++|(?!))*+
     | data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=]*+
     | (?:ssh-[a-z0-9]+|ecdsa-sha2-\w+|sk-[a-z0-9-]+@openssh\.com)\ AAAA[A-Za-z0-9+/=]*+
     | \bAAAA[BCE]3Nz[A-Za-z0-9+/=]*+
@@ -226,7 +227,7 @@ PUBLIC = re.compile(
     | (?:public_?key|(?-i:\bid|_id|-id|[a-z]Id|ID))["']?\s{0,3}[:=]\s{0,3}["']?[^\s"']*+
     | W/"[^"\s]*+
     | ://[^\s"'<>]*+
-    | (?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{64,}+ (?:\r?\n[ \t]*+[A-Za-z0-9+/]{16,}+)*+ =*+   # base64 of a file
+    | (?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{64,}+ (?:\r?\n[ \t]*+[A-Za-z0-9+/]{16,}+|(?!))*+ =*+   # base64 of a file
     """,
     re.X | re.I,
 )
@@ -291,8 +292,8 @@ FORMATS: tuple[Rule, ...] = (
     exact(
         "private-key",
         r"""-----BEGIN\ (?:[A-Z0-9]+\ ){0,3}PRIVATE\ KEY(?:\ BLOCK)?-----
-            (?: [^-]*+ (?:-(?!----(?:BEGIN|END))[^-]*+)*+ -----END[^-\n]{0,60}-----
-              | (?: (?:\s|\\[nrt]|["'+,])*+ (?:[A-Z][\w-]{2,20}:\ [^\n\\]{1,200} | [A-Za-z0-9+/=]{8,}+) )++ )""",
+            (?: [^-]*+ (?:-(?!----(?:BEGIN|END))[^-]*+|(?!))*+ -----END[^-\n]{0,60}-----
+              | (?: (?:\s|\\[nrt]|["'+,]|(?!))*+ (?:[A-Z][\w-]{2,20}:\ [^\n\\]{1,200} | [A-Za-z0-9+/=]{8,}+)|(?!))++ )""",
         "private key",
         accepts=_anything,
     ),
@@ -302,7 +303,12 @@ FORMATS: tuple[Rule, ...] = (
         r"PuTTY-User-Key-File-\d:[\s\S]{0,2000}?Private-Lines:\s\d+\s+(?P<secret>[A-Za-z0-9+/=\s]++)",
         "private-lines",
     ),
-    exact("jwt", r"\beyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)*+ | \bZXlK[A-Za-z0-9+/]{40,}+=*+", "eyj", "zxlk"),
+    exact(
+        "jwt",
+        r"\beyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+|(?!))*+ | \bZXlK[A-Za-z0-9+/]{40,}+=*+",
+        "eyj",
+        "zxlk",
+    ),
     exact("github-token", r"\b(?:gh[oprsu]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+)", "gh", "github_pat_"),
     exact(
         "gitlab-token",
@@ -344,7 +350,7 @@ FORMATS: tuple[Rule, ...] = (
     exact("vault-token", r"\bhv[sbr]\.[\w-]{20,}+", "hvs.", "hvb.", "hvr."),
     exact(
         "api-key",
-        r"\b(?:pat[A-Za-z0-9]{0,14}|dt0c01|dp\.[a-z]{2}|sl)\.[\w=-]{20,}+(?:\.[\w-]++)*+",
+        r"\b(?:pat[A-Za-z0-9]{0,14}|dt0c01|dp\.[a-z]{2}|sl)\.[\w=-]{20,}+(?:\.[\w-]++|(?!))*+",
         *("pat", "dt0c01.", "dp.", "sl."),
         accepts=lambda match: any(map(is_key, match[0].split("."))),
     ),

@@ -1,0 +1,23 @@
+"""Regular expressions that must mean the same on every Python that we support."""
+
+import re
+from pathlib import Path
+
+import recollect
+
+POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]*\})\+")
+PUTS_BACK = "|(?!)"
+
+
+def test_possessive_groups_put_back_what_they_took_before_they_failed():
+    """Before 3.11.5 they do not by themselves: docs/decisions/0013-which-pythons.md."""
+    unsafe = []
+    for file in sorted(Path(recollect.__file__).parent.rglob("*.py")):
+        source = file.read_text("utf-8")
+        unsafe += [
+            f"{file.name}: {source[match.start() - 40 : match.end()]!r}"
+            for match in POSSESSIVE_GROUP.finditer(source)
+            if not source[: match.start()].endswith(PUTS_BACK)
+        ]
+
+    assert unsafe == []
