@@ -21,6 +21,7 @@ HELLO = {
         "clientInfo": {"name": "tester", "version": "1"},
     },
 }
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 SERVE = [sys.executable, "-m", "recollect", "mcp"]
 
@@ -47,6 +48,11 @@ def start(home, folder):
 
 def lines(*messages):
     return "".join(json.dumps(message) + "\n" for message in messages).encode()
+
+
+def call_of(number, tool, **arguments):
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
 async def test_both_eras_of_clients_can_record_and_search(home, folder, era, version):
@@ -92,6 +98,33 @@ def test_the_server_goes_when_its_client_closes_the_stream_and_prints_nothing_el
     assert {1, 2} <= {answer.get("id") for answer in answers}
 
 
+def test_every_request_is_answered_though_the_client_closes_its_stream_right_after_it(start):
+    gotchas = [
+        call_of(3, "record_gotcha", content="Tests need a running Redis"),
+        call_of(4, "record_gotcha", content="The printer jams on Mondays"),
+    ]
+    server = start()
+
+    out, _ = server.communicate(lines(HELLO, READY, LIST, *gotchas), timeout=60)
+
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+    assert server.returncode == 0
+    assert sorted(answers) == [1, 2, 3, 4]
+    assert [answers[number]["result"]["structuredContent"]["outcome"] for number in (3, 4)] == ["stored"] * 2
+
+
+def test_a_cancelled_request_does_not_keep_the_server_when_its_client_is_gone(start):
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}
+    server = start()
+
+    out, _ = server.communicate(
+        lines(HELLO, READY, call_of(3, "search_memory", query="x"), cancel), timeout=30
+    )
+
+    assert server.returncode == 0
+    assert b'"id":1' in out
+
+
 def test_the_server_goes_when_its_parent_is_killed_and_the_stream_stays_open(start, tmp_path):
     """As when a host crashes, and another child of its still has the pipe."""
     reading, writing = os.pipe()
@@ -119,14 +152,9 @@ def test_the_server_goes_when_its_parent_is_killed_and_the_stream_stays_open(sta
 
 def test_a_broken_configuration_does_not_stop_the_handshake(start, home):
     (home / "config.toml").write_text("this is not TOML")
-    call = {
-        "jsonrpc": "2.0",
-        "id": 3,
-        "method": "tools/call",
-        "params": {"name": "search_memory", "arguments": {"query": "x"}},
-    }
+    call = call_of(3, "search_memory", query="x")
     server = start()
-    server.stdin.write(lines(HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, LIST, call))
+    server.stdin.write(lines(HELLO, READY, LIST, call))
     server.stdin.flush()
 
     answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in range(3))}

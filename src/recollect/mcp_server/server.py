@@ -9,6 +9,7 @@ import anyio
 from mcp.server import CacheHint, MCPServer
 
 from recollect import __version__
+from recollect.mcp_server import stdio
 from recollect.mcp_server.code_tools import add_code_tools
 from recollect.mcp_server.desk import Desk
 from recollect.mcp_server.prompts import add_prompts, add_resources
@@ -46,11 +47,11 @@ def build_server(desk: Desk) -> MCPServer[Any]:
 
 
 def serve_stdio(desk: Desk) -> None:
-    """Until the client closes the stream, or is gone."""
+    """Until the client has closed the stream and has its answers, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that reads could not be interrupted otherwise
     threading.Thread(target=_follow_parent, daemon=True).start()
     try:
-        anyio.run(build_server(desk).run_stdio_async)
+        anyio.run(stdio.serve, build_server(desk))
     except* BrokenPipeError:  # it did not wait for the answer
         pass
     finally:
