@@ -25,6 +25,7 @@ from recollect.store.presence import Presence
 logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 30  # eight writers at once queue for far less; past this something is stuck
+Value = int | float | bytes | str | None  # what a column holds and a query is given
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
 # apsw would write what SQLite reports to stderr, which belongs to the host.

@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
+
+if TYPE_CHECKING:  # loads SQLite, which those who ask DuckDB do not need
+    from recollect.store.connection import Value
 
 TABLES = {
     "tool_executions": {
@@ -215,7 +218,7 @@ TASK_COLUMNS = (
 )
 
 
-def execution_row(each: Execution) -> tuple[object, ...]:
+def execution_row(each: Execution) -> "tuple[Value, ...]":
     return (
         each.key,
         m.to_text(each.at),
@@ -249,7 +252,7 @@ def execution_from(row: Sequence[Any]) -> Execution:
     )
 
 
-def touch_row(touch: Touch) -> tuple[object, ...]:
+def touch_row(touch: Touch) -> "tuple[Value, ...]":
     lines = None if touch.lines is None else m.dumps({"start": touch.lines[0], "end": touch.lines[1]})
     return (
         touch.key,
@@ -283,7 +286,7 @@ def touch_from(row: Sequence[Any]) -> Touch:
     )
 
 
-def task_row(task: Task) -> tuple[object, ...]:
+def task_row(task: Task) -> "tuple[Value, ...]":
     return (
         task.id,
         task.session,

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.connection import Database, Value
 from recollect.store.episode_rows import (
     EXECUTION_COLUMNS,
     TABLES,
@@ -130,7 +130,8 @@ class EpisodeShelf:
         limit: int,
     ) -> list[Execution]:
         """In the order they were recorded: those after a number; with `before`, the last that come before that one."""
-        which, params = "id > ?", [*_mine(owner), after]
+        params: list[Value] = [*_mine(owner), after]
+        which = "id > ?"
         for name, value in (("session_id", session), ("task_id", task)):
             if value is not None:
                 which, params = f"{which} AND {name} = ?", [*params, value]
@@ -217,7 +218,7 @@ class EpisodeShelf:
             json.dumps(list(numbers)),
         )
 
-    def _tasks(self, which: str, *params: object) -> list[Task]:
+    def _tasks(self, which: str, *params: Value) -> list[Task]:
         with self._db.reading() as db:
             return [
                 task_from(row)

@@ -75,7 +75,8 @@ def rows_in(db: apsw.Connection, changeset: bytes, tables: Iterable[str]) -> lis
 
 
 def _row_from(change: apsw.TableChange, names: Sequence[str]) -> Row:
-    old, new = change.old or (), change.new or ()
+    old: Sequence[Any] = change.old or ()
+    new: Sequence[Any] = change.new or ()
     values = [(name, old[at] if old else None, new[at] if new else None) for at, name in enumerate(names)]
     source = old or new
     key = tuple(source[at] for at in sorted(change.pk_columns))

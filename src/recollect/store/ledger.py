@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.connection import Database, Value
 
 _COLUMNS = "id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome"
 _LOOKED_BACK = 16  # calls, for how many have failed in a row
@@ -102,7 +102,7 @@ class LedgerShelf:
         return good, m.from_text(str(calls[0][0])) if good else None
 
 
-def _row(call: Call) -> tuple[object, ...]:
+def _row(call: Call) -> tuple[Value, ...]:
     return (
         call.id,
         call.user_id,

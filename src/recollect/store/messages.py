@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.connection import Database, Value
 
 _COLUMNS = "user_id, project_id, session, position, author, text, created_at"
 _THERE = "forgotten_at IS NULL"
@@ -125,7 +125,7 @@ class MessageShelf:
         return dropped
 
 
-def _row(message: m.Message) -> tuple[object, ...]:
+def _row(message: m.Message) -> tuple[Value, ...]:
     return (
         message.user_id,
         message.project_id,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.connection import Database, Value
 from recollect.store.words import searchable, terms
 
 PASSAGE = 300  # characters; of 250 to 1,200 the small ones found most (bench/window)
@@ -147,7 +147,7 @@ def passages(text: str) -> Iterator[str]:
         yield "\n".join(passage)
 
 
-def _delete(db: apsw.Connection, where: str, params: Sequence[object]) -> int:
+def _delete(db: apsw.Connection, where: str, params: Sequence[Value]) -> int:
     nums = [int(row[0]) for row in db.execute(f"SELECT num FROM pruned WHERE {where}", params)]
     for num in nums:
         db.execute(

@@ -9,6 +9,7 @@ import apsw
 
 import recollect.model as m
 from recollect.store import episodes
+from recollect.store.connection import Value
 from recollect.store.pruned import FORGET_WORDS
 
 MARK = "forgotten"  # the setting of a project that was: `at` which time, by which `change`
@@ -52,7 +53,7 @@ class Purged:
 def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, at: datetime) -> Cleared:
     """Memories and messages out of sight, all else out of the store; `project_id` None is all the user has."""
 
-    def change(sql: str, *params: object) -> int:
+    def change(sql: str, *params: Value) -> int:
         db.execute(sql, (user_id, project_id, *params))
         return db.changes()
 
