@@ -2,7 +2,7 @@
 
 import re
 from itertools import pairwise
-from math import log2
+from math import fsum, log2
 from urllib.parse import unquote
 
 _FILLER = re.compile(r"[x*#•]{6,}|(?<![^\W_])x{3,}(?![^\W_])|\*{3}|\.{3}|…|0{10,}|#{4}|EXAMPLE$", re.I)
@@ -154,4 +154,4 @@ def is_key(value: str) -> bool:
 def _entropy(text: str) -> float:
     """Bits per character."""
     counts = [text.count(char) for char in set(text)]
-    return -sum(count / len(text) * log2(count / len(text)) for count in counts)
+    return -fsum(count / len(text) * log2(count / len(text)) for count in counts)
