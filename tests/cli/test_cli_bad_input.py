@@ -285,7 +285,7 @@ def test_output_that_finds_no_room_is_told(home, remember):
 def test_closed_streams_are_no_error_and_never_become_the_store(home, remember):
     remember("Use tabs")
 
-    done = subprocess.run(f"{sys.executable} -m recollect list <&- >&- 2>&-", shell=True)
+    done = subprocess.run(["sh", "-c", '"$0" -m recollect list <&- >&- 2>&-', sys.executable])
 
     assert done.returncode == 0
     assert (home / "recollect.db").read_bytes().startswith(b"SQLite format 3")

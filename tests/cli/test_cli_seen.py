@@ -2,13 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
+
+import child
 
 FORGED = "x\n✓ store      All is well.\x1b[2J"
 
@@ -102,44 +101,25 @@ def test_the_labels_of_a_card_keep_their_distance(run, remember):
     assert "\nstate           superseded" in card
 
 
-@pytest.fixture
-def open_home():
-    """A home that a process without our rights can reach."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
-    folder.chmod(0o755)
-    yield folder / "home"
-    (folder / "home").chmod(0o700)
-    shutil.rmtree(folder)
-
-
-# To root no folder is read-only, so it gives up being root when all is imported.
-AS_NOBODY = """
-import os, sys
-import recollect.engine, recollect.cli.care, recollect.recall.slo, recollect.learn.write
+DOCTOR = f"""{child.OBEY_MODES}
+import sys
 from recollect.__main__ import main
-if os.getuid() == 0:
-    os.setgid(65534)
-    os.setuid(65534)
-sys.exit(main(sys.argv[1:]))
+sys.exit(main(["doctor", "--project", "/"]))
 """
 
 
-def test_doctor_says_that_nothing_can_be_written(run, open_home, monkeypatch):
-    monkeypatch.setenv("RECOLLECT_HOME", str(open_home))
+@pytest.mark.skipif(not child.CAN_OBEY_MODES, reason=child.WHY_NOT)
+def test_doctor_says_that_nothing_can_be_written(run, home, request):
     assert run("remember", "Use tabs").code == 0
-    for each in [*open_home.rglob("*"), open_home]:
-        if os.getuid() == 0:
-            os.chown(each, 65534, 65534)
-        each.chmod(0o500 if each.is_dir() else 0o400)
+    request.addfinalizer(lambda: child.make_writable(home))
+    child.make_read_only(home)
 
     done = subprocess.run(
-        [sys.executable, "-c", AS_NOBODY, "doctor", "--project", "/"],
+        [sys.executable, "-c", DOCTOR],
         capture_output=True,
         env={**os.environ, "RECOLLECT_USER": "nobody", "HOME": "/"},
         cwd="/",
     )
 
     assert done.returncode == 1, done.stderr
-    assert (
-        f"✗ home       Nothing can be written: {open_home} is read-only for nobody." in done.stdout.decode()
-    )
+    assert f"✗ home       Nothing can be written: {home} is read-only for nobody." in done.stdout.decode()

@@ -1,7 +1,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import apsw
@@ -396,29 +395,22 @@ def test_after_an_unclean_end_the_whole_file_is_checked(path):
 
 
 @pytest.fixture
-def open_home():
-    """A home that a process without our rights can reach."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
-    folder.chmod(0o755)
-    home = folder / "home"
-    home.mkdir(mode=0o700)
-    yield home
-    for each in [home, *home.rglob("*")]:
-        each.chmod(0o700)
-    shutil.rmtree(folder)
-
-
-def give_away(home, mode):
-    """To nobody, with all files readable and the folders of this mode."""
-    for each in [*home.rglob("*"), home]:
-        if os.getuid() == 0:
-            os.chown(each, 65534, 65534)
-        each.chmod(mode if each.is_dir() else 0o400)
+def read_only(home):
+    """Makes the home read-only when it is called, until the end of the test."""
+    if not child.CAN_OBEY_MODES:
+        pytest.skip(child.WHY_NOT)
+    yield lambda: child.make_read_only(home)
+    child.make_writable(home)
 
 
 READ_AND_TRY_TO_WRITE = (
-    child.AS_NOBODY
+    child.OBEY_MODES
     + """
+import sys
+from pathlib import Path
+import recollect.errors as errors
+from recollect.store.sqlite import SqliteStore
+from samples import EVERYTHING, MINE, keep, memory
 store = SqliteStore(Path(sys.argv[1]))
 print(len(store.newest(EVERYTHING)), len(store.match(MINE, "number", 100)), len(store.check()))
 for write in (lambda: keep(store, memory("New.")), store.backup):
@@ -431,38 +423,42 @@ store.close()
 )
 
 
-def test_a_read_only_home_can_be_read_and_refuses_writes(open_home):
-    filled(open_home / "recollect.db", 20)
-    give_away(open_home, 0o500)
-    before = {path: path.read_bytes() for path in open_home.rglob("*") if path.is_file()}
+def test_a_read_only_home_can_be_read_and_refuses_writes(home, path, read_only):
+    filled(path, 20)
+    read_only()
+    before = {file: file.read_bytes() for file in home.rglob("*") if file.is_file()}
 
-    lines = child.run(READ_AND_TRY_TO_WRITE, open_home / "recollect.db").splitlines()
+    lines = child.run(READ_AND_TRY_TO_WRITE, path).splitlines()
 
     assert lines[0] == "21 20 0"
     assert "read-only: nothing was changed" in lines[1]
     assert "Nothing was changed" in lines[2]
-    assert {path: path.read_bytes() for path in open_home.rglob("*") if path.is_file()} == before
+    assert {file: file.read_bytes() for file in home.rglob("*") if file.is_file()} == before
 
 
-def test_a_read_only_home_shows_what_a_killed_process_left_in_the_log(open_home):
-    killed(open_home / "recollect.db")
-    give_away(open_home, 0o500)
+def test_a_read_only_home_shows_what_a_killed_process_left_in_the_log(path, read_only):
+    killed(path)
+    read_only()
 
-    lines = child.run(READ_AND_TRY_TO_WRITE, open_home / "recollect.db").splitlines()
+    lines = child.run(READ_AND_TRY_TO_WRITE, path).splitlines()
 
     assert lines[0] == "20 20 0"
 
 
-def test_a_home_that_cannot_be_made_says_so(open_home):
-    give_away(open_home, 0o500)
-    code = f"""{child.AS_NOBODY}
+def test_a_home_that_cannot_be_made_says_so(home, read_only):
+    read_only()
+    code = f"""{child.OBEY_MODES}
+import sys
+from pathlib import Path
+import recollect.errors as errors
+from recollect.store.sqlite import SqliteStore
 try:
     SqliteStore(Path(sys.argv[1]) / "new" / "recollect.db")
 except errors.StoreUnwritable as error:
     print(error.message, error.hint)
 """
 
-    out = child.run(code, open_home)
+    out = child.run(code, home)
 
     assert "new" in out
     assert "RECOLLECT_HOME" in out
@@ -523,7 +519,7 @@ def small_disk(tmp_path):
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if os.getuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("needs the right to mount a small disk; the test above covers the same without")
+        pytest.skip("needs the right to mount a disk (root); a file that may not grow is tested without")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
 
