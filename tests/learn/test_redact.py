@@ -148,6 +148,8 @@ def test_what_stands_around_a_secret_stays_readable(text, expected):
 
 DYNATRACE = "dt0" + "c01." + made(24) + "." + made(64)
 PEM = "-----BEGIN PRIVATE " + "KEY-----\n" + BODY
+JWT = "ey" + "J" + made(30) + ".ey" + "J" + made(60) + "." + made(43)
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\n" + BODY
 
 
 # Each of these ends where a possessive group gives up, which Python 3.11.2 gets wrong (docs/decisions/0013).
@@ -160,6 +162,9 @@ PEM = "-----BEGIN PRIVATE " + "KEY-----\n" + BODY
         (f"{PEM}\n - and then", "[REDACTED: private-key]\n - and then"),
         (f"{PEM}\n-----\n", "[REDACTED: private-key]\n-----\n"),
         (f"{PEM}\\q then", "[REDACTED: private-key]\\q then"),
+        (f"Use {JWT}; then wait.", "Use [REDACTED: jwt]; then wait."),
+        (f"{CERTIFICATE}\n \\ {made(40)}", f"{CERTIFICATE}\n \\ [REDACTED: high-entropy]"),
+        (f"{BODY}\n and {made(40)}", f"{BODY}\n and [REDACTED: high-entropy]"),
     ],
 )
 def test_what_follows_a_secret_stays_readable_on_every_python(text, expected):
