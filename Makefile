@@ -8,19 +8,19 @@ CODE := src tests bench scripts
 .PHONY: run test lint types tests bench matrix format clean
 
 run: $(STAMP)
-	@$(BIN)/recollect demo
+	@$(BIN)/python -m recollect demo
 
 test: lint types tests
 
 lint: $(STAMP)
-	$(BIN)/ruff check $(CODE)
-	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/python -m ruff check $(CODE)
+	$(BIN)/python -m ruff format --check $(CODE)
 
 types: $(STAMP)
-	$(BIN)/mypy
+	$(BIN)/python -m mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest
+	$(BIN)/python -m pytest
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)
@@ -30,8 +30,8 @@ matrix:
 	$(PYTHON) scripts/matrix.py $(MATRIX)
 
 format: $(STAMP)
-	$(BIN)/ruff check --fix $(CODE)
-	$(BIN)/ruff format $(CODE)
+	$(BIN)/python -m ruff check --fix $(CODE)
+	$(BIN)/python -m ruff format $(CODE)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -90,4 +91,12 @@ def test_it_ends_with_a_command_that_can_be_typed_here(tmp_path, monkeypatch):
 
     assert in_the_folder_of_make == ".venv/bin/recollect"
     assert below_it == str(scripts.relative_to("/") / "recollect")
-    assert elsewhere == "recollect"
+    assert elsewhere == str(scripts / "recollect")
+
+
+def test_a_command_in_a_folder_with_a_space_can_be_typed_as_it_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "my tools" / "bin" / "python"))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir(tmp_path)
+
+    assert shlex.split(recollect.demo._command()) == ["my tools/bin/recollect"]

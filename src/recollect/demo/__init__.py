@@ -1,5 +1,7 @@
 """A story in two sessions, told by the real engine in a folder that is gone afterwards."""
 
+import contextlib
+import shlex
 import shutil
 import sys
 import tempfile
@@ -46,11 +48,12 @@ def run(echo: Echo, accent: Accent = str) -> None:
 
 def _command() -> str:
     """What to type here to call us: after `make run` we are in a virtual environment that is not on the PATH."""
-    script = Path(sys.executable).parent.resolve() / "recollect"
-    try:
-        return "recollect" if shutil.which("recollect") else str(script.relative_to(Path.cwd()))
-    except (ValueError, OSError):  # it is elsewhere, or this folder is gone
+    if shutil.which("recollect"):
         return "recollect"
+    script = Path(sys.executable).parent.resolve() / "recollect"
+    with contextlib.suppress(ValueError, OSError):  # it is elsewhere, or this folder is gone
+        script = script.relative_to(Path.cwd())
+    return shlex.quote(str(script))
 
 
 # Put together here so that no scanner takes this file for one with a key in it.
