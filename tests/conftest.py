@@ -13,6 +13,15 @@ from recollect.daemon.client import stop
 from recollect.engine import Engine
 from recollect.store.sqlite import SqliteStore
 
+# What you have set for yourself (signed commits, hooks, colours, an agent that runs the tests) is not what is tested.
+for name in [
+    name for name in os.environ if name.startswith(("GIT_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE"))
+]:
+    del os.environ[name]
+for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "PYTHONWARNINGS"):
+    os.environ.pop(name, None)
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
 settings.register_profile(
     "recollect",
     deadline=None,  # other work on the machine is no fault of ours

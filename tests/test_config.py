@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.config import load_settings
-from recollect.errors import BadSetting
+from recollect.errors import BadSetting, NoHome
 
 
 def write(home, text):
@@ -24,6 +24,13 @@ def test_recollect_home_moves_everything(tmp_path):
     settings = load_settings(environment={"RECOLLECT_HOME": str(tmp_path / "elsewhere")})
 
     assert settings.database == tmp_path / "elsewhere" / "recollect.db"
+
+
+def test_a_home_that_nobody_has_is_an_error_with_a_hint():
+    with pytest.raises(NoHome) as refused:
+        load_settings(environment={"RECOLLECT_HOME": "~nobody-of-this-name/memory"})
+
+    assert "RECOLLECT_HOME" in refused.value.hint
 
 
 @pytest.mark.parametrize(

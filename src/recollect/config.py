@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import BadSetting
+from recollect.errors import BadSetting, NoHome
 
 _PREFIX = "RECOLLECT_"
 # Variables that are not settings: where the home is, keys, which no file of ours may hold, and what a hook, which reads
@@ -72,7 +72,7 @@ def load_settings(
 ) -> Settings:
     """Raises `BadSetting` for an unknown name or a value it cannot have."""
     environment = os.environ if environment is None else environment
-    place = Path(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect").expanduser().absolute()
+    place = expanded(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect")
     settings = Settings(home=place, user=_login())
     file = place / "config.toml"
     for name, value in _read(file).items():
@@ -88,6 +88,14 @@ def load_settings(
         raise BadSetting("embedder = http needs embedder_url and embedder_model.", "Set both, or use minilm.")
     _check_sidecar(settings)
     return settings
+
+
+def expanded(path: Path | str) -> Path:
+    """`~` and `~name` replaced by home folders. Raises `NoHome`."""
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:
+        raise NoHome from error
 
 
 def _check_sidecar(settings: Settings) -> None:

@@ -97,6 +97,15 @@ class BadSetting(RecollectError):
     """A setting that is unknown or has a value it cannot have."""
 
 
+class NoHome(RecollectError):
+    """A user without a home folder, as in a container that runs under a number nobody has a name for."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "You have no home folder to keep memory in.", "Set HOME or RECOLLECT_HOME to a folder of yours."
+        )
+
+
 class NoSuchFolder(RecollectError):
     def __init__(self, path: object) -> None:
         super().__init__(

@@ -41,6 +41,11 @@ def test_a_home_that_is_none_is_no_matter(hook, tmp_path, name):
     assert hook(environment={"RECOLLECT_HOME": str(tmp_path / name)}) == b""
 
 
+def test_a_user_without_a_home_is_no_matter_and_leaves_no_folder(hook, tmp_path):
+    assert hook(environment={"RECOLLECT_HOME": "~nobody-of-this-name/memory"}, cwd=tmp_path) == b""
+    assert not list(tmp_path.glob("~*"))
+
+
 def test_a_full_disk_is_no_matter(hook, no_daemon):
     def no_more_room():
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

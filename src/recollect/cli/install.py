@@ -178,6 +178,7 @@ class _Work:
 def _where(door: Door) -> tuple[str, Path]:
     """For the user; or for a project: the folder that was named, else the repository we stand in."""
     from recollect.codebase.project import look as look_at
+    from recollect.config import expanded
 
     if door.project in set(_names()) and not Path(door.project).is_dir():
         raise click.UsageError(f"Put the host first: {door.project} --project.", click.get_current_context())
@@ -188,7 +189,7 @@ def _where(door: Door) -> tuple[str, Path]:
         return "project", folder.resolve()
     if door.whole_project:
         return "project", look_at(Path.cwd()).root
-    return "user", Path.home()
+    return "user", expanded("~")
 
 
 def _watched() -> bool:

@@ -6,6 +6,7 @@ import click
 
 from recollect.cli import show as look
 from recollect.cli.door import Door, shared
+from recollect.errors import NoHome
 
 
 @click.command()
@@ -30,9 +31,8 @@ def mcp(door: Door, port: int | None, token: bool) -> None:
     recollect mcp --http 8765
     """
     from recollect.daemon.log import write_log
-    from recollect.daemon.wire import home_folder
 
-    home = Path(door.home).absolute() if door.home else Path(home_folder())
+    home = _home(door)
     if token:
         from recollect.mcp_server.http import read_token
 
@@ -54,3 +54,13 @@ def mcp(door: Door, port: int | None, token: bool) -> None:
         from recollect.mcp_server.http import serve_http
 
         serve_http(desk, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
+
+
+def _home(door: Door) -> Path:
+    """Where memory is kept, without reading settings: a broken file must not stop the handshake."""
+    from recollect.daemon.wire import NoAnswer, home_folder
+
+    try:
+        return Path(door.home).absolute() if door.home else Path(home_folder())
+    except NoAnswer as error:
+        raise NoHome from error

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import recollect.model as m
+from recollect.config import expanded
 from recollect.daemon.conversation import Conversation, Work
 from recollect.daemon.engines import Engines
 from recollect.daemon.spool import Fields, HookSpool
 from recollect.engine import Engine
-from recollect.errors import EmbedderUnavailable, RecollectError, StoreError
+from recollect.errors import EmbedderUnavailable, NoHome, RecollectError, StoreError
 from recollect.hosts import shapes
 from recollect.hosts.answers import printed, together
 from recollect.hosts.events import HostEvent, host_event, told, transcript_of
@@ -389,7 +390,10 @@ def _know_transcript(engine: Engine, conversation: Conversation, event: HostEven
     if conversation.transcript or not (named := transcript_of(event)):
         return
     since = m.utc_now() - timedelta(hours=1)
-    if any(found.path == Path(named) for found in session_files(Path.home(), since, os.environ)):
+    kept = []
+    with suppress(NoHome):
+        kept = session_files(expanded("~"), since, os.environ)
+    if any(found.path == Path(named) for found in kept):
         conversation.transcript = named
         session = engine.sessions.get(conversation.session)
         if not session.transcript:

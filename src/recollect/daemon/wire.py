@@ -27,7 +27,11 @@ class NoAnswer(Exception):
 
 
 def home_folder() -> str:
-    return os.path.abspath(os.path.expanduser(os.environ.get("RECOLLECT_HOME") or "~/.recollect"))  # noqa: PTH100, PTH111
+    """Raises `NoAnswer` for a user who has no home."""
+    folder = os.path.expanduser(os.environ.get("RECOLLECT_HOME") or "~/.recollect")  # noqa: PTH111
+    if folder.startswith("~"):
+        raise NoAnswer("no home folder")
+    return os.path.abspath(folder)  # noqa: PTH100
 
 
 def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: float) -> bytes:

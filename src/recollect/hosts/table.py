@@ -345,10 +345,10 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    from recollect.config import load_settings  # slow, and the table is asked for often
+    from recollect.config import expanded, load_settings  # slow, and the table is asked for often
 
     shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
-    return Machine(Path.home(), running_program(), os.environ, shortens=shortens)
+    return Machine(expanded("~"), running_program(), os.environ, shortens=shortens)
 
 
 def running_program() -> tuple[str, ...]:
