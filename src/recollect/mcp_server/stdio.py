@@ -5,7 +5,6 @@ closes the stream and reads (`printf … | recollect mcp`) would lose answers, s
 until they are written.
 """
 
-from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,50 +14,76 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
-LAST_ANSWERS_SECONDS = 60.0  # that requests still in progress may take once the client has closed its stream
+LAST_ANSWERS_SECONDS = 60.0  # that one more answer may take once the client has closed its stream
 
 Item = SessionMessage | Exception
 
 
 class Unanswered:
-    """Counts requests by id, until each was answered or cancelled."""
+    """What each side has asked and the other has not answered yet."""
 
     def __init__(self) -> None:
-        self._requests: Counter[str | int] = Counter()
+        self._by_client = 0  # requests that are neither answered nor cancelled
+        self._by_server: set[wire.RequestId | None] = set()
+        self._ended = False
         self._changed = anyio.Event()
 
     def received(self, item: Item) -> None:
-        message = item.message if isinstance(item, SessionMessage) else None
+        if not isinstance(item, SessionMessage):
+            return
+        if isinstance(item.message, wire.JSONRPCRequest):
+            self._by_client += 1
+            item.metadata = ServerMessageMetadata(on_request_unanswered=self._cancelled)
+        elif isinstance(item.message, wire.JSONRPCResponse | wire.JSONRPCError):
+            self._by_server.discard(item.message.id)
+
+    def sending(self, message: wire.JSONRPCMessage) -> None:
         if isinstance(message, wire.JSONRPCRequest):
-            self._requests[message.id] += 1
-        elif isinstance(message, wire.JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._remove((message.params or {}).get("requestId"))
+            if self._ended:
+                raise anyio.ClosedResourceError  # nobody could answer it any more
+            self._by_server.add(message.id)
+
+    def end(self) -> list[SessionMessage]:
+        """Answers to the server's requests, which the client will not give any more."""
+        self._ended = True
+        error = wire.ErrorData(code=wire.CONNECTION_CLOSED, message="Connection closed")
+        return [
+            SessionMessage(wire.JSONRPCError(jsonrpc="2.0", id=request, error=error))
+            for request in self._by_server
+        ]
 
     def sent(self, message: wire.JSONRPCMessage) -> None:
-        if isinstance(message, wire.JSONRPCResponse | wire.JSONRPCError):
-            self._remove(message.id)
+        if isinstance(message, wire.JSONRPCResponse | wire.JSONRPCError) and message.id is not None:
+            self._settle()
 
-    def _remove(self, request: Any) -> None:
-        if isinstance(request, str | int) and self._requests[request] > 0:
-            self._requests[request] -= 1
-            self._changed.set()
+    async def _cancelled(self) -> None:
+        self._settle()
 
-    async def wait_for_none(self) -> None:
-        while self._requests.total() > 0:
+    def _settle(self) -> None:
+        self._by_client -= 1
+        self._changed.set()
+
+    async def wait_for_none(self, seconds: float) -> None:
+        """Wait until the client has all its answers, or none was taken for so long."""
+        while self._by_client > 0:
             self._changed = anyio.Event()
-            await self._changed.wait()
+            with anyio.move_on_after(seconds) as limit:
+                await self._changed.wait()
+            if limit.cancelled_caught:
+                return
 
 
 class Answers:
-    """The stream that the server writes to; notes what was answered once it is written."""
+    """The stream that the server writes to; notes what is asked and answered."""
 
     def __init__(self, stream: WriteStream[SessionMessage], unanswered: Unanswered) -> None:
         self._stream = stream
         self._unanswered = unanswered
 
     async def send(self, item: SessionMessage, /) -> None:
+        self._unanswered.sending(item.message)
         try:
             await self._stream.send(item)
         finally:
@@ -94,5 +119,6 @@ async def _forward(
             async for item in incoming:
                 unanswered.received(item)
                 await requests.send(item)
-        with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-            await unanswered.wait_for_none()
+        for item in unanswered.end():
+            await requests.send(item)
+        await unanswered.wait_for_none(LAST_ANSWERS_SECONDS)
