@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,17 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".matrix"
 USER = "recollect-matrix"
 OLDEST = (3, 11)
+PLACES = ["~/.pyenv/versions", "~/.local/share/uv/python", "/opt"]
 SYSTEM = ["/usr/local/bin", "/usr/bin"]
-PROBE = (
-    "import ensurepip, sys, venv; print(sys.version.split()[0], sys.executable, sys.base_prefix, sep='\\n')"
-)
+PROBE = "import ensurepip, ssl, sys, venv; print(sys.version.split()[0], sys.executable, sys.base_prefix, sep='\\n')"
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TERM|TMPDIR|PIP_\w+|SSL_\w+|\w+_(?:proxy|PROXY)")  # of the environment
+# For one process and its children, root's home holds nothing but an interpreter that is there, and anyone may enter it.
+LEND = """
+set -e; home=$1; prefix=$2; shift 2
+kept=$(mktemp -d); mount --bind "$prefix" "$kept"
+mount -t tmpfs -o mode=755 tmpfs "$home"; mkdir -p "$prefix"; mount --bind "$kept" "$prefix"
+umount "$kept"; rmdir "$kept"; exec "$@"
+"""
 
 
 class NotPossible(Exception):
@@ -106,26 +113,34 @@ def main() -> int:
 
 def interpreters() -> list[Interpreter]:
     """Each version once, the oldest first."""
-    home = Path.home()
     folders = [Path(folder) for folder in os.get_exec_path()]
-    folders += [*home.glob(".pyenv/versions/*/bin"), *home.glob(".local/share/uv/python/*/bin")]
-    folders += [*map(Path, SYSTEM), *Path("/opt").glob("*/bin")]
+    for place in PLACES:
+        with suppress(OSError):
+            folders += [versioned / "bin" for versioned in sorted(Path(place).expanduser().iterdir())]
+    folders += map(Path, SYSTEM)
     found: dict[str, Interpreter] = {}
     for folder in folders:
-        for program in sorted(folder.glob("python3*")):
-            if re.fullmatch(r"python3(\.\d+)?", program.name) and (python := probe(program)):
+        programs: list[Path] = []
+        with suppress(OSError):  # it is not there, or not ours to read
+            programs = sorted(
+                file for file in folder.iterdir() if re.fullmatch(r"python3(\.\d+)?", file.name)
+            )
+        for program in programs:
+            if python := probe(program):
                 found.setdefault(python.version, python)
     return sorted(found.values(), key=lambda python: python.number)
 
 
-def probe(program: Path, account: Account | None = None) -> Interpreter | None:
+def probe(program: Path, account: Account | None = None, prefix: Path | None = None) -> Interpreter | None:
     """None for one that is too old, is broken, cannot make an environment or is itself inside one."""
     try:
-        done = as_(account, [program, "-I", "-c", PROBE], capture_output=True, text=True, cwd="/")
+        done = as_(
+            account, [program, "-I", "-c", PROBE], lent=prefix, capture_output=True, text=True, cwd="/"
+        )
     except OSError:
         return None
-    version, executable, prefix = [*done.stdout.splitlines(), "", "", ""][:3]
-    python = Interpreter(version, Path(executable), Path(prefix))
+    version, executable, base = [*done.stdout.splitlines(), "", "", ""][:3]
+    python = Interpreter(version, Path(executable), Path(base))
     inside_environment = (python.program.parent.parent / "pyvenv.cfg").exists()
     return None if done.returncode or python.number < OLDEST or inside_environment else python
 
@@ -139,7 +154,7 @@ def planned(pythons: list[Interpreter]) -> Iterator[Row]:
 
 
 class Folders:
-    """A temporary place for clones, homes and copies of interpreters, and the ordinary user, all removed at the end."""
+    """A temporary place for clones and homes, and the ordinary user: removed at the end."""
 
     def __enter__(self) -> "Folders":
         self.root = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
@@ -176,22 +191,16 @@ class Folders:
             os.chown(path, account.uid, account.gid)
         return path
 
-    def python(self, python: Interpreter, account: Account | None) -> Path:
-        """A program that the account can run: one in root's own home is copied."""
-        if probe(python.program, account):
-            return python.program
-        if Path.home() not in python.prefix.parents:
-            raise NotPossible(f"{python.program} cannot be run by {account.name if account else 'you'}")
-        copy = self.root / f"python-{python.version}"
-        with self._lock:
-            if not copy.exists():
-                left_out = shutil.ignore_patterns("test", "__pycache__")
-                shutil.copytree(python.prefix, copy, symlinks=True, ignore=left_out)
-                subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
-        program = copy / "bin" / f"python{python.number[0]}.{python.number[1]}"
-        if not probe(program, account):
-            raise NotPossible(f"a copy of {python.prefix} does not run")
-        return program
+
+def to_lend(python: Interpreter, account: Account | None) -> Path | None:
+    """The folder in root's home that an account needs to run an interpreter. None if it can run it already."""
+    if account is None or probe(python.program, account):
+        return None
+    if Path.home() not in python.prefix.parents:
+        raise NotPossible(f"{account.name} may not run {python.program}")
+    if not probe(python.program, account, python.prefix):
+        raise NotPossible(f"{python.prefix} could not be lent to {account.name}")
+    return python.prefix
 
 
 def run(row: Row, folders: Folders) -> Result:
@@ -206,7 +215,7 @@ def measured(row: Row, folders: Folders) -> Result:
     log = LOGS / (re.sub(r"\W+", "-", row.name).strip("-") + ".log")
     try:
         account = folders.account(row.who)
-        python = folders.python(row.python, account)
+        prefix = to_lend(row.python, account)
         clone = fresh_clone(row, folders, account)
     except NotPossible as reason:
         return Result(row, f"not possible: {reason}", "–", 0.0)
@@ -216,15 +225,13 @@ def measured(row: Row, folders: Folders) -> Result:
         def step(*command: str | Path) -> bool:
             output.write(f"\n$ {' '.join(map(str, command))}\n".encode())
             output.flush()
-            done = as_(
-                account, command, home, cwd=clone, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-            )
-            return done.returncode == 0
+            streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+            return as_(account, command, home, prefix, cwd=clone, **streams).returncode == 0
 
-        tests = step("make", "test", f"PYTHON={python}")
+        tests = step("make", "test", f"PYTHON={row.python.program}")
         clean = clone / "clean environment"
         installed = (
-            step(python, "-m", "venv", clean)
+            step(row.python.program, "-m", "venv", clean)
             and step(clean / "bin" / "python", "-m", "pip", "install", "--quiet", ".")
             and step(clean / "bin" / "recollect", "demo")
         )
@@ -248,13 +255,24 @@ def fresh_clone(row: Row, folders: Folders, account: Account | None) -> Path:
     return clone
 
 
-def as_(account: Account | None, command: Sequence[str | Path], home: Path | None = None, **more: Any) -> Any:
-    """Run a command as an account, with its home and little else of this environment."""
+def as_(
+    account: Account | None,
+    command: Sequence[str | Path],
+    home: Path | None = None,
+    lent: Path | None = None,
+    **more: Any,
+) -> Any:
+    """Run a command as an account, with its home and little else of this environment; with a folder lent to it."""
     environment = {name: value for name, value in os.environ.items() if KEPT.fullmatch(name)}
     environment["HOME"] = str(home or "/")
-    identity = {"user": account.uid, "group": account.gid, "extra_groups": []} if account else {}
-    if account:
-        environment |= {"USER": account.name, "LOGNAME": account.name}
+    if account is None:
+        return subprocess.run(command, env=environment, check=False, **more)
+    environment |= {"USER": account.name, "LOGNAME": account.name}
+    if lent:
+        become = ["setpriv", f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
+        command = ["unshare", "--mount", "sh", "-c", LEND, "sh", Path.home(), lent, *become, *command]
+        return subprocess.run(command, env=environment, check=False, **more)
+    identity = {"user": account.uid, "group": account.gid, "extra_groups": []}
     return subprocess.run(command, env=environment, check=False, **identity, **more)
 
 
