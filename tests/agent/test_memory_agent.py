@@ -197,15 +197,16 @@ class Stalled:
 
 
 def percentile(agent, calls=2000):
-    """The 99th percentile of both calls together, in milliseconds, of this thread's own time and of the wall's."""
-    walls = []
+    """The 99th percentile of both calls together, in milliseconds: of this thread's own time, and of the clock's."""
+    own, clock = [], []
     messages = [{"role": "user", "content": ASK}] * 50
     for _ in range(calls):
-        begin = time.perf_counter()
+        begin = time.thread_time(), time.perf_counter()
         agent.submit(messages)
         agent.take_pending()
-        walls.append((time.perf_counter() - begin) * 1000)
-    return sorted(walls)[int(calls * 0.99)]
+        own.append((time.thread_time() - begin[0]) * 1000)
+        clock.append((time.perf_counter() - begin[1]) * 1000)
+    return sorted(own)[int(calls * 0.99)], sorted(clock)[int(calls * 0.99)]
 
 
 @pytest.mark.parametrize("trouble", ["busy", "sidecar", "embedder", "locked", "full"])
@@ -225,7 +226,7 @@ def test_nobody_waits_for_memory(trouble, home, folder, clock, embedder, sidecar
             for _ in range(QUEUE * 2):
                 agent.submit([{"role": "user", "content": ASK}])
 
-        slowest = percentile(agent)
+        own, clock_time = percentile(agent)
 
         if lock is not None:
             lock.execute("ROLLBACK")
@@ -233,4 +234,5 @@ def test_nobody_waits_for_memory(trouble, home, folder, clock, embedder, sidecar
         sidecar.gate.set()
         stalled.gate.set()
         agent.close(5)
-    assert slowest < 1.0
+    assert own < 1.0
+    assert clock_time < 50.0  # on a busy machine; who waits for what is in trouble waits for seconds

@@ -1,13 +1,16 @@
+import shlex
 import sys
 
 import pytest
+
+COMMAND = f"{shlex.quote(sys.executable)} -c pass"
 
 
 @pytest.fixture
 def command(monkeypatch):
     """A command of the user's is set up as sidecar."""
     monkeypatch.setenv("RECOLLECT_SIDECAR", "command")
-    monkeypatch.setenv("RECOLLECT_SIDECAR_COMMAND", f"{sys.executable} -c pass")
+    monkeypatch.setenv("RECOLLECT_SIDECAR_COMMAND", COMMAND)
 
 
 def test_without_a_model_nothing_costs(run):
@@ -23,7 +26,7 @@ def test_it_says_what_would_be_sent_and_where_to_until_one_agrees(run, command):
     agreed = run("cost", "--agree")
     after = run("cost", "--json")
 
-    assert before.out.startswith(f"Nothing is sent to {sys.executable} -c pass until you agree. It would get")
+    assert before.out.startswith(f"Nothing is sent to {COMMAND} until you agree. It would get")
     assert "--agree" in before.out
     assert (agreed.code, after.json["may_send"]) == (0, True)
     assert "agreed" in run("audit").out
@@ -51,7 +54,7 @@ def test_what_would_be_sent_can_be_seen_without_its_secrets(run, remember, purpo
 def test_a_command_is_shown_the_json_it_gets(run, command):
     told = run("cost", "--show-prompt", "relate", "--json").json
 
-    assert told["place"] == f"{sys.executable} -c pass"
+    assert told["place"] == COMMAND
     assert '"purpose": "relate"' in told["prompt"]
 
 

@@ -368,11 +368,11 @@ def test_anything_like_a_key_goes_when_the_library_is_missing(monkeypatch):
 def test_time_grows_with_the_text_and_no_faster(piece):
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
-        start = time.perf_counter()
+        start = time.thread_time()  # of this thread alone: the machine may be busy
         redact(text)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     small = min(seconds(8_000) for _ in range(3))
-    large = min(seconds(64_000) for _ in range(2))
+    large = min(seconds(64_000) for _ in range(3))
 
     assert large < 8 * 4 * small + 0.05  # quadratic would be 64 times
