@@ -162,6 +162,11 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\n" + BODY
         (f"{PEM}\n - and then", "[REDACTED: private-key]\n - and then"),
         (f"{PEM}\n-----\n", "[REDACTED: private-key]\n-----\n"),
         (f"{PEM}\\q then", "[REDACTED: private-key]\\q then"),
+        (
+            "The passphrase is correct horse battery staple ' and more",
+            "The passphrase is correct horse battery staple ' and more",
+        ),
+        ("passphrase: correct horse battery staple\n\n- next", "passphrase: [REDACTED: password]\n\n- next"),
         (f"Use {JWT}; then wait.", "Use [REDACTED: jwt]; then wait."),
         (f"{CERTIFICATE}\n \\ {made(40)}", f"{CERTIFICATE}\n \\ [REDACTED: high-entropy]"),
         (f"{BODY}\n and {made(40)}", f"{BODY}\n and [REDACTED: high-entropy]"),

@@ -463,7 +463,7 @@ CONTEXTS: tuple[Rule, ...] = (
     ),
     rule(
         "password",
-        rf"\bpass\s?phrase\b {_FOR} {_IS} (?P<secret>[a-z]+(?:\s[a-z]+){{2,11}}+)(?=[.!\"']|\s*(?:\n|$))",
+        rf"\bpass\s?phrase\b {_FOR} {_IS} (?P<secret>[a-z]+(?:\s[a-z]+|(?!)){{2,11}}+)(?=[.!\"']|\s*(?:\n|$))",
         "pass",
         accepts=lambda match: not is_sentence(match["secret"]),
     ),
