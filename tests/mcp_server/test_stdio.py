@@ -5,9 +5,16 @@ import os
 import subprocess
 import sys
 
+import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.message import SessionMessage
 from mcp_client import text_of
+from mcp_types import jsonrpc_message_adapter
+
+from recollect.mcp_server.desk import Desk
+from recollect.mcp_server.server import build_server
+from recollect.mcp_server.stdio import serve_streams
 
 pytestmark = pytest.mark.anyio
 
@@ -125,17 +132,28 @@ def test_a_cancelled_request_does_not_keep_the_server_when_its_client_is_gone(st
     assert json.loads(out.splitlines()[0])["id"] == 1
 
 
-def test_the_server_does_not_wait_for_folders_that_a_client_who_is_gone_cannot_name(start):
-    has_roots = {**HELLO["params"], "capabilities": {"roots": {}}}
-    server = start()
+async def test_the_server_does_not_wait_for_folders_that_a_client_who_is_gone_cannot_name(
+    home, opener, monkeypatch
+):
+    monkeypatch.setattr("recollect.mcp_server.desk.ROOTS_SECONDS", 3600.0)
+    has_roots = {**HELLO, "params": {**HELLO["params"], "capabilities": {"roots": {}}}}
+    to_server, incoming = anyio.create_memory_object_stream(10)
+    outgoing, from_server = anyio.create_memory_object_stream(10)
+    desk = Desk(str(home), None, opener)
+    sent = []
 
-    out, _ = server.communicate(
-        lines({**HELLO, "params": has_roots}, READY, call_of(3, "search_memory", query="x")), timeout=60
-    )
+    with anyio.fail_after(60):
+        async with from_server, anyio.create_task_group() as tasks:
+            tasks.start_soon(serve_streams, build_server(desk), incoming, outgoing)
+            for message in (has_roots, READY, call_of(3, "search_memory", query="x")):
+                await to_server.send(SessionMessage(jsonrpc_message_adapter.validate_python(message)))
+            async for item in from_server:
+                sent.append(item.message)
+                if getattr(item.message, "method", "") == "roots/list":
+                    await to_server.aclose()
+    desk.close()
 
-    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines()) if "method" not in answer}
-    assert server.returncode == 0
-    assert not answers[3]["result"]["isError"]
+    assert [getattr(message, "method", message.id) for message in sent] == [1, "roots/list", 3]
 
 
 def test_the_server_goes_when_its_parent_is_killed_and_the_stream_stays_open(start, tmp_path):

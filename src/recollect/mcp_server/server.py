@@ -47,7 +47,7 @@ def build_server(desk: Desk) -> MCPServer[Any]:
 
 
 def serve_stdio(desk: Desk) -> None:
-    """Until the client has closed the stream and has its answers, or is gone."""
+    """Serve until the client closes the stream and has its answers, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that reads could not be interrupted otherwise
     threading.Thread(target=_follow_parent, daemon=True).start()
     try:

@@ -1,7 +1,7 @@
-"""Standard input and output as a connection that answers what it was asked before it ends.
+"""Serve MCP over standard input and output, and answer every request before exiting.
 
 The SDK cancels the requests in progress as soon as the client closes its stream. A client that writes its requests,
-closes the stream and reads (`printf … | recollect mcp`) would lose answers, so the end of the stream is held back
+closes the stream and then reads (`printf … | recollect mcp`) would lose answers, so the end of the stream is held back
 until they are written.
 """
 
@@ -16,78 +16,78 @@ from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
-LAST_ANSWERS_SECONDS = 60.0  # that one more answer may take once the client has closed its stream
+LAST_ANSWERS_SECONDS = 60.0  # how long to wait for each remaining answer after the client closes its stream
 
 Item = SessionMessage | Exception
 
 
-class Unanswered:
-    """What each side has asked and the other has not answered yet."""
+class PendingRequests:
+    """Requests without an answer, in both directions."""
 
     def __init__(self) -> None:
-        self._by_client = 0  # requests that are neither answered nor cancelled
-        self._by_server: set[wire.RequestId | None] = set()
-        self._ended = False
+        self._from_client = 0  # neither answered nor cancelled
+        self._from_server: set[wire.RequestId | None] = set()
+        self._is_closed = False  # by the client
         self._changed = anyio.Event()
 
-    def received(self, item: Item) -> None:
+    def receive(self, item: Item) -> None:
         if not isinstance(item, SessionMessage):
             return
         if isinstance(item.message, wire.JSONRPCRequest):
-            self._by_client += 1
-            item.metadata = ServerMessageMetadata(on_request_unanswered=self._cancelled)
+            self._from_client += 1
+            item.metadata = ServerMessageMetadata(on_request_unanswered=self._cancel)
         elif isinstance(item.message, wire.JSONRPCResponse | wire.JSONRPCError):
-            self._by_server.discard(item.message.id)
+            self._from_server.discard(item.message.id)
 
-    def sending(self, message: wire.JSONRPCMessage) -> None:
+    def send(self, message: wire.JSONRPCMessage) -> None:
         if isinstance(message, wire.JSONRPCRequest):
-            if self._ended:
-                raise anyio.ClosedResourceError  # nobody could answer it any more
-            self._by_server.add(message.id)
-
-    def end(self) -> list[SessionMessage]:
-        """Answers to the server's requests, which the client will not give any more."""
-        self._ended = True
-        error = wire.ErrorData(code=wire.CONNECTION_CLOSED, message="Connection closed")
-        return [
-            SessionMessage(wire.JSONRPCError(jsonrpc="2.0", id=request, error=error))
-            for request in self._by_server
-        ]
+            if self._is_closed:
+                raise anyio.ClosedResourceError  # the SDK reports it to whoever asked as a closed connection
+            self._from_server.add(message.id)
 
     def sent(self, message: wire.JSONRPCMessage) -> None:
         if isinstance(message, wire.JSONRPCResponse | wire.JSONRPCError) and message.id is not None:
             self._settle()
 
-    async def _cancelled(self) -> None:
-        self._settle()
+    def close(self) -> list[SessionMessage]:
+        """Return an error for each request of the server's: the client cannot answer any more."""
+        self._is_closed = True
+        error = wire.ErrorData(code=wire.CONNECTION_CLOSED, message="Connection closed")
+        return [
+            SessionMessage(wire.JSONRPCError(jsonrpc="2.0", id=request, error=error))
+            for request in self._from_server
+        ]
 
-    def _settle(self) -> None:
-        self._by_client -= 1
-        self._changed.set()
-
-    async def wait_for_none(self, seconds: float) -> None:
-        """Wait until the client has all its answers, or none was taken for so long."""
-        while self._by_client > 0:
+    async def wait_until_answered(self, seconds: float) -> None:
+        """Wait until every request of the client's is answered, or no answer is sent for `seconds`."""
+        while self._from_client > 0:
             self._changed = anyio.Event()
             with anyio.move_on_after(seconds) as limit:
                 await self._changed.wait()
             if limit.cancelled_caught:
                 return
 
+    async def _cancel(self) -> None:
+        self._settle()
 
-class Answers:
-    """The stream that the server writes to; notes what is asked and answered."""
+    def _settle(self) -> None:
+        self._from_client -= 1
+        self._changed.set()
 
-    def __init__(self, stream: WriteStream[SessionMessage], unanswered: Unanswered) -> None:
+
+class CountingWriteStream:
+    """The stream that the server writes to; keeps `PendingRequests` up to date."""
+
+    def __init__(self, stream: WriteStream[SessionMessage], pending: PendingRequests) -> None:
         self._stream = stream
-        self._unanswered = unanswered
+        self._pending = pending
 
     async def send(self, item: SessionMessage, /) -> None:
-        self._unanswered.sending(item.message)
+        self._pending.send(item.message)
         try:
             await self._stream.send(item)
         finally:
-            self._unanswered.sent(item.message)
+            self._pending.sent(item.message)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -102,23 +102,31 @@ class Answers:
 
 
 async def serve(server: MCPServer[Any]) -> None:
-    """Serve one client, until it has closed its stream and has its answers."""
+    """Serve one client until it has closed its stream and has its answers."""
+    async with stdio_server() as (incoming, outgoing):
+        await serve_streams(server, incoming, outgoing)
+
+
+async def serve_streams(
+    server: MCPServer[Any], incoming: ReadStream[Item], outgoing: WriteStream[SessionMessage]
+) -> None:
     lowlevel = server._lowlevel_server
-    unanswered = Unanswered()
-    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+    pending = PendingRequests()
+    async with anyio.create_task_group() as tasks:
         requests, received = anyio.create_memory_object_stream[Item](0)
-        tasks.start_soon(_forward, incoming, requests, unanswered)
-        await lowlevel.run(received, Answers(outgoing, unanswered), lowlevel.create_initialization_options())
+        tasks.start_soon(_forward, incoming, requests, pending)
+        options = lowlevel.create_initialization_options()
+        await lowlevel.run(received, CountingWriteStream(outgoing, pending), options)
 
 
 async def _forward(
-    incoming: ReadStream[Item], requests: MemoryObjectSendStream[Item], unanswered: Unanswered
+    incoming: ReadStream[Item], requests: MemoryObjectSendStream[Item], pending: PendingRequests
 ) -> None:
     async with requests:
         async with incoming:
             async for item in incoming:
-                unanswered.received(item)
+                pending.receive(item)
                 await requests.send(item)
-        for item in unanswered.end():
+        for item in pending.close():
             await requests.send(item)
-        await unanswered.wait_for_none(LAST_ANSWERS_SECONDS)
+        await pending.wait_until_answered(LAST_ANSWERS_SECONDS)
