@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CODE := src tests bench scripts
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
 .PHONY: run test lint types tests bench matrix format clean
 
@@ -25,8 +26,10 @@ tests: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)
 
-# The suite for every Python here, as root and as an ordinary user, in odd folders: about ten minutes a row.
+# The suite with every Python here, as root and as an ordinary user, in private folders and folders with spaces.
+# Takes about ten minutes per row.
 matrix:
+	@$(CHECK_PYTHON)
 	$(PYTHON) scripts/matrix.py $(MATRIX)
 
 format: $(STAMP)
@@ -34,8 +37,8 @@ format: $(STAMP)
 	$(BIN)/python -m ruff format $(CODE)
 
 $(STAMP): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@$(CHECK_PYTHON)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 

@@ -1,15 +1,15 @@
-"""Run `make test` and a plain installation as different people would.
+"""Run `make test`, `pip install .` and `recollect demo` with every Python on this machine.
 
-Every Python on this machine (3.11 or newer) runs the suite in fresh clones: as root in an open folder and in one that only
-root may enter, and as an ordinary user in a folder with a space in its name. If you are not root, all rows run as you. Then
-`pip install .` and `recollect demo` run in a clean environment.
+Each Python from 3.11 on runs them in fresh clones of the last commit. As root: in an open folder, in a private one (mode
+0700), and as an ordinary user in a folder with a space in its name. Otherwise all rows run as you. The ordinary user is
+created for the run and removed afterwards.
 
-    make matrix                        everything
-    make matrix MATRIX="3.12 user"     rows whose name contains these words
+    make matrix                        all rows
+    make matrix MATRIX="3.12 user"     rows that match these words
     make matrix MATRIX="--jobs 2"      two rows at a time
-    make matrix MATRIX="--list"        what would run
+    make matrix MATRIX="--list"        print the rows and run none
 
-The log of each row is in .matrix/; the exit code is 1 if any row failed.
+The log of each row is in .matrix/. The exit code is 1 if a row failed or could not run.
 """
 
 import argparse
@@ -17,8 +17,10 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -30,14 +32,17 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".matrix"
-USER = "recollect-matrix"
+USER = f"recollect-matrix-{os.getpid()}"  # two runs at once do not share a user
 OLDEST = (3, 11)
-PLACES = ["~/.pyenv/versions", "~/.local/share/uv/python", "/opt"]
-SYSTEM = ["/usr/local/bin", "/usr/bin"]
-PROBE = "import ensurepip, ssl, sys, venv; print(sys.version.split()[0], sys.executable, sys.base_prefix, sep='\\n')"
-KEPT = re.compile(r"PATH|LANG|LC_\w+|TERM|TMPDIR|PIP_\w+|SSL_\w+|\w+_(?:proxy|PROXY)")  # of the environment
-# For one process and its children, root's home holds nothing but an interpreter that is there, and anyone may enter it.
-LEND = """
+VERSION_FOLDERS = ["~/.pyenv/versions", "~/.local/share/uv/python", "/opt"]
+SYSTEM_FOLDERS = ["/usr/local/bin", "/usr/bin"]
+PROBE = (
+    "import ensurepip, ssl, sys, venv;"
+    "print(sys.version.split()[0], sys.executable, sys.base_prefix, sep='\\n')"
+)
+PASSED_ON = re.compile(r"PATH|LANG|LC_\w+|TERM|TMPDIR|PIP_\w+|SSL_\w+|\w+_(?:proxy|PROXY)")  # variables
+# Run a command in a mount namespace of its own, where root's home is world-readable and holds only one interpreter.
+MOUNT_PREFIX = """
 set -e; home=$1; prefix=$2; shift 2
 kept=$(mktemp -d); mount --bind "$prefix" "$kept"
 mount -t tmpfs -o mode=755 tmpfs "$home"; mkdir -p "$prefix"; mount --bind "$kept" "$prefix"
@@ -45,8 +50,8 @@ umount "$kept"; rmdir "$kept"; exec "$@"
 """
 
 
-class NotPossible(Exception):
-    """This row cannot run on this machine; says why."""
+class CannotRun(Exception):
+    """Raised with the reason when a row cannot run on this machine."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,19 @@ class Account:
 @dataclass(frozen=True)
 class Row:
     python: Interpreter
-    who: str  # "root", "user" (an ordinary one, made for this) or "you"
-    where: str  # the folder's name; one with "private" in it is closed to others
+    who: str  # "root", "user" (created for the run) or "you"
+    folder: str  # the clone's name
 
     @property
     def name(self) -> str:
-        return f"{self.python.version} {self.who} '{self.where}'"
+        return f"{self.python.version} {self.who} '{self.folder}'"
+
+    def matches(self, word: str) -> bool:
+        return (
+            word in (self.python.version, self.who)
+            or self.python.version.startswith(f"{word}.")
+            or word in self.folder
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class Result:
     seconds: float
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         return self.tests.startswith("passed") and self.installed == "passed"
 
 
@@ -94,58 +106,65 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("only", nargs="*", help="words that a row's name must contain")
+    parser.add_argument("words", nargs="*", help="run the rows that match all of these words")
     parser.add_argument("--jobs", type=int, default=1, help="how many rows run at a time (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the rows and run none")
-    asked = parser.parse_args()
-    rows = [row for row in planned(interpreters()) if all(word in row.name for word in asked.only)]
-    if asked.list or not rows:
+    options = parser.parse_args()
+    rows = [row for row in planned_rows(find_interpreters()) if all(map(row.matches, options.words))]
+    if options.list or not rows:
         print("\n".join(row.name for row in rows) or "No Python on this machine fits.")
         return 0 if rows else 1
-    if subprocess.run(["git", "-C", ROOT, "diff", "--quiet", "HEAD"]).returncode:
+    if subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], capture_output=True).stdout:
         print("Uncommitted changes are not tested: every row clones the last commit.")
     LOGS.mkdir(exist_ok=True)
-    with Folders() as folders, ThreadPoolExecutor(asked.jobs) as pool:
-        results = list(pool.map(lambda row: run(row, folders), rows))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Workspace() as workspace, ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            results = list(pool.map(lambda row: run(row, workspace), rows))
+        except KeyboardInterrupt:
+            workspace.stop()
+            pool.shutdown(cancel_futures=True)
+            print("Interrupted.")
+            return 130
     print("\n" + table(results))
-    return 0 if all(result.passed for result in results) else 1
+    return 0 if all(result.has_passed for result in results) else 1
 
 
-def interpreters() -> list[Interpreter]:
-    """Each version once, the oldest first."""
+def find_interpreters() -> list[Interpreter]:
+    """Return one interpreter per version, oldest first."""
     folders = [Path(folder) for folder in os.get_exec_path()]
-    for place in PLACES:
-        with suppress(OSError):
-            folders += [versioned / "bin" for versioned in sorted(Path(place).expanduser().iterdir())]
-    folders += map(Path, SYSTEM)
-    found: dict[str, Interpreter] = {}
+    for place in VERSION_FOLDERS:
+        with suppress(OSError, RuntimeError):  # there is none, or no home
+            folders += [version / "bin" for version in sorted(Path(place).expanduser().iterdir())]
+    folders += map(Path, SYSTEM_FOLDERS)
+    by_version: dict[str, Interpreter] = {}
     for folder in folders:
         programs: list[Path] = []
-        with suppress(OSError):  # it is not there, or not ours to read
+        with suppress(OSError):  # it does not exist, or we may not read it
             programs = sorted(
                 file for file in folder.iterdir() if re.fullmatch(r"python3(\.\d+)?", file.name)
             )
         for program in programs:
             if python := probe(program):
-                found.setdefault(python.version, python)
-    return sorted(found.values(), key=lambda python: python.number)
+                by_version.setdefault(python.version, python)
+    return sorted(by_version.values(), key=lambda python: python.number)
 
 
-def probe(program: Path, account: Account | None = None, prefix: Path | None = None) -> Interpreter | None:
-    """None for one that is too old, is broken, cannot make an environment or is itself inside one."""
+def probe(program: Path, account: Account | None = None, mounted: Path | None = None) -> Interpreter | None:
+    """Return None if the program is too old, broken, without venv, or in a virtual environment."""
     try:
-        done = as_(
-            account, [program, "-I", "-c", PROBE], lent=prefix, capture_output=True, text=True, cwd="/"
+        done = run_as(
+            account, [program, "-I", "-c", PROBE], mounted=mounted, capture_output=True, text=True, cwd="/"
         )
     except OSError:
         return None
-    version, executable, base = [*done.stdout.splitlines(), "", "", ""][:3]
-    python = Interpreter(version, Path(executable), Path(base))
-    inside_environment = (python.program.parent.parent / "pyvenv.cfg").exists()
-    return None if done.returncode or python.number < OLDEST or inside_environment else python
+    version, executable, prefix = [*done.stdout.splitlines(), "", "", ""][:3]
+    python = Interpreter(version, Path(executable), Path(prefix))
+    is_in_environment = (python.program.parent.parent / "pyvenv.cfg").exists()
+    return None if done.returncode or python.number < OLDEST or is_in_environment else python
 
 
-def planned(pythons: list[Interpreter]) -> Iterator[Row]:
+def planned_rows(pythons: Sequence[Interpreter]) -> Iterator[Row]:
     is_root = os.getuid() == 0
     for python in pythons:
         yield Row(python, "root" if is_root else "you", "open")
@@ -153,141 +172,162 @@ def planned(pythons: list[Interpreter]) -> Iterator[Row]:
         yield Row(python, "user" if is_root else "you", "with a space")
 
 
-class Folders:
-    """A temporary place for clones and homes, and the ordinary user: removed at the end."""
+class Workspace:
+    """Temporary folders and, for root, a temporary user; both are removed on exit."""
 
-    def __enter__(self) -> "Folders":
-        self.root = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    def __enter__(self) -> "Workspace":
+        self.root = Path(tempfile.mkdtemp(prefix="recollect-matrix-"))
         self.root.chmod(0o755)
         self._lock = threading.Lock()
         self._user: Account | None = None
-        self._is_ours = False  # the user was made here, and goes with the folders
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._is_stopping = False
         return self
 
     def __exit__(self, *failure: object) -> None:
+        if self._user:
+            # Tests may leave a daemon, and the folder of pytest belongs to a user id that somebody else may get.
+            subprocess.run(["pkill", "-KILL", "-u", str(self._user.uid)], check=False)
+            shutil.rmtree(Path(tempfile.gettempdir()) / f"pytest-of-{USER}", ignore_errors=True)
+            if subprocess.run(["userdel", USER], capture_output=True).returncode:
+                print(f"The user {USER} could not be removed. Run: userdel {USER}")
         shutil.rmtree(self.root, ignore_errors=True)
-        if self._is_ours:
-            subprocess.run(["userdel", USER], capture_output=True)
 
     def account(self, who: str) -> Account | None:
-        """None = whoever runs this."""
+        """Return None for whoever runs this."""
         if who != "user":
             return None
         with self._lock:
             if self._user is None:
-                made = subprocess.run(["useradd", "--no-create-home", USER], capture_output=True, text=True)
-                if made.returncode not in (0, 9):  # 9 = it is there
-                    raise NotPossible(f"no ordinary user could be made: {made.stderr.strip()}")
-                self._is_ours = made.returncode == 0
+                useradd = subprocess.run(
+                    ["useradd", "--no-create-home", USER], capture_output=True, text=True
+                )
+                if useradd.returncode:
+                    raise CannotRun(f"no ordinary user could be created: {useradd.stderr.strip()}")
                 entry = pwd.getpwnam(USER)
                 self._user = Account(USER, entry.pw_uid, entry.pw_gid)
             return self._user
 
     def folder(self, name: str, account: Account | None) -> Path:
-        """A folder for an account; made once."""
+        """Return a folder of the account's, created when it is first asked for."""
         path = self.root / name
-        path.mkdir(exist_ok=True, parents=True)
+        path.mkdir(exist_ok=True)
         if account:
             os.chown(path, account.uid, account.gid)
         return path
 
+    def clone(self, row: Row, account: Account | None) -> Path:
+        clone = self.folder(re.sub(r"\W+", "-", row.name).strip("-"), account) / row.folder
+        # Without hard links: the objects of this repository must not change their owner.
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
+        if account:
+            subprocess.run(["chown", "-R", f"{account.uid}:{account.gid}", clone], check=True)
+        clone.chmod(0o700 if row.folder == "private" else 0o755)
+        return clone
 
-def to_lend(python: Interpreter, account: Account | None) -> Path | None:
-    """The folder in root's home that an account needs to run an interpreter. None if it can run it already."""
-    if account is None or probe(python.program, account):
-        return None
-    if Path.home() not in python.prefix.parents:
-        raise NotPossible(f"{account.name} may not run {python.program}")
-    if not probe(python.program, account, python.prefix):
-        raise NotPossible(f"{python.prefix} could not be lent to {account.name}")
-    return python.prefix
+    def call(self, account: Account | None, command: Sequence[str | Path], **more: Any) -> bool:
+        """Run a command and return whether it succeeded; after `stop`, run none."""
+        with self._lock:
+            if self._is_stopping:
+                return False
+            process = run_as(account, command, starter=subprocess.Popen, start_new_session=True, **more)
+            self._processes.add(process)
+        code = process.wait()
+        with self._lock:
+            self._processes.remove(process)
+        return bool(code == 0)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._is_stopping = True
+            for process in self._processes:
+                with suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
-def run(row: Row, folders: Folders) -> Result:
+def run(row: Row, workspace: Workspace) -> Result:
     print(f"{row.name} …", flush=True)
-    result = measured(row, folders)
-    print(f"{row.name}: {result.tests}; install and demo: {result.installed}", flush=True)
-    return result
-
-
-def measured(row: Row, folders: Folders) -> Result:
     started = time.monotonic()
-    log = LOGS / (re.sub(r"\W+", "-", row.name).strip("-") + ".log")
     try:
-        account = folders.account(row.who)
-        prefix = to_lend(row.python, account)
-        clone = fresh_clone(row, folders, account)
-    except NotPossible as reason:
-        return Result(row, f"not possible: {reason}", "–", 0.0)
-    home = folders.folder(f"home of {row.who}", account)
+        tests, installed = run_steps(row, workspace)
+    except (CannotRun, OSError, subprocess.CalledProcessError) as reason:
+        tests, installed = f"could not run: {reason}", "–"
+    print(f"{row.name}: {tests}; install and demo: {installed}", flush=True)
+    return Result(row, tests, installed, time.monotonic() - started)
+
+
+def run_steps(row: Row, workspace: Workspace) -> tuple[str, str]:
+    account = workspace.account(row.who)
+    mounted = prefix_to_mount(row.python, account)
+    clone = workspace.clone(row, account)
+    home = workspace.folder(f"home of {row.who}", account)
+    log = LOGS / (re.sub(r"\W+", "-", row.name).strip("-") + ".log")
     with log.open("wb") as output:
 
         def step(*command: str | Path) -> bool:
             output.write(f"\n$ {' '.join(map(str, command))}\n".encode())
             output.flush()
             streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
-            return as_(account, command, home, prefix, cwd=clone, **streams).returncode == 0
+            return workspace.call(account, command, home=home, mounted=mounted, cwd=clone, **streams)
 
-        tests = step("make", "test", f"PYTHON={row.python.program}")
+        has_passed = step("make", "test", f"PYTHON={row.python.program}")
+        counts = re.findall(rb"^\d+ .*(?:passed|failed|error).*$", log.read_bytes(), re.MULTILINE)
         clean = clone / "clean environment"
-        installed = (
+        is_installed = (
             step(row.python.program, "-m", "venv", clean)
             and step(clean / "bin" / "python", "-m", "pip", "install", "--quiet", ".")
             and step(clean / "bin" / "recollect", "demo")
         )
     shutil.rmtree(clone, ignore_errors=True)
-    counts = re.findall(rb"^\d+ .*(?:passed|failed|error).*$", log.read_bytes(), re.MULTILINE)
-    said = f" ({counts[-1].decode()})" if counts else f" (see {log.relative_to(ROOT)})"
-    return Result(
-        row,
-        ("passed" if tests else "failed") + said,
-        "passed" if installed else "failed",
-        time.monotonic() - started,
-    )
+    summary = counts[-1].decode() if counts else f"see {log.relative_to(ROOT)}"
+    return f"{'passed' if has_passed else 'failed'} ({summary})", "passed" if is_installed else "failed"
 
 
-def fresh_clone(row: Row, folders: Folders, account: Account | None) -> Path:
-    clone = folders.folder(re.sub(r"\W+", "-", f"{row.python.version} {row.who}"), account) / row.where
-    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
-    if account:
-        subprocess.run(["chown", "-R", f"{account.uid}:{account.gid}", clone], check=True)
-    clone.chmod(0o700 if "private" in row.where else 0o755)
-    return clone
+def prefix_to_mount(python: Interpreter, account: Account | None) -> Path | None:
+    """Return the folder to mount for the account, or None if it can already run the interpreter."""
+    if account is None or probe(python.program, account):
+        return None
+    if Path.home() not in python.prefix.parents:
+        raise CannotRun(f"{account.name} may not run {python.program}")
+    if not probe(python.program, account, python.prefix):
+        raise CannotRun(f"{python.prefix} could not be mounted for {account.name}")
+    return python.prefix
 
 
-def as_(
+def run_as(
     account: Account | None,
     command: Sequence[str | Path],
+    *,
     home: Path | None = None,
-    lent: Path | None = None,
+    mounted: Path | None = None,
+    starter: Any = subprocess.run,
     **more: Any,
 ) -> Any:
-    """Run a command as an account, with its home and little else of this environment; with a folder lent to it."""
-    environment = {name: value for name, value in os.environ.items() if KEPT.fullmatch(name)}
+    """Run a command as an account, with its home and few variables of this environment."""
+    environment = {name: value for name, value in os.environ.items() if PASSED_ON.fullmatch(name)}
     environment["HOME"] = str(home or "/")
     if account is None:
-        return subprocess.run(command, env=environment, check=False, **more)
+        return starter(command, env=environment, **more)
     environment |= {"USER": account.name, "LOGNAME": account.name}
-    if lent:
+    if mounted:
         become = ["setpriv", f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
-        command = ["unshare", "--mount", "sh", "-c", LEND, "sh", Path.home(), lent, *become, *command]
-        return subprocess.run(command, env=environment, check=False, **more)
+        mount = ["unshare", "--mount", "sh", "-c", MOUNT_PREFIX, "sh", Path.home(), mounted]
+        return starter([*mount, *become, *command], env=environment, **more)
     identity = {"user": account.uid, "group": account.gid, "extra_groups": []}
-    return subprocess.run(command, env=environment, check=False, **identity, **more)
+    return starter(command, env=environment, **identity, **more)
 
 
-def table(results: list[Result]) -> str:
-    head = "| Python | who | folder | `make test` | install and demo | minutes |\n| --- | --- | --- | --- | --- | --- |"
-    return "\n".join(
-        [
-            head,
-            *(
-                f"| {result.row.python.version} | {result.row.who} | {result.row.where} | {result.tests}"
-                f" | {result.installed} | {result.seconds / 60:.1f} |"
-                for result in results
-            ),
-        ]
-    )
+def table(results: Sequence[Result]) -> str:
+    lines = [
+        "| Python | who | folder | `make test` | install and demo | minutes |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {result.row.python.version} | {result.row.who} | {result.row.folder} | {result.tests}"
+        f" | {result.installed} | {result.seconds / 60:.1f} |"
+        for result in results
+    ]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
