@@ -19,13 +19,13 @@ WHY_NOT = (
 
 
 def make_read_only(home):
-    for each in [*home.rglob("*"), home]:
-        each.chmod(0o500 if each.is_dir() else 0o400)
+    for path in [*home.rglob("*"), home]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
 
 
 def make_writable(home):
-    for each in [home, *home.rglob("*")]:
-        each.chmod(0o700)
+    for path in [home, *home.rglob("*")]:
+        path.chmod(0o700)
 
 
 def start(code, *args, **environment):

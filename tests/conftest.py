@@ -13,7 +13,7 @@ from recollect.daemon.client import stop
 from recollect.engine import Engine
 from recollect.store.sqlite import SqliteStore
 
-# What you have set for yourself (signed commits, hooks, colours, an agent that runs the tests) is not what is tested.
+# Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.
 for name in [
     name for name in os.environ if name.startswith(("GIT_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE"))
 ]:

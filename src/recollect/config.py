@@ -72,7 +72,7 @@ def load_settings(
 ) -> Settings:
     """Raises `BadSetting` for an unknown name or a value it cannot have."""
     environment = os.environ if environment is None else environment
-    place = expanded(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect")
+    place = expand_home(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect")
     settings = Settings(home=place, user=_login())
     file = place / "config.toml"
     for name, value in _read(file).items():
@@ -90,12 +90,12 @@ def load_settings(
     return settings
 
 
-def expanded(path: Path | str) -> Path:
-    """`~` and `~name` replaced by home folders. Raises `NoHome`."""
+def expand_home(path: Path | str) -> Path:
+    """Return the absolute path with `~` and `~name` expanded. Raises `NoHome`."""
     try:
         return Path(path).expanduser().absolute()
     except RuntimeError as error:
-        raise NoHome from error
+        raise NoHome(path) from error
 
 
 def _check_sidecar(settings: Settings) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import recollect.model as m
 from recollect.asking import Asking
 from recollect.codebase import project as places
-from recollect.config import Settings, expanded, load_settings
+from recollect.config import Settings, expand_home, load_settings
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.embed.protocol import Embedder
 from recollect.errors import (
@@ -213,7 +213,7 @@ class Engine(Asking, Moving):
         """Where the hosts have kept their sessions since then, oldest first."""
         from recollect.transcripts.find import session_files
 
-        return tuple(found.path for found in session_files(expanded("~"), since, os.environ))
+        return tuple(found.path for found in session_files(expand_home("~"), since, os.environ))
 
     def learn_from(
         self,

@@ -98,11 +98,12 @@ class BadSetting(RecollectError):
 
 
 class NoHome(RecollectError):
-    """A user without a home folder, as in a container that runs under a number nobody has a name for."""
+    """Raised when `~` or `~name` has no home folder, as for a container's user id without a name."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: object) -> None:
         super().__init__(
-            "You have no home folder to keep memory in.", "Set HOME or RECOLLECT_HOME to a folder of yours."
+            f"Cannot resolve {path}: there is no such home folder.",
+            "Set HOME, or give an absolute path (RECOLLECT_HOME for where memory is kept).",
         )
 
 

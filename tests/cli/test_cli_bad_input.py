@@ -291,6 +291,21 @@ def test_closed_streams_are_no_error_and_never_become_the_store(home, remember):
     assert (home / "recollect.db").read_bytes().startswith(b"SQLite format 3")
 
 
+@pytest.mark.parametrize("command", [["list"], ["remember", "Use tabs"], ["mcp", "--token"]])
+def test_a_home_that_nobody_has_is_an_error(recollect, command):
+    told = recollect(*command, RECOLLECT_HOME="~nobody-of-this-name/memory")
+
+    assert told.code == 1
+    assert told.err.startswith("Cannot resolve ~nobody-of-this-name/memory: there is no such home folder.")
+
+
+def test_doctor_says_that_a_user_without_a_home_has_no_hosts(recollect):
+    told = recollect("doctor", HOME="~nobody-of-this-name")
+
+    assert "Cannot resolve ~: there is no such home folder." in told.out
+    assert "Traceback" not in told.err
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_cannot_show_a_character_is_no_crash(recollect, remember, encoding):
     remember("na→ve 😀")

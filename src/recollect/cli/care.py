@@ -1,5 +1,6 @@
 """Looking after the store: backup, encrypt, audit, doctor."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ from recollect.cli import show as look
 from recollect.cli.door import MEMORY, Door, at_most, excluding, open_engine, shared
 from recollect.daemon import client
 from recollect.daemon.chain import examine_chain, mend_hosts, waiting_files
+from recollect.errors import NoHome
 from recollect.hosts.table import this_machine
+from recollect.tend.doctor import Diagnosis, close_to_others
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -155,8 +158,7 @@ def doctor(door: Door, fix: bool) -> None:
     with open_engine(door) as engine:
         done = _mend(engine) if fix else []
         project, *rest = engine.doctor()
-        chain = examine_chain(engine.settings.home, this_machine(), m.utc_now())
-        checks = (project, *chain, *rest)
+        checks = (project, *_examine_hosts(engine.settings.home), *rest)
     well = all(check.ok for check in checks)
     if door.json:
         look.say_json({"ok": well, "checks": checks} | ({"done": done} if fix else {}))
@@ -172,10 +174,16 @@ def doctor(door: Door, fix: bool) -> None:
         click.get_current_context().exit(1)
 
 
+def _examine_hosts(home: Path) -> Sequence[Diagnosis]:
+    try:
+        return examine_chain(home, this_machine(), m.utc_now())
+    except NoHome as error:
+        return [Diagnosis("host", False, error.message, error.hint)]
+
+
 def _mend(engine: "Engine") -> list[str]:
     """What was done."""
     from recollect.cli.init import make_vectors
-    from recollect.tend.doctor import close_to_others
 
     home = engine.settings.home
     done = [*close_to_others(home), *mend_hosts(home, this_machine())]

@@ -178,18 +178,18 @@ class _Work:
 def _where(door: Door) -> tuple[str, Path]:
     """For the user; or for a project: the folder that was named, else the repository we stand in."""
     from recollect.codebase.project import look as look_at
-    from recollect.config import expanded
+    from recollect.config import expand_home
 
     if door.project in set(_names()) and not Path(door.project).is_dir():
         raise click.UsageError(f"Put the host first: {door.project} --project.", click.get_current_context())
     if door.project:
-        folder = Path(door.project).expanduser()
+        folder = expand_home(door.project)
         if not folder.is_dir():
             raise NoSuchFolder(folder)
         return "project", folder.resolve()
     if door.whole_project:
         return "project", look_at(Path.cwd()).root
-    return "user", expanded("~")
+    return "user", expand_home("~")
 
 
 def _watched() -> bool:

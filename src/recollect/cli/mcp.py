@@ -1,12 +1,11 @@
 """The MCP server, for agents that speak the protocol."""
 
-from pathlib import Path
+import os
 
 import click
 
 from recollect.cli import show as look
 from recollect.cli.door import Door, shared
-from recollect.errors import NoHome
 
 
 @click.command()
@@ -30,9 +29,11 @@ def mcp(door: Door, port: int | None, token: bool) -> None:
     recollect mcp
     recollect mcp --http 8765
     """
+    from recollect.config import expand_home
     from recollect.daemon.log import write_log
 
-    home = _home(door)
+    # Without reading settings: a broken file must not stop the handshake.
+    home = expand_home(door.home or os.environ.get("RECOLLECT_HOME") or "~/.recollect")
     if token:
         from recollect.mcp_server.http import read_token
 
@@ -54,13 +55,3 @@ def mcp(door: Door, port: int | None, token: bool) -> None:
         from recollect.mcp_server.http import serve_http
 
         serve_http(desk, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
-
-
-def _home(door: Door) -> Path:
-    """Where memory is kept, without reading settings: a broken file must not stop the handshake."""
-    from recollect.daemon.wire import NoAnswer, home_folder
-
-    try:
-        return Path(door.home).absolute() if door.home else Path(home_folder())
-    except NoAnswer as error:
-        raise NoHome from error

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import recollect.model as m
-from recollect.config import expanded
+from recollect.config import expand_home
 from recollect.daemon.conversation import Conversation, Work
 from recollect.daemon.engines import Engines
 from recollect.daemon.spool import Fields, HookSpool
@@ -392,7 +392,7 @@ def _know_transcript(engine: Engine, conversation: Conversation, event: HostEven
     since = m.utc_now() - timedelta(hours=1)
     kept = []
     with suppress(NoHome):
-        kept = session_files(expanded("~"), since, os.environ)
+        kept = session_files(expand_home("~"), since, os.environ)
     if any(found.path == Path(named) for found in kept):
         conversation.transcript = named
         session = engine.sessions.get(conversation.session)

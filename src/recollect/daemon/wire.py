@@ -27,10 +27,10 @@ class NoAnswer(Exception):
 
 
 def home_folder() -> str:
-    """Raises `NoAnswer` for a user who has no home."""
+    """Return where memory is kept, as `config.expand_home` would: the hook cannot afford to import that."""
     folder = os.path.expanduser(os.environ.get("RECOLLECT_HOME") or "~/.recollect")  # noqa: PTH111
     if folder.startswith("~"):
-        raise NoAnswer("no home folder")
+        raise RuntimeError("no home folder")
     return os.path.abspath(folder)  # noqa: PTH100
 
 

@@ -53,7 +53,7 @@ def _command() -> str:
     script = Path(sys.executable).parent.resolve() / "recollect"
     with contextlib.suppress(ValueError, OSError):  # it is elsewhere, or this folder is gone
         script = script.relative_to(Path.cwd())
-    return shlex.quote(str(script))
+    return shlex.quote(str(script) if len(script.parts) > 1 else f"./{script}")
 
 
 # Put together here so that no scanner takes this file for one with a key in it.

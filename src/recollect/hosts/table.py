@@ -345,10 +345,10 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    from recollect.config import expanded, load_settings  # slow, and the table is asked for often
+    from recollect.config import expand_home, load_settings  # slow, and the table is asked for often
 
     shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
-    return Machine(expanded("~"), running_program(), os.environ, shortens=shortens)
+    return Machine(expand_home("~"), running_program(), os.environ, shortens=shortens)
 
 
 def running_program() -> tuple[str, ...]:

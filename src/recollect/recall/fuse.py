@@ -28,7 +28,7 @@ class Blend:
         return total
 
     def explain(self, row: int) -> dict[str, float]:
-        """The parts of one unit. Added one after the other, in this order, they are its total to the last bit."""
+        """Return one unit's parts; added in this order they equal its total exactly."""
         return {name: float(part[row]) for name, part in self.parts.items()}
 
     def plus(self, name: str, part: Values) -> "Blend":

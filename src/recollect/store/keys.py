@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from recollect.config import expand_home
 from recollect.errors import BadSetting, WrongKey
 
 _PLAIN_HEADER = b"SQLite format 3\x00"
@@ -117,7 +118,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
     if environment.get(VARIABLE):
         text, where = environment[VARIABLE], "variable"
     elif key_file or environment.get(FILE_VARIABLE):
-        file = Path(key_file or environment[FILE_VARIABLE]).expanduser().absolute()
+        file = expand_home(key_file or environment[FILE_VARIABLE])
         if file.resolve().is_relative_to(path.parent.resolve()):
             raise BadSetting(
                 "A key beside what it locks protects nothing.", "Keep the key's file outside RECOLLECT_HOME."
@@ -155,7 +156,7 @@ def _from_file(name: str | None) -> str | None:
     if not name:
         return None
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8").strip() or None
+        return expand_home(name).read_text(encoding="utf-8").strip() or None
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

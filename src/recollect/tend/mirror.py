@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import recollect.model as m
+from recollect.config import expand_home
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
 from recollect.learn.write import Learner
 from recollect.store.keys import sync as to_disk
@@ -72,7 +73,7 @@ class Mirror:
         change: m.Change,
     ) -> None:
         self._store = store
-        self._folder = folder.expanduser().absolute()
+        self._folder = expand_home(folder)
         self._learner = learner
         self._user_id = user_id
         self._actor = actor

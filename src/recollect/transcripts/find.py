@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from recollect.config import expand_home
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -64,7 +66,7 @@ def session_files(home: Path, since: datetime | None, environment: Mapping[str, 
 
 def _of(host: _Host, home: Path, environment: Mapping[str, str]) -> Iterator[Found]:
     elsewhere = environment.get(host.variable, "") if host.variable else ""
-    folder = Path(elsewhere).expanduser() if elsewhere else home / host.folder
+    folder = expand_home(elsewhere) if elsewhere else home / host.folder
     for pattern in host.patterns:
         for path in folder.glob(pattern):
             try:

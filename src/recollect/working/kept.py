@@ -115,7 +115,7 @@ class KeptHere:
         }
         best: dict[str, float] = {}
         for name, words in self._passages:
-            score = sum(weight for word, weight in rarity.items() if word in words)
+            score = math.fsum(weight for word, weight in rarity.items() if word in words)
             best[name] = max(best.get(name, 0.0), score)
         first = sorted(best, key=best.__getitem__, reverse=True)[:limit]
         return [self._texts[name] for name in first if best[name]]
