@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,16 +117,16 @@ def main() -> int:
     if subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], capture_output=True).stdout:
         print("Uncommitted changes are not tested: every row clones the last commit.")
     LOGS.mkdir(exist_ok=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Workspace() as workspace, ThreadPoolExecutor(options.jobs) as pool:
-        try:
-            results = list(pool.map(lambda row: run(row, workspace), rows))
-        except KeyboardInterrupt:
-            workspace.stop()
-            pool.shutdown(cancel_futures=True)
-            print("Interrupted.")
-            return 130
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, frame: workspace.stop())
+        running = [pool.submit(run, row, workspace) for row in rows]
+        while wait(running, timeout=1.0).not_done:
+            pass  # Python handles a signal that arrives just before it waits only when it wakes up
+        results = [each.result() for each in running]
     print("\n" + table(results))
+    if workspace.is_stopping:
+        return 130
     return 0 if all(result.has_passed for result in results) else 1
 
 
@@ -181,7 +181,7 @@ class Workspace:
         self._lock = threading.Lock()
         self._user: Account | None = None
         self._processes: set[subprocess.Popen[bytes]] = set()
-        self._is_stopping = False
+        self.is_stopping = False
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -228,7 +228,7 @@ class Workspace:
     def call(self, account: Account | None, command: Sequence[str | Path], **more: Any) -> bool:
         """Run a command and return whether it succeeded; after `stop`, run none."""
         with self._lock:
-            if self._is_stopping:
+            if self.is_stopping:
                 return False
             process = run_as(account, command, starter=subprocess.Popen, start_new_session=True, **more)
             self._processes.add(process)
@@ -238,8 +238,9 @@ class Workspace:
         return bool(code == 0)
 
     def stop(self) -> None:
+        """End the commands that run, and start no others."""
         with self._lock:
-            self._is_stopping = True
+            self.is_stopping = True
             for process in self._processes:
                 with suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
@@ -252,11 +253,15 @@ def run(row: Row, workspace: Workspace) -> Result:
         tests, installed = run_steps(row, workspace)
     except (CannotRun, OSError, subprocess.CalledProcessError) as reason:
         tests, installed = f"could not run: {reason}", "–"
+    if workspace.is_stopping:
+        tests, installed = "interrupted", "–"
     print(f"{row.name}: {tests}; install and demo: {installed}", flush=True)
     return Result(row, tests, installed, time.monotonic() - started)
 
 
 def run_steps(row: Row, workspace: Workspace) -> tuple[str, str]:
+    if workspace.is_stopping:
+        return "interrupted", "–"
     account = workspace.account(row.who)
     mounted = prefix_to_mount(row.python, account)
     clone = workspace.clone(row, account)
