@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.codebase.codebase import Codebase
-from recollect.codebase.git_history import History, read_history
-from recollect.codebase.graph.graph import CodeGraph
+from recollect.code.codebase import Codebase
+from recollect.code.git_history import History, read_history
+from recollect.code.graph.graph import CodeGraph
 
 NEEDS = "it needs RECOLLECT_BENCH_REPOS, a folder with <owner>+<name>/repo git directories"
 

@@ -22,12 +22,12 @@ from typing import Any
 
 from bench.checkouts import checkouts, git_dir
 from bench.git_tasks import REPOSITORIES, missing, tasks_of
-from recollect import tokens
-from recollect.codebase.modules.map import Kind
-from recollect.codebase.modules.places import sorted_out
-from recollect.codebase.parse.reading import decoded
-from recollect.codebase.relevant.search import Relevant, relevant
-from recollect.words import telling_words
+from recollect.code.modules.map import Kind
+from recollect.code.modules.places import sorted_out
+from recollect.code.parse.reading import decoded
+from recollect.code.relevant.search import Relevant, relevant
+from recollect.text import tokens
+from recollect.text.words import telling_words
 
 OUT = Path(__file__).parent / "out"
 WORDS = 8

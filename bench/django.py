@@ -151,7 +151,7 @@ def _memory(pid: int) -> float:
 
 
 def _full(root: Path, shelf: Path) -> dict[str, Any]:
-    from recollect.codebase.codebase import Codebase
+    from recollect.code.codebase import Codebase
 
     shutil.rmtree(shelf.parent, ignore_errors=True)
     done = Codebase(root, shelf, None).refresh()
@@ -165,7 +165,7 @@ def _full(root: Path, shelf: Path) -> dict[str, Any]:
 
 def _load(root: Path, shelf: Path) -> dict[str, Any]:
     """With a look at all files; then everything is unfolded that any question could need."""
-    from recollect.codebase.codebase import Codebase
+    from recollect.code.codebase import Codebase
 
     begun = time.perf_counter()
     graph = Codebase(root, shelf, None).graph
@@ -182,7 +182,7 @@ def _load(root: Path, shelf: Path) -> dict[str, Any]:
 
 
 def _change(root: Path, shelf: Path) -> dict[str, Any]:
-    from recollect.codebase.codebase import Codebase
+    from recollect.code.codebase import Codebase
 
     code = Codebase(root, shelf, None)
     code.refresh()
@@ -218,7 +218,7 @@ def _change(root: Path, shelf: Path) -> dict[str, Any]:
 
 
 def _relevant(root: Path, shelf: Path) -> dict[str, Any]:
-    from recollect.codebase.codebase import Codebase
+    from recollect.code.codebase import Codebase
 
     code = Codebase(root, shelf, None)
     took = []
@@ -231,8 +231,8 @@ def _relevant(root: Path, shelf: Path) -> dict[str, Any]:
 
 def _crowd(root: Path, shelf: Path) -> dict[str, Any]:
     """50,000 tiny files: none may cost more than it is worth."""
-    from recollect.codebase.codebase import Codebase
-    from recollect.codebase.walk import walk
+    from recollect.code.codebase import Codebase
+    from recollect.code.walk import walk
 
     for folder in range(500):
         (root / f"package{folder}").mkdir(parents=True)

@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.codebase.facts import FUNCTION
-from recollect.codebase.graph.names import symbol_ids
-from recollect.codebase.graph.nodes import CALLS, POSSIBLE, RULES
-from recollect.codebase.graph.resolve.python import PythonResolver
-from recollect.codebase.parse.parser import parse
+from recollect.code.facts import FUNCTION
+from recollect.code.graph.names import symbol_ids
+from recollect.code.graph.nodes import CALLS, POSSIBLE, RULES
+from recollect.code.graph.resolve.python import PythonResolver
+from recollect.code.parse.parser import parse
 
 OUT = Path(__file__).parent / "out"
 PACKAGES = {

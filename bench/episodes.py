@@ -23,8 +23,8 @@ import apsw
 import recollect.model as m
 from recollect.config import Settings
 from recollect.engine import Engine
-from recollect.episodes.tasks import words_of
 from recollect.store.sqlite import SqliteStore
+from recollect.work.episodes.tasks import words_of
 
 EXECUTIONS = 1_000_000
 TOUCHES = 100_000

@@ -19,11 +19,11 @@ from typing import Any
 
 from recollect.config import Settings
 from recollect.engine import Engine
-from recollect.episodes.patterns import ERROR_FIX, Fix
-from recollect.episodes.record import event_key
-from recollect.transcripts.event import Event
-from recollect.transcripts.formats import read
-from recollect.transcripts.tools import command_of
+from recollect.work.episodes.patterns import ERROR_FIX, Fix
+from recollect.work.episodes.record import event_key
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.formats import read
+from recollect.work.transcripts.tools import command_of
 
 HERE = Path(__file__).parent
 TRACES = HERE.parents[1] / "shared" / "data" / "traces"

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from bench.checkouts import NEEDS, Checkout, checkouts, git_dir
-from recollect.codebase.modules.map import Kind
-from recollect.codebase.modules.places import sorted_out
-from recollect.codebase.relevant.index import Field, Index, best
-from recollect.codebase.relevant.search import relevant
-from recollect.codebase.relevant.terms import asked
+from recollect.code.modules.map import Kind
+from recollect.code.modules.places import sorted_out
+from recollect.code.relevant.index import Field, Index, best
+from recollect.code.relevant.search import relevant
+from recollect.code.relevant.terms import asked
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "git_tasks"
 REPOSITORIES = {"requests": "psf/requests", "httpx": "encode/httpx", "flask": "pallets/flask"}

@@ -24,16 +24,16 @@ from typing import Any
 
 import apsw
 
-from recollect.daemon import client, wire
-from recollect.daemon.start import take_lock
 from recollect.engine import Engine
-from recollect.learn.extract import extract
+from recollect.interfaces.daemon import client, wire
+from recollect.interfaces.daemon.start import take_lock
 from recollect.model import from_text, to_text, utc_now
-from recollect.sessions.kept import clean
-from recollect.sessions.transcript import Learning, learn_from_file
-from recollect.transcripts.event import Event
-from recollect.transcripts.formats import read
-from recollect.transcripts.report import Report
+from recollect.work.extract import extract
+from recollect.work.sessions.kept import clean
+from recollect.work.sessions.transcript import Learning, learn_from_file
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.formats import read
+from recollect.work.transcripts.report import Report
 
 PROGRAM = str(Path(sys.executable).with_name("recollect"))
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
@@ -137,7 +137,7 @@ def _killed(home: Path, project: Path, events: int, seconds: float) -> dict[str,
 
 def _two_at_once(home: Path) -> dict[str, Any]:
     client.stop(home)
-    words = [sys.executable, "-m", "recollect.daemon", str(home)]
+    words = [sys.executable, "-m", "recollect.interfaces.daemon", str(home)]
     both = [subprocess.Popen(words, stdin=subprocess.DEVNULL) for _ in range(2)]
     client_status = _wait(lambda: client.status(home))
     _wait(lambda: any(each.poll() is not None for each in both))
@@ -208,7 +208,7 @@ def _settled(home: Path, session: str, expected: int) -> dict[str, Any]:
         )
     }
     database.close()
-    daemons = _processes(f"recollect.daemon {home}")
+    daemons = _processes(f"recollect.interfaces.daemon {home}")
     return {
         "stored": len(calls),
         "lost": expected - len(calls),
@@ -457,7 +457,7 @@ def _daemon(home: Path) -> int:
     except OSError:
         return 0
     pid = int(words[0]) if words and words[0].isdigit() else 0
-    return pid if pid in _processes(f"recollect.daemon {home}") else 0
+    return pid if pid in _processes(f"recollect.interfaces.daemon {home}") else 0
 
 
 def _carriers(home: Path) -> list[int]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.checkouts import NEEDS, checkouts, git_dir
-from recollect.codebase.relevant.search import relevant
+from recollect.code.relevant.search import relevant
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "localisation_dev.jsonl.gz"
 KS = (1, 5, 10)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from recollect import Engine
 from recollect.embed.minilm import MiniLM
-from recollect.learn.contradict import ALIKE, NEAR, SAME, Relation
+from recollect.memory.write.contradict import ALIKE, NEAR, SAME, Relation
 from recollect.model import Outcome
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

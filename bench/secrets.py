@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect import Engine
 from recollect.errors import Refused
-from recollect.learn.redact import redact
+from recollect.text.redact import redact
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "secrets_dev.jsonl.gz"
 

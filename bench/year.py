@@ -21,7 +21,7 @@ def run(small: bool = False) -> dict[str, Any]:
     sys.path += [
         str(_TESTS),
         str(_TESTS / "tend"),
-    ]  # the same simulation as tests/tend/test_year.py, there in short
+    ]  # the same simulation as tests/memory/maintenance/test_year.py, there in short
     from fakes import FakeClock
     from year import Year, lines_of, unexplained
 

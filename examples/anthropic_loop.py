@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from recollect import ContextWindow, Engine
-from recollect.working.item import ItemType
+from recollect.work.window.item import ItemType
 
 MODEL = "claude-sonnet-4-5"
 SYSTEM = "You are a coding agent. What stands in [left out: …] can be had again with the tool look_up."

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fakes import FakeClock, FakeEmbedder
-from recollect.daemon.client import stop
 from recollect.engine import Engine
+from recollect.interfaces.daemon.client import stop
 from recollect.store.sqlite import SqliteStore
 
 # Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.

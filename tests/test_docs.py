@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.cli.main import cli
+from recollect.interfaces.cli.main import cli
 from recollect.kinds import ALIASES, KINDS
 
 ROOT = Path(__file__).parents[1]

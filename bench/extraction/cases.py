@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.learn.extract import extract
 from recollect.model import Finding
-from recollect.transcripts.event import ASSISTANT, TOOL, USER, Event
+from recollect.work.extract import extract
+from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
 
 CASES = Path(__file__).with_name("cases.jsonl")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.extraction.cases import ratio
-from recollect.learn.extract import extract
-from recollect.learn.redact import redact
 from recollect.model import INJECTED_MARK, Finding
-from recollect.transcripts.event import Event
-from recollect.transcripts.formats import read
-from recollect.transcripts.tools import command_of
+from recollect.text.redact import redact
+from recollect.work.extract import extract
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.formats import read
+from recollect.work.transcripts.tools import command_of
 
 HERE = Path(__file__).parent
 TRACES = HERE.parents[2] / "shared" / "data" / "traces"

@@ -7,7 +7,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from recollect.words import STOP_WORDS
+from recollect.text.words import STOP_WORDS
 
 Scores = npt.NDArray[np.float64]  # -inf = not found
 RRF_K = 60

@@ -16,9 +16,9 @@ from bench.recall import figures as kept
 from bench.speed import Synthetic
 from recollect import Engine
 from recollect import model as m
-from recollect.recall.briefing import Material, ModuleCard, compose
-from recollect.recall.budget import allocate
-from recollect.recall.render import HOSTS
+from recollect.memory.briefing.briefing import Material, ModuleCard, compose
+from recollect.memory.briefing.budget import allocate
+from recollect.memory.briefing.render import HOSTS
 
 REMAINING = (100_000, 50_000, 20_000, 8_000, 2_000, 0)
 DRAWS = 20  # materials to a host and a remaining context

@@ -8,9 +8,9 @@ from time import perf_counter
 import numpy as np
 
 from bench.corpus import sentences
-from recollect.recall.fuse import Talk, blend_memories, blend_messages
-from recollect.recall.lexicon import MEMORY, MESSAGE, SESSION, Lexicon
-from recollect.recall.structure import Sessions
+from recollect.memory.search.fuse import Talk, blend_memories, blend_messages
+from recollect.memory.search.lexicon import MEMORY, MESSAGE, SESSION, Lexicon
+from recollect.memory.search.structure import Sessions
 
 SIZES = (10_000, 100_000)
 QUERY = "which scheduler gateway retries tokens of the billing cache before every nightly deploy"  # 10 words that count

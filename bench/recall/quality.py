@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from bench.recall.baselines import FullText, Scores, best_of_each, by_reciprocal_rank, ranking
 from bench.recall.datasets import Corpus, Unit
-from recollect.recall.aliases import DEFAULTS, both_ways, widen
-from recollect.recall.fuse import MemoryWeights, MessageWeights, Talk, blend_memories, blend_messages
-from recollect.recall.lexicon import MEMORY, MESSAGE, SESSION, Fields, Lexicon, Measure
-from recollect.recall.structure import Sessions
+from recollect.memory.search.aliases import DEFAULTS, both_ways, widen
+from recollect.memory.search.fuse import MemoryWeights, MessageWeights, Talk, blend_memories, blend_messages
+from recollect.memory.search.lexicon import MEMORY, MESSAGE, SESSION, Fields, Lexicon, Measure
+from recollect.memory.search.structure import Sessions
 
 _ALIASES = both_ways(DEFAULTS.items())
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]

@@ -23,7 +23,7 @@ from bench.recall.vectors import Vectors
 from recollect import Engine
 from recollect.embed.minilm import DIM, NAME
 from recollect.errors import Refused
-from recollect.recall.recipes import RECIPES
+from recollect.memory.search.recipes import RECIPES
 
 OURS = "default"
 R5 = METRICS.index("R@5")

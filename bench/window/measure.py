@@ -14,10 +14,11 @@ from typing import Any
 
 from bench.window.plot import draw
 from bench.window.session import Fact, Step, long_session, sessions_in, with_facts
-from recollect import ContextWindow, Engine, tokens
+from recollect import ContextWindow, Engine
 from recollect.config import load_settings
-from recollect.working.item import ItemType
-from recollect.working.rules import problems
+from recollect.text import tokens
+from recollect.work.window.item import ItemType
+from recollect.work.window.rules import problems
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "traces"
 TURNS = 2_000

@@ -13,13 +13,13 @@ package many times an hour, and need none of them.
 
 TYPE_CHECKING = False  # importing typing for it would cost a hook as much as all of its work
 if TYPE_CHECKING:
-    from recollect.agent.memory_agent import MemoryAgent
-    from recollect.anthropic_memory import AnthropicMemoryTool
     from recollect.engine import Engine
     from recollect.errors import RecollectError
+    from recollect.interfaces.anthropic_memory import AnthropicMemoryTool
     from recollect.model import Answer, Hit, Link, Memory, Receipt
-    from recollect.working.fit import fit
-    from recollect.working.window import ContextWindow
+    from recollect.work.agent.memory_agent import MemoryAgent
+    from recollect.work.window.fit import fit
+    from recollect.work.window.window import ContextWindow
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,12 +38,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AnthropicMemoryTool": "recollect.anthropic_memory",
-    "ContextWindow": "recollect.working.window",
+    "AnthropicMemoryTool": "recollect.interfaces.anthropic_memory",
+    "ContextWindow": "recollect.work.window.window",
     "Engine": "recollect.engine",
-    "MemoryAgent": "recollect.agent.memory_agent",
+    "MemoryAgent": "recollect.work.agent.memory_agent",
     "RecollectError": "recollect.errors",
-    "fit": "recollect.working.fit",
+    "fit": "recollect.work.window.fit",
     **dict.fromkeys(("Answer", "Hit", "Link", "Memory", "Receipt"), "recollect.model"),
 }
 

@@ -8,7 +8,7 @@ def main(argv: list[str] | None = None) -> int:
     """The exit code: 0, 1 for a user's error, 2 for wrong usage, 130 when interrupted."""
     arguments = sys.argv[1:] if argv is None else argv
     if arguments[:1] == ["hook"] and not {"-h", "--help"} & {*arguments}:
-        from recollect.hooks.program import main as hook  # before all else: a host is waiting
+        from recollect.interfaces.hooks.program import main as hook  # before all else: a host is waiting
 
         code = hook(arguments[1:])
         if argv is None:
@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _command_line(arguments: list[str]) -> int:
-    from recollect.cli.main import run
+    from recollect.interfaces.cli.main import run
 
     return run(arguments)
 

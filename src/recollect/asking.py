@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.habits import Habits
-from recollect.learn.enrich import normal_tag
+from recollect.memory.write.enrich import normal_tag
 from recollect.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from recollect.recall.briefing import Briefing
-    from recollect.recall.search import Question, Searcher
-    from recollect.recall.slo import LatencyWindow
+    from recollect.memory.briefing.briefing import Briefing
+    from recollect.memory.search.search import Question, Searcher
+    from recollect.memory.search.slo import LatencyWindow
 
 _MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
 _FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
@@ -94,10 +94,10 @@ class Asking(Habits, Surroundings):
 
         `remaining` is what is left of its context, of which 8 % may be used; `budget` is a ceiling (or `set_budget`'s).
         """
-        from recollect.recall.briefing import compose
-        from recollect.recall.budget import allocate
-        from recollect.recall.material import assemble, role_named
-        from recollect.recall.render import format_for
+        from recollect.memory.briefing.briefing import compose
+        from recollect.memory.briefing.budget import allocate
+        from recollect.memory.briefing.material import assemble, role_named
+        from recollect.memory.briefing.render import format_for
 
         format_for(host)
         files = tuple(files)
@@ -119,7 +119,7 @@ class Asking(Habits, Surroundings):
 
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
         """What is like a memory, best first."""
-        from recollect.recall.cascade import similar
+        from recollect.memory.search.cascade import similar
 
         _refuse_nonsense(limit)
         memory = self.get(name)
@@ -190,8 +190,8 @@ class Asking(Habits, Surroundings):
             self._retrievals.append((m.new_id(), question.view, shown, question.text))
 
     def _question(self, text: str, files: Iterable[str], **filters: Any) -> "Question":
-        from recollect.recall.aliases import load_aliases
-        from recollect.recall.search import Question
+        from recollect.memory.search.aliases import load_aliases
+        from recollect.memory.search.search import Question
 
         return Question(
             text,
@@ -203,13 +203,13 @@ class Asking(Habits, Surroundings):
 
     @cached_property
     def _searcher(self) -> "Searcher":
-        from recollect.recall.search import Searcher
+        from recollect.memory.search.search import Searcher
 
         return Searcher(self.store, self.embedder, self._clock, self._window)
 
     @cached_property
     def _window(self) -> "LatencyWindow":
-        from recollect.recall.slo import LatencyWindow
+        from recollect.memory.search.slo import LatencyWindow
 
         return LatencyWindow.from_json(self.store.setting(None, "latencies"))
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import recollect.model as m
 from recollect.asking import Asking
-from recollect.codebase import project as places
+from recollect.code import project as places
 from recollect.config import Settings, expand_home, load_settings
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.embed.protocol import Embedder
@@ -25,26 +25,26 @@ from recollect.errors import (
     UnknownName,
 )
 from recollect.kinds import kind_of
-from recollect.measures.timed import Timed
+from recollect.memory.maintenance import states
+from recollect.memory.maintenance.doctor import Diagnosis, examine
+from recollect.memory.maintenance.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
+from recollect.memory.maintenance.undo import one_change
 from recollect.moving import Moving
 from recollect.store.keys import find_key
 from recollect.store.sqlite import SqliteStore
-from recollect.tend import states
-from recollect.tend.doctor import Diagnosis, examine
-from recollect.tend.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
-from recollect.tend.undo import one_change
+from recollect.work.metrics.timed import Timed
 from recollect.workplace import ALL_STATES, named
 
 if TYPE_CHECKING:
-    from recollect.learn.judge import Judge
-    from recollect.learn.write import Learner
-    from recollect.sessions.sessions import Sessions
-    from recollect.sessions.spool import Spool
-    from recollect.sessions.transcript import Learning
-    from recollect.tend.care import Care
-    from recollect.tend.review import Asked, Decision
-    from recollect.tend.wrong import Wrong
-    from recollect.transcripts.event import Event
+    from recollect.memory.maintenance.care import Care
+    from recollect.memory.maintenance.review import Asked, Decision
+    from recollect.memory.maintenance.wrong import Wrong
+    from recollect.memory.write.judge import Judge
+    from recollect.memory.write.write import Learner
+    from recollect.work.sessions.sessions import Sessions
+    from recollect.work.sessions.spool import Spool
+    from recollect.work.sessions.transcript import Learning
+    from recollect.work.transcripts.event import Event
 
 _COMPACTED_AT_ONCE = (
     500  # memories archived when a command ends: a store far over its capacity gets there by and by
@@ -58,7 +58,7 @@ class Engine(Asking, Moving):
 
     @cached_property
     def _learner(self) -> "Learner":
-        from recollect.learn.write import Learner  # its tables of words cost readers 60 ms
+        from recollect.memory.write.write import Learner  # its tables of words cost readers 60 ms
 
         return Learner(
             self.store,
@@ -146,7 +146,7 @@ class Engine(Asking, Moving):
     @cached_property
     def care(self) -> "Care":
         """Consolidation, compaction, review, undo…: what looks after many memories at once."""
-        from recollect.tend.care import Care
+        from recollect.memory.maintenance.care import Care
 
         return Care(
             self.store,
@@ -162,7 +162,7 @@ class Engine(Asking, Moving):
     @cached_property
     def sessions(self) -> "Sessions":
         """Sessions as they go on and after: events, findings, promotion, recovery."""
-        from recollect.sessions.sessions import Sessions
+        from recollect.work.sessions.sessions import Sessions
 
         return Sessions(
             self.store,
@@ -186,14 +186,14 @@ class Engine(Asking, Moving):
     @cached_property
     def spool(self) -> "Spool":
         """Where events of this project's sessions wait; those of others wait elsewhere."""
-        from recollect.sessions.spool import Spool
+        from recollect.work.sessions.spool import Spool
 
         return Spool(self.settings.home / "spool" / "sessions" / (self._project_id or "none"))
 
     def note_use(self, ids: Iterable[str], session: str | None = None, rejected: Iterable[str] = ()) -> None:
         """Memories that turned up in what an agent did after they were shown, and those that did not fit at all."""
-        from recollect.measures.saved import USED
-        from recollect.tend.maintain import after_retrieval
+        from recollect.memory.maintenance.maintain import after_retrieval
+        from recollect.work.metrics.saved import USED
 
         taken = list(ids)
         if taken:
@@ -211,7 +211,7 @@ class Engine(Asking, Moving):
 
     def session_files(self, since: datetime | None = None) -> tuple[Path, ...]:
         """Where the hosts have kept their sessions since then, oldest first."""
-        from recollect.transcripts.find import session_files
+        from recollect.work.transcripts.find import session_files
 
         return tuple(found.path for found in session_files(expand_home("~"), since, os.environ))
 
@@ -223,7 +223,7 @@ class Engine(Asking, Moving):
         progress: Callable[[int], None] | None = None,
     ) -> "Learning":
         """Learn from transcripts; `own_only` passes over sessions held in other projects. `progress` is told of bytes."""
-        from recollect.sessions.transcript import Learning, learn_from_file
+        from recollect.work.sessions.transcript import Learning, learn_from_file
 
         if not self.sessions.on:
             raise Refused("Memory is off here: nothing is learnt.", "`recollect on` turns it on again.")
@@ -287,7 +287,7 @@ class Engine(Asking, Moving):
 
         `restore` brings back what it had taken the place of.
         """
-        from recollect.tend.wrong import flag
+        from recollect.memory.maintenance.wrong import flag
 
         self._refuse_agents("call a memory wrong")
         memory = self._mine(name)
@@ -326,14 +326,14 @@ class Engine(Asking, Moving):
 
     def feedback(self, name: str, helpful: bool) -> m.Memory:
         """Someone says whether a memory helped."""
-        from recollect.tend.feedback import feedback
+        from recollect.memory.maintenance.feedback import feedback
 
         self._wrote = True
         return feedback(self.store, self.get(name), helpful, self.actor, self._clock())
 
     def questions(self, kind: str | None = None) -> "tuple[Asked, ...]":
         """What waits for a person's word, oldest first; of one kind, or all."""
-        from recollect.tend.review import questions
+        from recollect.memory.maintenance.review import questions
 
         tidy = not m.is_agent(self.actor)
         user, now = self.settings.user, self._clock()
@@ -341,7 +341,7 @@ class Engine(Asking, Moving):
 
     def decide(self, name: str, answer: str, text: str = "") -> "Decision":
         """Answer a question by "accept" or "reject", or "edit" with the new `text`. One change. Raises `Refused`."""
-        from recollect.tend.review import decide, find
+        from recollect.memory.maintenance.review import decide, find
 
         self._refuse_agents("decide what was left to the user")
         question = find(self.store, self.settings.user, name)
@@ -362,8 +362,8 @@ class Engine(Asking, Moving):
 
     def maintain(self, *, clusters: bool = True) -> bool:
         """Do what searches have left to be done, and compact if due; whether clusters were made anew. For the daemon, when idle."""
-        from recollect.tend.clusters import clusters_due, refresh_clusters
-        from recollect.tend.maintain import after_retrieval
+        from recollect.memory.maintenance.clusters import clusters_due, refresh_clusters
+        from recollect.memory.maintenance.maintain import after_retrieval
 
         self.measures.flush()
         while self._retrievals:
@@ -390,7 +390,7 @@ class Engine(Asking, Moving):
         self.check_code()
 
     def _compact_if_due(self) -> None:
-        from recollect.tend.compact import is_due
+        from recollect.memory.maintenance.compact import is_due
 
         if is_due(self.store, self._project_id, self._clock()):
             self.care.compact(_COMPACTED_AT_ONCE)
@@ -427,7 +427,7 @@ class Engine(Asking, Moving):
         }
 
     def _figures(self) -> dict[str, Any]:
-        from recollect.measures.report import report
+        from recollect.work.metrics.report import report
 
         return report(self.measures, self.store, self.view(), self._clock())
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import recollect.model as m
-from recollect.codebase import project as places
+from recollect.code import project as places
 from recollect.errors import Refused
 from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
-    from recollect.recall.aliases import Alias
+    from recollect.memory.search.aliases import Alias
 
 
 class Habits(Workplace):
@@ -18,7 +18,7 @@ class Habits(Workplace):
 
     def budget(self) -> int:
         """The most a briefing may take in this project."""
-        from recollect.recall.budget import CEILING
+        from recollect.memory.briefing.budget import CEILING
 
         return int(self.store.setting(self._project_id, "budget") or CEILING)
 
@@ -29,20 +29,20 @@ class Habits(Workplace):
         self.store.set_setting(self._project_id, "budget", tokens)
 
     def aliases(self) -> "tuple[Alias, ...]":
-        from recollect.recall.aliases import list_aliases
+        from recollect.memory.search.aliases import list_aliases
 
         return tuple(list_aliases(self.store, self._project_id))
 
     def add_alias(self, name: str, words: Iterable[str]) -> "Alias":
         """From now on a search for `name` also looks for `words`, and the other way round."""
-        from recollect.recall.aliases import add_alias
+        from recollect.memory.search.aliases import add_alias
 
         self.register()
         return add_alias(self.store, self._project_id, name, words, self.actor, self._clock())
 
     def remove_alias(self, name: str, words: Iterable[str] = ()) -> tuple[str, ...]:
         """Without `words`: all of them. What it no longer finds."""
-        from recollect.recall.aliases import remove_alias
+        from recollect.memory.search.aliases import remove_alias
 
         return remove_alias(self.store, self._project_id, name, tuple(words), self.actor, self._clock())
 
@@ -68,7 +68,7 @@ class Habits(Workplace):
 
     def set_preset(self, name: str, *, everywhere: bool = False) -> None:
         """How eagerly findings become memories. Raises `UnknownName`."""
-        from recollect.learn.promote import preset_named
+        from recollect.work.sessions.promote import preset_named
 
         self._refuse_agents("change how memory learns")
         preset_named(name)

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from recollect.codebase.shelves import drop_shelves
+from recollect.code.shelves import drop_shelves
 from recollect.errors import Refused
+from recollect.memory.maintenance.undo import new_change
+from recollect.memory.maintenance.vectors import embed_missing
 from recollect.store.keys import KeyNote, drop_key, make_key, read_note
-from recollect.tend.undo import new_change
-from recollect.tend.vectors import embed_missing
 from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
-    from recollect.learn.messages import MessageReport
-    from recollect.tend.import_report import ImportReport
-    from recollect.tend.parcel import Parcel
+    from recollect.memory.transfer.import_report import ImportReport
+    from recollect.memory.transfer.parcel import Parcel
+    from recollect.memory.write.messages import MessageReport
 
 ImportedIds = list[str | None]
 
@@ -27,7 +27,7 @@ class Moving(Workplace):
         self, out: IO[str], *, this_project: bool = False, messages: bool = False, vectors: bool = False
     ) -> int:
         """Everything as one JSON document that `import` takes; how many memories."""
-        from recollect.tend.export import export
+        from recollect.memory.transfer.export import export
 
         model = self.embedder.model if vectors else None
         return export(
@@ -44,8 +44,8 @@ class Moving(Workplace):
         vectors: bool = False,
     ) -> int:
         """The same as `export` in a file that only `passphrase` opens; how many memories. Raises `Refused`."""
-        from recollect.tend.bundle import write_bundle
-        from recollect.tend.export import laid_out
+        from recollect.memory.transfer.bundle import write_bundle
+        from recollect.memory.transfer.export import laid_out
 
         model = self.embedder.model if vectors else None
         parts = laid_out(
@@ -76,7 +76,7 @@ class Moving(Workplace):
         if parcel is None or parcel.user is None:  # an export has its own projects, and gets no other one
             self.register()
         self._wrote = True
-        from recollect.tend.importer import Importer
+        from recollect.memory.transfer.importer import Importer
 
         importer = Importer(
             self.store,
@@ -103,7 +103,7 @@ class Moving(Workplace):
         self, records: Iterable[Mapping[str, Any]], progress: Callable[[int], None] | None = None
     ) -> "MessageReport":
         """Keep what was said: dicts with `session`, `order`, `author` (user or assistant), `text`, `created_at`."""
-        from recollect.learn.messages import bring_messages
+        from recollect.memory.write.messages import bring_messages
 
         self.register()
         self._wrote = True

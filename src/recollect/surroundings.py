@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.codebase.project import has_git
-from recollect.codebase.shelves import shelf_path
+from recollect.code.project import has_git
+from recollect.code.shelves import shelf_path
 from recollect.errors import Refused
 from recollect.store.keys import find_key
 from recollect.store.stale import stale_in
 from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
-    from recollect.codebase.codebase import Codebase
-    from recollect.codebase.modules.maps import Maps
-    from recollect.codebase.modules.task import Touched
-    from recollect.codebase.relevant.search import Relevant
-    from recollect.episodes.episodes import Episodes
-    from recollect.learn.judge import Judge
-    from recollect.measures.measures import Measures
-    from recollect.sidecar.protocol import Sidecar
+    from recollect.code.codebase import Codebase
+    from recollect.code.modules.maps import Maps
+    from recollect.code.modules.task import Touched
+    from recollect.code.relevant.search import Relevant
+    from recollect.llm.protocol import Sidecar
+    from recollect.memory.write.judge import Judge
     from recollect.store.stale import Stale
+    from recollect.work.episodes.episodes import Episodes
+    from recollect.work.metrics.measures import Measures
 
 _PAST_TASKS = 500  # whose files speak for those of a task like them
 
@@ -35,14 +35,14 @@ class Surroundings(Workplace):
     @cached_property
     def measures(self) -> "Measures":
         """What is counted and timed, and what memory saved."""
-        from recollect.measures.measures import Measures
+        from recollect.work.metrics.measures import Measures
 
         return Measures(self.store, self._clock, self.settings.user, self._project_id)
 
     @cached_property
     def code(self) -> "Codebase":
         """What the project's code is made of: its graph, and what of it a task touches."""
-        from recollect.codebase.codebase import Codebase
+        from recollect.code.codebase import Codebase
 
         root = self.root or Path()
         shelf = shelf_path(self.settings.home, self._project_id)
@@ -65,7 +65,7 @@ class Surroundings(Workplace):
     @cached_property
     def maps(self) -> "Maps":
         """The project's modules, and how it is built and tested. Raises `Refused` outside of any."""
-        from recollect.codebase.modules.maps import Maps
+        from recollect.code.modules.maps import Maps
 
         if self.project is None:
             raise Refused("There is no project here to map.", "Name its folder with --project.")
@@ -113,7 +113,7 @@ class Surroundings(Workplace):
     @cached_property
     def episodes(self) -> "Episodes":
         """What was done before: tools, files, tasks, and the patterns in them."""
-        from recollect.episodes.episodes import Episodes
+        from recollect.work.episodes.episodes import Episodes
 
         return Episodes(
             self.store, self.embedder, self.settings, self._clock, self.settings.user, self.project
@@ -131,12 +131,12 @@ class Surroundings(Workplace):
     @cached_property
     def sidecar(self) -> "Sidecar":
         """Who judges what the rules leave open: rules of its own unless the settings name a model."""
-        from recollect.sidecar.open import open_sidecar
+        from recollect.llm.open import open_sidecar
 
         return open_sidecar(self.settings, self.store, self.embedder, self._clock)
 
     def _tie(self, text: str, files: Iterable[str]) -> tuple[m.Anchor, ...]:
-        from recollect.codebase.anchors.tie import tie
+        from recollect.memory.anchors.tie import tie
 
         return tie(self.root, text, files, quick=True) if self.root else ()
 
@@ -146,7 +146,7 @@ class Surroundings(Workplace):
 
     def check_code(self) -> "dict[str, Stale]":
         """Which memories the code has moved away from, by id. Cheap where no file was touched."""
-        from recollect.codebase.anchors.stale import refresh
+        from recollect.memory.anchors.stale import refresh
 
         if self.project is None:
             return {}

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import recollect.model as m
-from recollect.codebase import project as places
+from recollect.code import project as places
 from recollect.config import Settings
 from recollect.embed.protocol import Embedder
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, UnknownName
@@ -14,7 +14,7 @@ from recollect.kinds import kind_of
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from recollect.learn.judge import Judge
+    from recollect.memory.write.judge import Judge
 
 Result = TypeVar("Result")
 ALL_STATES = frozenset(m.State)

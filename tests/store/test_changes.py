@@ -11,8 +11,8 @@ from samples import EVERYTHING, NOW, keep, memory, unit
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
+from recollect.memory.maintenance.undo import new_change, one_change, undo
 from recollect.store.sqlite import SqliteStore
-from recollect.tend.undo import new_change, one_change, undo
 
 TABLES = "memories tags memory_tags vectors links clusters cluster_members reviews findings".split()
 LATER = NOW + timedelta(hours=1)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import tokens
 from recollect.demo.sample import FILES
 from recollect.engine import Engine
 from recollect.kinds import kind_of
+from recollect.memory.briefing.briefing import Briefing
 from recollect.model import Memory, Receipt
-from recollect.recall.briefing import Briefing
-from recollect.store.words import terms
+from recollect.text import tokens
+from recollect.text.terms import terms
 
 MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BUG = "Users get logged out after 5 minutes instead of 24 hours"

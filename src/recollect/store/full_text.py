@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import recollect.model as m
 from recollect.store import rows
 from recollect.store.views import shown_in
-from recollect.store.words import searchable, terms
+from recollect.text.terms import searchable, terms
 
 if TYPE_CHECKING:
     import apsw

@@ -10,7 +10,7 @@ import apsw
 
 import recollect.model as m
 from recollect.store.connection import Database, Value
-from recollect.store.words import searchable, terms
+from recollect.text.terms import searchable, terms
 
 PASSAGE = 300  # characters; of 250 to 1,200 the small ones found most (bench/window)
 _SHIFT = 12  # bits of a row's number that count passages

@@ -1,0 +1,319 @@
+"""Command lines that a project itself gives: what CI runs, and the tasks of a Makefile, a justfile or a Taskfile."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from recollect.code.modules.ground import Ground, join
+
+# Which command fills which slot, by ecosystem; the first slot that fits is it. "" is of any.
+_NODE = r"(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?"
+_KNOWN: dict[str, dict[str, str]] = {
+    "python": {
+        "types": r"mypy|pyright|basedpyright|pytype|ty check|(?:tox|nox)\b.* -[es] ?\S*(?:typ|mypy)\S*",
+        "lint": r"ruff check|flake8|pylint|pre-commit run|prek run|black --check|isort --check|ruff format --check"
+        r"|(?:tox|nox)\b.* -[es] ?\S*(?:lint|style|flake8|black|pre-commit)\S*",
+        "format": r"black|ruff format|isort|yapf|autopep8",
+        "test": r"(?:tox|nox)\b(?!.*-[es] ?\S*doc)|pytest|py\.test|run_?tests\.py|unittest|manage\.py test|hatch test|nose2",
+        "build": r"python3? -m build|uv build|poetry build|hatch build|flit build|pdm build",
+    },
+    "node": {
+        "types": rf"{_NODE} (?:typecheck|type-check|check-types|types|tsc)\b|tsc --noEmit",
+        "lint": rf"{_NODE} lint\S*|eslint|biome (?:check|lint|ci)|oxlint|stylelint",
+        "format": rf"{_NODE} (?:format|fmt|prettier)\S*|prettier|oxfmt|biome format",
+        "test": rf"{_NODE} (?:test|t)\b(?![-:](?:docs?|e2e))\S*|vitest|jest|mocha|ava|node --test|grunt test|playwright test",
+        "build": rf"{_NODE} build\S*|turbo (?:run )?build|next build|tsc -b",
+    },
+    "rust": {
+        "lint": r"cargo (?:\+\S+ )?clippy|cargo (?:\+\S+ )?fmt .*--check",
+        "format": r"cargo (?:\+\S+ )?fmt",
+        "test": r"cargo (?:\+\S+ )?(?:test|nextest run)(?!.*(?:--manifest-path|--bin |--doc|-p ))",
+        "build": r"cargo (?:\+\S+ )?build(?!.*(?:--manifest-path|--bin ))",
+    },
+    "go": {
+        "lint": r"golangci-lint run|go vet|staticcheck|revive",
+        "format": r"gofmt|gofumpt|goimports",
+        "test": r"go test|gotestsum",
+        "build": r"go build",
+    },
+    "java": {
+        "lint": r"(?:mvnw?|gradlew?)\b.*(?:checkstyle|spotless:check|spotlessCheck|spotbugs|detekt|ktlintCheck)\S*",
+        "test": r"(?:mvnw?|gradlew?)(?!.*(?:test\.skip|skipTests|--projects|-pl |:)).* (?:verify|test|check)",
+        "build": r"(?:mvnw?|gradlew?)(?!.*(?:--projects|-pl |:)).* (?:package|install|compile|build|assemble)",
+    },
+    "ruby": {
+        "lint": r"rubocop|standardrb|rake rubocop|rake lint",
+        "test": r"rspec|rake(?: test| spec)?$|rake (?:test|spec)\b|rails test",
+        "build": r"gem build|rake build",
+    },
+    "php": {
+        "lint": r"phpstan|psalm|phpcs|composer (?:run(?:-script)? )?(?:lint|stan|cs|analyse|psalm)\S*|php-cs-fixer .*--dry-run|pint --test",
+        "format": r"php-cs-fixer|phpcbf|pint|composer (?:run )?(?:format|fix|cs-fix)",
+        "test": r"phpunit|pest|composer (?:run(?:-script)? )?tests?\b",
+    },
+    "c": {"lint": r"clang-tidy|cppcheck|cpplint"},
+    "dotnet": {"format": r"dotnet format", "test": r"dotnet test", "build": r"dotnet build"},
+    "": {
+        slot: rf"(?:make|just|task|mage) (?:{names})\b|(?:scripts?|ci|tools|bin|hack|\.)/(?:run[-_])?(?:{names})(?:\.sh)?$"
+        for slot, names in {
+            "types": "types|typecheck|mypy",
+            "lint": "lint|check|vet",
+            "format": "format|fmt",
+            "test": "tests?|unit-?tests?|spec",
+            "build": "build|compile",
+        }.items()
+    },
+}
+_SHAPES = [
+    (ecosystem, slot, re.compile(rf"(?:^|[\s/])({pattern})(?=[\s:;-]|$)"))
+    for ecosystem, slots in _KNOWN.items()
+    for slot, pattern in slots.items()
+]
+# Actions that are a command.
+_ACTIONS = {
+    "golangci/golangci-lint-action": "golangci-lint run",
+    "psf/black": "black --check .",
+    "astral-sh/ruff-action": "ruff check",
+    "chartboost/ruff-action": "ruff check",
+    "pre-commit/action": "pre-commit run --all-files",
+    "actions-rs/clippy-check": "cargo clippy",
+    "giraffate/clippy-action": "cargo clippy",
+    "dominikh/staticcheck-action": "staticcheck ./...",
+}
+# What begins a command that sets something up, or only says something.
+_ASIDE = re.compile(
+    r"(?:sudo|apt|apt-get|brew|choco|echo|printf|curl|wget|git|docker|export|set|mkdir|cp|mv|rm|cat|find|for|if|while|test"
+    r"|pip3?|pipx|gem|rustup|tee|source|tar|chmod|ls|sed|awk|gh|codecov|then|else|fi|do|done|uv (?:pip|sync|tool)|uvx pip"
+    r"|python3? -m (?:pip|venv)|npm (?:ci|i|install|config|publish)|pnpm (?:i|install|add)|yarn (?:install|add)|bun install"
+    r"|npx playwright install|composer (?:install|update|require|remove|config|validate)|bundle (?:install|config|update)"
+    r"|go (?:install|get|mod|env|generate)|cargo (?:install|doc|fuzz|publish)|poetry (?:install|config)|pdm install)(?:\s|$)|\["
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A command line that the project gives."""
+
+    slot: str
+    ecosystem: str  # "" = any
+    line: str
+    tool: str  # the words by which it was known
+    folder: str = ""  # where it is run
+
+
+def slot_of(line: str) -> tuple[str, str, str] | None:
+    """Ecosystem, slot and the telling words of a command line; None for one that builds, tests and lints nothing."""
+    if _ASIDE.match(line):
+        return None
+    is_task = line.startswith(("make ", "just ", "task "))
+    for ecosystem, slot, shape in _SHAPES:
+        if (found := shape.search(line)) and not (ecosystem and is_task):
+            return ecosystem, slot, found[1]
+    return None
+
+
+def run_in_ci(ground: Ground) -> list[Given]:
+    """What CI runs, as anyone could run it, the most telling workflows first and the plainest lines of each first."""
+    found: list[tuple[bool, Given]] = []
+    for path in ci_files(ground):
+        text = ground.text(path)
+        variables = _variables(text)
+        for line, folder in _steps(text):
+            plain = _plain(line, variables)
+            if known := slot_of(plain):
+                ecosystem, slot, tool = known
+                found.append((_is_minor(path), Given(slot, ecosystem, plain, tool, folder)))
+    found.sort(key=lambda each: (each[0], len(each[1].line)))
+    return [given for _, given in found]
+
+
+_CI = re.compile(
+    r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.travis\.yml|\.circleci/config\.yml|azure-pipelines\.yml"
+    r"|\.forgejo/workflows/[^/]+\.ya?ml|Jenkinsfile|\.builds/[^/]+\.yml"
+)
+_BESIDE = re.compile(r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|windows|legacy|schedule")
+_MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
+
+
+def ci_files(ground: Ground) -> list[str]:
+    """Those of workflows that check changes; not of releases and the like."""
+    return sorted(
+        path for path in ground.sizes if _CI.fullmatch(path) and not _BESIDE.search(path.rsplit("/", 1)[-1])
+    )
+
+
+def _is_minor(path: str) -> bool:
+    return not _MAIN.search(path.rsplit("/", 1)[-1].lower())
+
+
+_KEY = re.compile(r"^(\s*(?:- )?\s*)([\w-]+):(?:\s+(.*))?$")
+
+
+def _steps(text: str) -> Iterator[tuple[str, str]]:
+    """Each command line with its folder. Enough of YAML for what stands in such files; no anchors, no flow style."""
+    lines = text.splitlines()
+    step: list[str] = []
+    folder = ""
+    i = 0
+    while i < len(lines):
+        raw = lines[i]
+        i += 1
+        if called := re.match(r"""\s*(?:sh|bat)\s*\(?\s*['"](.+?)['"]\)?\s*$""", raw):  # a Jenkinsfile
+            yield called[1], ""
+            continue
+        if raw.lstrip().startswith("- "):
+            yield from ((line, folder) for line in step)
+            step, folder = [], ""
+        key = _KEY.match(raw)
+        if not key:
+            continue
+        indent, name, value = len(key[1]), key[2], (key[3] or "").strip()
+        if name == "working-directory":
+            folder = _unquoted(value).removeprefix("./").strip("/")
+        elif name == "uses":
+            action = _unquoted(value.split(" #")[0]).split("@")[0]
+            step += [_ACTIONS[action]] if action in _ACTIONS else []
+        elif name in ("run", "script", "command"):
+            block: list[str] = []
+            if not value or value[0] in "|>":
+                floor = len(raw) - len(raw.lstrip())  # a list may stand as far left as its key
+                while i < len(lines) and (
+                    not lines[i].strip()
+                    or _indent(lines[i]) >= indent + bool(value)
+                    or (not value and _indent(lines[i]) >= floor and lines[i].lstrip().startswith("- "))
+                ):
+                    block.append(
+                        lines[i].strip() if value else _unquoted(lines[i].strip().removeprefix("- "))
+                    )
+                    i += 1
+                if value.startswith(">"):
+                    block = [" ".join(block)]
+            else:
+                block = [_unquoted(value)]
+            step += _commands(block)
+    yield from ((line, folder) for line in step)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
+
+
+def _commands(block: Iterable[str]) -> list[str]:
+    whole = re.sub(r"\\\n\s*", " ", "\n".join(block))
+    whole = re.sub(r"\$\{\{(?!\s*env\.).*?\}\}", _LATER, whole)
+    return [part.strip() for line in whole.splitlines() for part in re.split(r"\s(?:&&|;|\|\|)\s", line)]
+
+
+_LATER = "\0"  # what only CI can fill in
+_NOISE = re.compile(
+    r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress"
+)
+
+
+def _variables(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in re.findall(r"^\s+([A-Z][A-Z0-9_]*):[ \t]*(.*)$", text, re.MULTILINE):
+        found.setdefault(name, _unquoted(value.split(" #")[0]))
+    return found
+
+
+def _plain(line: str, variables: Mapping[str, str]) -> str:
+    """Without what only CI can fill in; "" where a part of the shell is needed to make sense of it."""
+    line = re.sub(r"\$\{\{\s*env\.(\w+).*?\}\}", lambda found: variables.get(found[1], _LATER), line)
+    line = re.split(r"\s(?:[|>]|2>|#)", line)[0]
+    words: list[str] = []
+    for word in line.split():
+        if _LATER not in word:
+            words += [] if _NOISE.fullmatch(word) else [word]
+        elif word == _LATER and words and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
+            words.pop()
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        words.pop(0)
+    if words and re.search(r"(?:^|/)mvnw?$", words[0]):
+        words = [word for word in words if ":" not in word or "spotless" in word or "checkstyle" in word]
+    plain = " ".join(words)
+    return "" if re.search(r"\$[\w({]|`", plain) else plain
+
+
+# What people call the task that fills a slot, the likeliest first.
+TASKS = {
+    "build": ("build", "compile", "dist", "package"),
+    "test": ("test", "tests", "check", "spec", "unit", "test-unit", "test:unit"),
+    "lint": ("lint", "check:lint", "lint:check", "vet", "style", "phpstan", "analyse", "cs"),
+    "types": ("typecheck", "type-check", "types", "check-types", "check:types", "mypy", "tsc"),
+    "format": ("format", "fmt", "format:write", "prettier", "cs-fix", "fix"),
+    "run": ("start", "run", "serve", "dev"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    line: str  # what calls it
+    body: str  # what it runs
+
+
+def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, Task]:
+    """`tasks` are bodies by name; `call` is what stands before the name."""
+    found = {}
+    for slot, names in TASKS.items():
+        for name in names:
+            if name in tasks:
+                found[slot] = Task(f"{call}{name}", tasks[name])
+                break
+    return found
+
+
+def task_files(ground: Ground, folder: str) -> dict[str, Task]:
+    """The tasks of a Makefile, a justfile or a Taskfile in `folder`, by slot."""
+    for names, call, read in _TASK_FILES:
+        for name in names:
+            text = ground.text(join(folder, name))
+            if re.search(r"^\.DEFAULT\s*:", text, re.M):  # what it does not know itself, a folder below does
+                text += "".join(ground.text(each) for each in _below(ground, folder, name, text))
+            if found := tasks_by_slot(read(text), call):
+                return found
+    return {}
+
+
+def _below(ground: Ground, folder: str, name: str, text: str) -> list[str]:
+    """Files of that name in folders that `text` speaks of."""
+    named = dict.fromkeys(re.findall(r"[\w-]+", text))
+    return [path for each in named if (path := join(folder, f"{each}/{name}")) in ground.sizes]
+
+
+def _make_targets(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if target := re.match(r"^([A-Za-z0-9][\w./ -]*?)\s*::?(?!=)\s*([^=#]*)", line):
+            current = target[1].split()
+            found.update({name: found.get(name, "") + target[2] for name in current})
+        elif line.startswith(("\t", "    ")):
+            for name in current:
+                found[name] += f"\n{line.strip()}"
+    # A target may only call others: what they run is what it runs.
+    return {
+        name: body + "".join(found.get(other, "") for other in body.split()) for name, body in found.items()
+    }
+
+
+def _just_recipes(text: str) -> dict[str, str]:
+    return _make_targets(re.sub(r"(?m)^@?([\w-]+)[^:\n=]*:(?!=)", r"\1:", text))
+
+
+def _taskfile_tasks(text: str) -> dict[str, str]:
+    _, _, rest = text.partition("\ntasks:")
+    parts = re.split(r"(?m)^  ([\w:.-]+):", rest)
+    return dict(zip(parts[1::2], parts[2::2], strict=False))
+
+
+_TASK_FILES = (
+    (("Makefile", "makefile", "GNUmakefile"), "make ", _make_targets),
+    (("justfile", "Justfile", ".justfile"), "just ", _just_recipes),
+    (("Taskfile.yml", "Taskfile.yaml"), "task ", _taskfile_tasks),
+)

@@ -1,0 +1,186 @@
+"""Rust, Go, the JVM, .NET, C and C++: their tools' own commands are the convention."""
+
+import re
+
+from recollect.code.modules.commands import ci_files
+from recollect.code.modules.ecosystems.signs import Signs, as_list, first_name, table_at, toml_in
+from recollect.code.modules.ground import Ground, join
+from recollect.code.modules.map import Framework
+
+_C_TESTS = (
+    ("gtest", "googletest"),
+    ("Catch2", "catch2"),
+    ("doctest", "doctest"),
+    ("Boost.Test", "boost_unit_test"),
+)
+
+
+def rust_signs(ground: Ground, folder: str) -> Signs:
+    document = toml_in(ground.text(join(folder, "Cargo.toml")))
+    everything = " --workspace" if "workspace" in document else ""
+    names = ground.inside(folder)
+    package = table_at(document, "package")
+    name = str(package.get("name", ""))
+    named = [str(each.get("path", "")) for each in as_list(document.get("bin")) if isinstance(each, dict)]
+    doors = [path for each in (*named, "src/main.rs", "src/lib.rs") if (path := join(folder, each)) in ground]
+    lints = not names.isdisjoint({"clippy.toml", ".clippy.toml"}) or "clippy" in table_at(document, "lints")
+    defaults = {
+        "build": f"cargo build{everything}",
+        "test": f"cargo test{everything}",
+        "format": "cargo fmt",
+        **({"run": "cargo run"} if doors and not doors[0].endswith("lib.rs") else {}),
+        **({"lint": "cargo clippy"} if lints else {}),
+    }
+    needs = frozenset(table_at(document, "dependencies")) | frozenset(
+        table_at(document, "workspace", "dependencies")
+    )
+    return Signs(
+        "cargo",
+        defaults,
+        {},
+        Framework("cargo test", "", defaults["test"]),
+        (("clippy",) if lints else ()) + ("rustfmt",),
+        name,
+        str(package.get("description", "")).strip(),
+        needs,
+        tuple(doors),
+    )
+
+
+def go_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+    golangci = first_name(names, r"\.golangci\.\w+")
+    manifest = ground.text(join(folder, "go.mod"))
+    module = re.search(r"(?m)^module\s+(\S+)", manifest)
+    test = "go test ./..."
+    testify = "testify" if "stretchr/testify" in manifest else "go test"
+    return Signs(
+        "go",
+        {
+            "build": "go build ./...",
+            "test": test,
+            "lint": "golangci-lint run" if golangci else "go vet ./...",
+            "format": "gofmt -w .",
+            **({"run": "go run ."} if "main.go" in names else {}),
+        },
+        {},
+        Framework(testify, "", test),
+        ("golangci-lint",) if golangci else ("go vet",),
+        module[1] if module else "",
+        "",
+        frozenset(re.findall(r"(?m)^(?:require\s+|\s+)([\w.-]+\.\w+/\S+) v", manifest)),
+    )
+
+
+def maven_signs(ground: Ground, folder: str) -> Signs:
+    text = ground.text(join(folder, "pom.xml"))
+    mvn = "./mvnw" if "mvnw" in ground else "mvn"
+    head = re.sub(r"(?s)<parent>.*?</parent>|<(dependencies|build|profiles)>.*", "", text)
+    name = re.search(r"<artifactId>([^<$]+)</artifactId>", head)
+    told = re.search(r"(?s)<description>([^<]+)</description>", head)
+    poms = text + "".join(ground.text(path) for path in ground.sizes if path.endswith("/pom.xml"))
+    linters, commands = _java_linters(poms, f"{mvn} spotless:", f"{mvn} checkstyle:check")
+    test = Framework(_java_tests(poms), "", f"{mvn} test")
+    return Signs(
+        "maven",
+        {"build": f"{mvn} package", "test": test.run_command, **commands},
+        {},
+        test,
+        linters,
+        name[1] if name else "",
+        " ".join(told[1].split()) if told else "",
+        frozenset(re.findall(r"<groupId>([\w.]+)</groupId>", text)),
+    )
+
+
+def gradle_signs(ground: Ground, folder: str) -> Signs:
+    scripts = [path for path in ground.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
+    text = "".join(ground.text(path) for path in scripts if path.startswith(folder))
+    gradle = "./gradlew" if "gradlew" in ground else "gradle"
+    linters, commands = _java_linters(text, f"{gradle} spotless", f"{gradle} checkstyleMain")
+    for word, command in (("ktlint", "ktlintCheck"), ("detekt", "detekt")):
+        if word in text:
+            linters, commands = (*linters, word), {"lint": f"{gradle} {command}", **commands}
+    test = Framework(_java_tests(text), "", f"{gradle} test")
+    run = {"run": f"{gradle} bootRun"} if "springframework.boot" in text else {}
+    return Signs(
+        "gradle",
+        {"build": f"{gradle} build", "test": test.run_command, **run, **commands},
+        {},
+        test,
+        linters,
+    )
+
+
+def _java_tests(text: str) -> str:
+    return next((name for name in ("testng", "kotest", "spock") if name in text), "junit")
+
+
+def _java_linters(text: str, spotless: str, checkstyle: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    linters, commands = [], {}
+    check, apply = ("check", "apply") if spotless.endswith(":") else ("Check", "Apply")
+    if "checkstyle" in text:
+        linters.append("checkstyle")
+        commands["lint"] = checkstyle
+    if "spotless" in text:
+        linters.append("spotless")
+        commands.setdefault("lint", spotless + check)
+        commands["format"] = spotless + apply
+    return tuple(linters), commands
+
+
+def dotnet_signs(ground: Ground, folder: str) -> Signs:
+    text = "".join(ground.text(path) for path in ground.sizes if path.endswith((".csproj", ".props")))
+    tool = next((name for name in ("xunit", "nunit", "MSTest") if name.lower() in text.lower()), "")
+    test = Framework(tool.lower(), "", "dotnet test") if tool else None
+    return Signs(
+        "dotnet",
+        {
+            "build": "dotnet build",
+            "test": "dotnet test",
+            "format": "dotnet format",
+            "lint": "dotnet format --verify-no-changes",
+        },
+        {},
+        test,
+        ("dotnet format",),
+    )
+
+
+def c_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+    if "CMakeLists.txt" in names:
+        tool = "cmake"
+        defaults = {
+            "build": "cmake -S . -B build && cmake --build build",
+            "test": "ctest --test-dir build --output-on-failure",
+        }
+        told = "".join(ground.text(path) for path in ground.sizes if path.endswith("CMakeLists.txt")).lower()
+    elif "meson.build" in names:
+        tool, told = "meson", ground.text(join(folder, "meson.build"))
+        defaults = {"build": "meson setup build && meson compile -C build", "test": "meson test -C build"}
+    elif "configure.ac" in names or "configure" in names:
+        tool, told = "autotools", ground.text(join(folder, "configure.ac"))
+        first = "./configure" if "configure" in names else "autoreconf -i && ./configure"
+        defaults = {"build": f"{first} && make", "test": "make check"}
+    else:
+        tool, told = "make", ground.text(join(folder, "Makefile"))
+        defaults = {"build": "make"}
+    framework = next((name for name, word in _C_TESTS if word in told or name.lower() in told), "")
+    if tool == "cmake" and not framework and "enable_testing" not in told and "ctest" not in told:
+        defaults.pop("test")
+    linters = [each for each in ("clang-format", "clang-tidy") if f".{each}" in names]
+    files = "git ls-files '*.c' '*.cc' '*.cpp' '*.h' '*.hpp' | xargs"
+    checks = {
+        "clang-format": f"{files} clang-format --dry-run --Werror",
+        "clang-tidy": f"{files} clang-tidy -p build",
+    }
+    if linters:
+        in_ci = "".join(map(ground.text, ci_files(ground)))
+        defaults["lint"] = checks[next((each for each in linters if each in in_ci), linters[-1])]
+    if "clang-format" in linters:
+        defaults["format"] = f"{files} clang-format -i"
+    test = None
+    if "test" in defaults:
+        test = Framework(framework or tool, "", defaults["test"])
+    return Signs(tool, defaults, {}, test, tuple(linters))

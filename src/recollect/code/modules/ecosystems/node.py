@@ -1,0 +1,133 @@
+"""What the files of a Node project say of how it is built, tested, linted, formatted and run."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from recollect.code.modules.commands import Task, tasks_by_slot
+from recollect.code.modules.ecosystems.signs import (
+    Linter,
+    Signs,
+    first_name,
+    json_in,
+    linters_in,
+    table_at,
+)
+from recollect.code.modules.ground import Ground, join
+from recollect.code.modules.map import Framework
+
+_TOOLS = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lockb", "bun"),
+    ("bun.lock", "bun"),
+    ("package-lock.json", "npm"),
+)
+_TESTS = (  # package → config file, command
+    ("vitest", r"(vitest|vite)\.config\.\w+", "vitest run"),
+    ("jest", r"jest\.config\.\w+", "jest"),
+    ("mocha", r"\.mocharc\.\w+", "mocha"),
+    ("ava", r"ava\.config\.\w+", "ava"),
+    ("jasmine", r"jasmine\.json", "jasmine"),
+    ("tap", r"\.taprc", "tap"),
+    ("qunit", r"", "qunit"),
+    ("@playwright/test", r"playwright\.config\.\w+", "playwright test"),
+    ("cypress", r"cypress\.config\.\w+", "cypress run"),
+)
+_LINTERS = (
+    Linter("eslint", "lint", "eslint .", words=('"eslint"',)),
+    Linter("biome", "lint", "biome check", ("biome.json", "biome.jsonc")),
+    Linter("oxlint", "lint", "oxlint", words=('"oxlint"',)),
+    Linter("stylelint", "lint", "stylelint", words=('"stylelint"',)),
+    Linter("standard", "lint", "standard", words=('"standard"',)),
+    Linter("prettier", "format", "prettier --write .", words=('"prettier"',)),
+    Linter("oxfmt", "format", "oxfmt", words=('"oxfmt"',)),
+    Linter("biome", "format", "biome format --write", ("biome.json", "biome.jsonc")),
+    Linter("typescript", "types", "tsc --noEmit", ("tsconfig.json",)),
+)
+
+
+def node_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+    text = ground.text(join(folder, "package.json"))
+    document = json_in(text)
+    tool = _tool(ground, folder, document)
+    run = (
+        "npx "
+        if tool == "npm"
+        else f"{tool} exec "
+        if tool == "pnpm"
+        else "bunx "
+        if tool == "bun"
+        else f"{tool} "
+    )
+    scripts = {
+        name: str(body)
+        for name, body in table_at(document, "scripts").items()
+        if "no test specified" not in str(body)
+    }
+    tasks = tasks_by_slot(scripts, f"{tool} run ")
+    if "test" in tasks and tasks["test"].line.endswith(" test"):
+        tasks["test"] = Task(f"{tool} test" if tool != "bun" else "bun run test", tasks["test"].body)
+    if "run" in tasks and tasks["run"].line == "npm run start":
+        tasks["run"] = Task("npm start", tasks["run"].body)
+    needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
+    packages = needs | set(table_at(document, "devDependencies"))
+    linters, commands = linters_in(_LINTERS, names, text, run)
+    test = _tests(names, folder, packages, scripts, run, tool)
+    if test and "test" in tasks:
+        test = Framework(test.tool, test.config_file, tasks["test"].line)
+    defaults = {**commands, **({"test": test.run_command} if test else {})}
+    return Signs(
+        tool,
+        defaults,
+        tasks,
+        test,
+        tuple(each for each in linters if each != "typescript"),
+        str(document.get("name", "")),
+        str(document.get("description", "")),
+        frozenset(needs),
+        tuple(_doors(ground, folder, document)),
+    )
+
+
+def _tool(ground: Ground, folder: str, document: Mapping[str, Any]) -> str:
+    """The package manager: a package of a workspace has its root's."""
+    while True:
+        if named := str(document.get("packageManager", "")).partition("@")[0]:
+            return named
+        names = ground.inside(folder)
+        for lock, tool in _TOOLS:
+            if lock in names:
+                return tool
+        if not folder:
+            return "npm"
+        folder = folder.rpartition("/")[0]
+        document = json_in(ground.text(join(folder, "package.json")))
+
+
+def _tests(
+    names: set[str], folder: str, packages: set[str], scripts: Mapping[str, str], run: str, tool: str
+) -> Framework | None:
+    told = " ".join(scripts.values())
+    for package, config, command in _TESTS:
+        if package in packages or re.search(
+            rf"(?<![\w-]){re.escape(package)}(?![\w-])", scripts.get("test", "")
+        ):
+            found = first_name(names, config)
+            return Framework(package, join(folder, found) if found else "", run + command)
+    if "node --test" in told:
+        return Framework("node:test", "", "node --test")
+    return Framework("bun", "", "bun test") if tool == "bun" and "test" not in scripts else None
+
+
+def _doors(ground: Ground, folder: str, document: Mapping[str, Any]) -> Iterable[str]:
+    commands = document.get("bin")
+    named = [*commands.values()] if isinstance(commands, dict) else [commands]
+    for each in (*named, document.get("main"), document.get("module")):
+        if isinstance(each, str):
+            path = join(folder, each.removeprefix("./"))
+            for ending in ("", ".js", "/index.js"):
+                if path + ending in ground:
+                    yield path + ending
+                    break

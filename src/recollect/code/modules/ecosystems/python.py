@@ -1,0 +1,143 @@
+"""What a Python project's files say of how it is built, tested, linted, formatted and run."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.code.modules.commands import Task, tasks_by_slot
+from recollect.code.modules.ecosystems.signs import Linter, Signs, as_list, linters_in, table_at, toml_in
+from recollect.code.modules.ground import Ground, join
+from recollect.code.modules.map import Framework
+
+_TOOLS = (  # lock file or word in pyproject.toml → tool, what runs a command in its environment, build
+    ("uv.lock", "[tool.uv", "uv", "uv run ", "uv build"),
+    ("poetry.lock", "[tool.poetry", "poetry", "poetry run ", "poetry build"),
+    ("pdm.lock", "[tool.pdm", "pdm", "pdm run ", "pdm build"),
+    ("Pipfile", "", "pipenv", "pipenv run ", "python -m build"),
+    ("", "hatchling", "hatch", "", "hatch build"),
+    ("", "flit_core", "flit", "", "flit build"),
+    ("", "maturin", "maturin", "", "maturin build"),
+)
+_LINTERS = (
+    Linter("pre-commit", "lint", "pre-commit run --all-files", (".pre-commit-config.yaml",)),
+    Linter("ruff", "lint", "ruff check .", ("ruff.toml", ".ruff.toml"), ("[tool.ruff",)),
+    Linter("ruff", "format", "ruff format .", ("ruff.toml", ".ruff.toml"), ("[tool.ruff",)),
+    Linter("flake8", "lint", "flake8", (".flake8",), ("[flake8]",)),
+    Linter("pylint", "lint", "pylint src", (".pylintrc", "pylintrc"), ("[tool.pylint",)),
+    Linter("black", "format", "black .", (), ("[tool.black",)),
+    Linter("isort", "format", "isort .", (".isort.cfg",), ("[tool.isort", "[isort]")),
+    Linter("mypy", "types", "mypy .", ("mypy.ini", ".mypy.ini"), ("[tool.mypy", "[mypy]")),
+    Linter("pyright", "types", "pyright", ("pyrightconfig.json",), ("[tool.pyright", "[tool.basedpyright")),
+)
+_PACKAGES = {"pyproject.toml", "setup.py", "setup.cfg"}  # without one there is nothing to build
+
+
+def python_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+
+    def text(name: str) -> str:
+        return ground.text(join(folder, name))
+
+    manifest = text("pyproject.toml")
+    document = toml_in(manifest)
+    told = "\n".join((manifest, text("setup.cfg"), text("tox.ini")))
+    tool, run, build = "pip", "", "python -m build"
+    for lock, word, *found in _TOOLS:
+        if lock in names or (word and word in manifest):
+            tool, run, build = found
+            break
+    else:
+        if "setup.py" in names or "setuptools" in manifest:
+            tool = "setuptools"
+    linters, commands = linters_in(_LINTERS, names, told, run)
+    if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", told.partition("mypy]")[2]):
+        commands["types"] = f"{run}mypy"
+    test = _tests(ground, folder, names, told, run)
+    defaults = {"build": build, **commands} if names & _PACKAGES else commands
+    if test:
+        defaults["test"] = test.run_command
+    if "manage.py" in names:
+        defaults["run"] = f"{run}python manage.py runserver"
+    project = table_at(document, "project") or table_at(document, "tool", "poetry")
+    scripts = {**table_at(document, "project", "scripts"), **table_at(document, "tool", "poetry", "scripts")}
+    return Signs(
+        tool,
+        defaults,
+        _tasks(document, run),
+        test,
+        linters,
+        str(project.get("name", "")),
+        str(project.get("description", "")),
+        _needs(document, text("requirements.txt") + text("setup.cfg")),
+        tuple(filter(None, (_file(ground, folder, str(target)) for target in scripts.values()))),
+    )
+
+
+def _tests(ground: Ground, folder: str, names: set[str], told: str, run: str) -> Framework | None:
+    configs = (
+        ("pytest.ini", ""),
+        ("pyproject.toml", "[tool.pytest"),
+        ("setup.cfg", "[tool:pytest]"),
+        ("tox.ini", "[pytest]"),
+    )
+    for name, word in configs:
+        if name in names and (not word or word in ground.text(join(folder, name))):
+            return Framework("pytest", join(folder, name), f"{run}pytest")
+    requirements = [
+        path
+        for path in ground.sizes
+        if re.search(r"(^|/)[\w-]*requirements[\w-]*(/[\w-]+)?\.txt$", path) and path.startswith(folder)
+    ]
+    if "pytest" in told or any(
+        re.search(r"(?m)^pytest\b", ground.text(path)) for path in sorted(requirements)[:5]
+    ):
+        return Framework("pytest", "", f"{run}pytest")
+    start = f"{folder}/" if folder else ""
+    tests = [
+        path
+        for path in ground.sizes
+        if path.startswith(start) and re.search(r"(^|/)(test_\w+|tests)\.py$", path)
+    ]
+    if any(path.endswith("conftest.py") and path.startswith(start) for path in ground.sizes):
+        return Framework("pytest", "", f"{run}pytest")
+    if tests and ("manage.py" in names):
+        return Framework("django", "manage.py", f"{run}python manage.py test")
+    return Framework("unittest", "", f"{run}python -m unittest") if tests else None
+
+
+def _tasks(document: Mapping[str, Any], run: str) -> dict[str, Task]:
+    for path, call in (
+        (("tool", "poe", "tasks"), f"{run}poe "),
+        (("tool", "taskipy", "tasks"), f"{run}task "),
+        (("tool", "pdm", "scripts"), "pdm run "),
+        (("tool", "hatch", "envs", "default", "scripts"), "hatch run "),
+    ):
+        if found := table_at(document, *path):
+            return tasks_by_slot({name: str(body) for name, body in found.items()}, call)
+    return {}
+
+
+_REQUIREMENT = re.compile(r"^\s*([A-Za-z][\w.-]*)", re.MULTILINE)
+
+
+def _needs(document: Mapping[str, Any], requirements: str) -> frozenset[str]:
+    project = table_at(document, "project")
+    listed = [*as_list(project.get("dependencies")), requirements]
+    listed += [
+        each for group in table_at(project, "optional-dependencies").values() for each in as_list(group)
+    ]
+    listed += list(table_at(document, "tool", "poetry", "dependencies"))
+    found = (
+        match.lower() for each in listed if isinstance(each, str) for match in _REQUIREMENT.findall(each)
+    )
+    return frozenset(found) - {"python"}
+
+
+def _file(ground: Ground, folder: str, target: str) -> str:
+    """`flask.cli:main` is in `src/flask/cli.py`."""
+    path = target.partition(":")[0].replace(".", "/")
+    for start in ("src/", "", "lib/"):
+        for end in (".py", "/__init__.py"):
+            if (found := join(folder, f"{start}{path}{end}")) in ground:
+                return found
+    return ""

@@ -1,0 +1,106 @@
+"""Ruby and PHP: what their package managers' files say."""
+
+import json
+import re
+
+from recollect.code.modules.commands import TASKS, tasks_by_slot
+from recollect.code.modules.ecosystems.signs import (
+    Linter,
+    Signs,
+    first_name,
+    json_in,
+    linters_in,
+    table_at,
+)
+from recollect.code.modules.ground import Ground, join
+from recollect.code.modules.map import Framework
+
+_RAKE = {name for names in TASKS.values() for name in names}
+_PHP_LINTERS = (
+    Linter(
+        "phpstan",
+        "lint",
+        "vendor/bin/phpstan analyse",
+        ("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"),
+    ),
+    Linter("psalm", "lint", "vendor/bin/psalm", ("psalm.xml", "psalm.xml.dist")),
+    Linter("phpcs", "lint", "vendor/bin/phpcs", ("phpcs.xml", "phpcs.xml.dist", ".phpcs.xml")),
+    Linter(
+        "php-cs-fixer",
+        "format",
+        "vendor/bin/php-cs-fixer fix",
+        (".php-cs-fixer.php", ".php-cs-fixer.dist.php", ".php_cs", ".php_cs.dist"),
+    ),
+    Linter("pint", "format", "vendor/bin/pint", ("pint.json",), ('"laravel/pint"',)),
+)
+
+
+def ruby_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+    gemspec = first_name(names, r".+\.gemspec")
+    rakefile = ground.text(join(folder, "Rakefile"))
+    gems = ground.text(join(folder, "Gemfile")) + ground.text(join(folder, gemspec))
+    run = "bundle exec " if "Gemfile" in names else ""
+    framework = "rspec" if "rspec" in gems + rakefile or ".rspec" in names else "minitest"
+    tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
+    if "TestTask" in rakefile:
+        tasks.setdefault("test", "rake")
+    if "RSpec::Core::RakeTask" in rakefile:
+        tasks.setdefault("spec", "rake")
+    named = tasks_by_slot({name: body for name, body in tasks.items() if name in _RAKE}, f"{run}rake ")
+    if "config/application.rb" in ground:
+        defaults = {"test": "bin/rails test", "run": "bin/rails server"}
+    else:
+        defaults = {"test": f"{run}rspec" if framework == "rspec" else f"{run}rake test"}
+    if framework == "rspec":
+        defaults["test"] = f"{run}rspec"
+    config = ".rspec" if ".rspec" in names else ""
+    rubocop = ".rubocop.yml" in names or "rubocop" in gems
+    if rubocop:
+        defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
+    if gemspec:
+        defaults["build"] = f"gem build {gemspec}"
+    told = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", ground.text(join(folder, gemspec)))
+    test = Framework(
+        framework,
+        join(folder, config) if config else "",
+        named["test"].line if "test" in named else defaults["test"],
+    )
+    return Signs(
+        "bundler" if "Gemfile" in names else "rubygems",
+        defaults,
+        named,
+        test,
+        ("rubocop",) if rubocop else (),
+        gemspec.removesuffix(".gemspec"),
+        told[1] if told else "",
+        frozenset(re.findall(r"""(?:gem|add(?:_runtime)?_dependency)[ (]+['"]([\w-]+)['"]""", gems)),
+    )
+
+
+def php_signs(ground: Ground, folder: str) -> Signs:
+    names = ground.inside(folder)
+    text = ground.text(join(folder, "composer.json"))
+    document = json_in(text)
+    linters, commands = linters_in(_PHP_LINTERS, names, text)
+    scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
+    tasks = tasks_by_slot(scripts, "composer ")
+    pest = '"pestphp/pest"' in text
+    config = first_name(names, r"phpunit\.(xml|xml\.dist|dist\.xml)")
+    test = None
+    if pest or config or '"phpunit/phpunit"' in text:
+        command = tasks["test"].line if "test" in tasks else f"vendor/bin/{'pest' if pest else 'phpunit'}"
+        test = Framework("pest" if pest else "phpunit", join(folder, config) if config else "", command)
+    defaults = {"build": "composer install", **commands, **({"test": test.run_command} if test else {})}
+    if "artisan" in names:
+        defaults |= {"run": "php artisan serve", "test": "php artisan test"}
+    return Signs(
+        "composer",
+        defaults,
+        tasks,
+        test,
+        linters,
+        str(document.get("name", "")),
+        str(document.get("description", "")),
+        frozenset(name for name in table_at(document, "require") if "/" in name),
+    )

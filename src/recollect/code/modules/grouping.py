@@ -1,0 +1,205 @@
+"""Code files into groups: the parts that a maintainer would name. Pure.
+
+A package is cut where it is heaviest, folder by folder, until there are about as many groups as its size calls for. What is
+too small to be named stays with what it stands beside; files of a flat folder join those they have most to do with.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect.code.modules.ground import Links, folder_of
+
+PER_ROOT = 2.2  # groups for each square root of the number of files: 11 for 25, 22 for 100
+FEWEST, MOST = 3, 40
+SMALL_FOLDER = 0.25  # of the average group: a folder below it is not named…
+SMALL_PAIR = 0.8  # …nor is one of two files below this
+SMALL_FILE = 0.2
+ALL_BUT = 0.92  # of the weight: a folder that has so much is looked through
+CROWDED = 2.5  # times the average: no more joins such a group
+SHARE = 0.15  # of all its links: what a small file must have with another to join it
+MAIN = 0.6  # of all: a package that has more is the project
+MUCH, MANY = 4.0, 40  # times the average, and files: a flat folder inside a package is split only from there
+_FRONTS = frozenset("__init__ index mod lib doc package-info module-info".split())
+_CLASS_FILES = (".java", ".kt", ".cs", ".php", ".scala")  # a file is a class there, and the folder the module
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    key: str  # a folder ("." is the root), or the file it is named for
+    files: tuple[str, ...]  # the heaviest first
+    base: str  # the folder all but a little of it stands in
+
+
+def grouped(
+    sizes: Mapping[str, int], parts: Mapping[str, Sequence[str]], links: Links, package: str = ""
+) -> list[Group]:
+    """`parts` are the files of each package by its folder: no group goes across them. `package` is what the main one is called."""
+    weight = {path: 1 + sizes[path] / 1000 for files in parts.values() for path in files}
+    groups = [_group(part or ".", files, weight) for part, files in parts.items() if files]
+    wanted = max(FEWEST, min(MOST, round(PER_ROOT * math.sqrt(len(weight)))))
+    average = sum(weight.values()) / max(1, wanted)
+    main = max(groups, key=lambda group: sum(weight[path] for path in group.files), default=None)
+    alone = main and sum(weight[path] for path in main.files) > MAIN * sum(weight.values())
+    cut = _Cut(weight, average, links, _totals(links), main.base if main and alone else None, package)
+    done: list[Group] = []
+    while groups and len(groups) + len(done) < max(wanted, len(parts)):
+        heaviest = max(groups, key=lambda group: sum(weight[path] for path in group.files))
+        groups.remove(heaviest)
+        split = cut.split(heaviest)
+        if len(split) > 1:
+            groups += split
+        else:
+            done.append(heaviest)
+    return sorted([*groups, *done], key=lambda group: group.key)
+
+
+def _totals(links: Links) -> dict[str, float]:
+    found: defaultdict[str, float] = defaultdict(float)
+    for source, targets in links.items():
+        for target, strength in targets.items():
+            found[source] += strength
+            found[target] += strength
+    return found
+
+
+def looked_through(files: Iterable[str], weight: Mapping[str, float]) -> str:
+    """The folder that nearly all of it stands in."""
+    files = list(files)
+    total = sum(weight[path] for path in files)
+    base = ""
+    while True:
+        below: defaultdict[str, float] = defaultdict(float)
+        start = len(base) + 1 if base else 0
+        for path in files:
+            if path.startswith(f"{base}/" if base else "") and "/" in path[start:]:
+                below[path[start:].split("/")[0]] += weight[path]
+        name, most = max(below.items(), key=lambda each: each[1], default=("", 0))
+        if not name or most < ALL_BUT * total:
+            return base
+        base = f"{base}/{name}" if base else name
+
+
+def _group(key: str, files: Iterable[str], weight: Mapping[str, float]) -> Group:
+    ordered = tuple(sorted(files, key=lambda path: (-weight[path], path)))
+    return Group(key, ordered, looked_through(ordered, weight))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    weight: Mapping[str, float]
+    average: float  # of a group
+    links: Links
+    totals: Mapping[str, float]  # of the links of each file, either way
+    flat: str | None  # the folder whose files are parts of the project by themselves; None = there is none
+    package: str
+
+    def split(self, group: Group) -> list[Group]:
+        """Folders of some weight by themselves; the rest is the folder's own, and is split only if it is much."""
+        if self._heft(group.files) < 0.8 * self.average or len(group.files) < 2:
+            return [group]
+        folders: dict[str, list[str]] = {}
+        rest: list[str] = []
+        start = f"{group.base}/" if group.base else ""
+        for path in group.files:
+            inner = path[len(start) :] if path.startswith(start) else ""
+            if "/" in inner:
+                folders.setdefault(start + inner.split("/")[0], []).append(path)
+            else:
+                rest.append(path)
+        found: list[Group] = []
+        for folder, files in folders.items():
+            heft = self._heft(files) / self.average
+            if (heft < SMALL_FOLDER and len(files) < 4) or (heft < SMALL_PAIR and len(files) < 3):
+                rest += files
+            else:
+                found.append(_group(folder, files, self.weight))
+        if not found:
+            return self._by_links(group)
+        if len(found) == 1 and len(rest) <= 3 and self._heft(rest) < SMALL_PAIR * self.average:
+            return self.split(Group(found[0].key, group.files, found[0].base))  # what is left goes along
+        return [*found, *self._own(group, rest)]
+
+    def _by_links(self, group: Group) -> list[Group]:
+        """The files of a flat folder: large ones stand alone, small ones join those they are linked to most."""
+        enough, fewest = (1.3, 4) if group.base == self.flat else (MUCH, MANY)
+        classes = sum(path.endswith(_CLASS_FILES) for path in group.files) * 2 > len(group.files)
+        if classes or self._heft(group.files) < enough * self.average or len(group.files) < fewest:
+            return [group]
+        bunches = _Bunches(group.files, self.weight, self.links)
+        left: list[str] = []  # what has to do with nothing here, or with everything
+        for path in sorted(group.files, key=lambda path: (self.weight[path], path)):
+            # What has been joined by others may have grown out of its smallness.
+            front = self._is_front(path)
+            if front or bunches.heft[path] < SMALL_FILE * self.average:
+                best = None if front else self._nearest(path, bunches)
+                if best:
+                    bunches.join(path, best)
+                else:
+                    left += bunches.drop(path)
+        found = [_group(key, files, self.weight) for key, files in bunches.files.items()]
+        return [*found, *self._own(group, left)]
+
+    def _nearest(self, path: str, bunches: "_Bunches") -> str | None:
+        strengths = bunches.around(path)
+        near = {
+            other: strength / (1 + bunches.heft[other] / self.average)
+            for other, strength in strengths.items()
+            if not self._is_front(other) and bunches.heft[other] < CROWDED * self.average
+        }
+        if not near:
+            return None
+        best = max(near, key=lambda other: (near[other], other))
+        everywhere = sum(self.totals.get(each, 0.0) for each in bunches.files[path])
+        return best if strengths[best] >= SHARE * everywhere else None
+
+    def _own(self, group: Group, files: Sequence[str]) -> list[Group]:
+        """What is of the folder as a whole."""
+        ordered = _group("", files, self.weight).files
+        return [Group(group.base or group.key, ordered, group.base)] if files else []
+
+    def _is_front(self, path: str) -> bool:
+        """The file that stands for its folder: it belongs to all, and to nothing in it."""
+        name = path.rsplit("/", 1)[-1].partition(".")[0]
+        return name in _FRONTS or name in (folder_of(path).rsplit("/", 1)[-1], self.package)
+
+    def _heft(self, files: Iterable[str]) -> float:
+        return sum(self.weight[path] for path in files)
+
+
+class _Bunches:
+    """Files that have been put together so far, each bunch by the file it began with."""
+
+    def __init__(self, files: Iterable[str], weight: Mapping[str, float], links: Links) -> None:
+        self.files = {path: [path] for path in files}
+        self.heft = {path: weight[path] for path in self.files}
+        self._home = {path: path for path in self.files}
+        self._near: dict[str, defaultdict[str, float]] = {path: defaultdict(float) for path in self.files}
+        for source in self.files:
+            for target, strength in links.get(source, {}).items():
+                if target in self.files and target != source:
+                    self._near[source][target] += strength
+                    self._near[target][source] += strength
+
+    def around(self, path: str) -> dict[str, float]:
+        """The bunches it is linked to, and how strongly."""
+        found: defaultdict[str, float] = defaultdict(float)
+        for file in self.files[path]:
+            for other, strength in self._near[file].items():
+                home = self._home.get(other)
+                if home is not None and home != path:
+                    found[home] += strength
+        return found
+
+    def join(self, path: str, other: str) -> None:
+        for file in self.files[path]:
+            self._home[file] = other
+        self.files[other] += self.files.pop(path)
+        self.heft[other] += self.heft.pop(path)
+
+    def drop(self, path: str) -> list[str]:
+        for file in self.files[path]:
+            del self._home[file]
+        del self.heft[path]
+        return self.files.pop(path)

@@ -1,0 +1,409 @@
+"""A static scan: from files, manifests and the code graph to a map. No model, no network; the same files give the same map."""
+
+import math
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
+
+from recollect.code.modules.ecosystems.signs import Signs
+from recollect.code.modules.ground import Ground, folder_of, is_below, join
+from recollect.code.modules.grouping import Group, grouped, looked_through
+from recollect.code.modules.map import Kind, Module, ModuleMap
+from recollect.code.modules.places import folder_kind, is_code, part_of, sorted_out
+from recollect.code.modules.said import headline, in_readme, of_readme, sentence
+from recollect.code.modules.tools import find_tools, parts_of, signs_in
+from recollect.text.redact import redact
+from recollect.text.stem import stem
+from recollect.text.words import STOP_WORDS
+
+MOST_RELATED = 5
+MOST_ENTRIES = 4
+MOST_DEPENDENCIES = 8
+MOST_TERMS = 24
+_FRONTS = (
+    "__init__.py",
+    "lib.rs",
+    "mod.rs",
+    "doc.go",
+    "package-info.java",
+    "index.ts",
+    "index.tsx",
+    "index.js",
+    "main.rs",
+)
+_CENTRAL = ("main", "app", "base", "core", "protocol", "api", "server", "engine", "client")
+_UNTOLD = ("__init__", "__main__", "index", "mod", "lib", "package-info")
+_GENERIC = ("src", "lib", "source", "app", "java", "kotlin")
+_ENTRIES = (  # by name, the likeliest first
+    r"__main__\.py|main\.(py|go|rs|rb|ts|js|c|cc|cpp|kt)|manage\.py|(Main|Application|Program)\.(java|kt|cs)",
+    r"cli\.\w+|(wsgi|asgi)\.py|server\.\w+|app\.\w+",
+    r"(routes|urls|router)\.\w+",
+    r"index\.(ts|tsx|js|mjs|vue)|lib\.rs|mod\.rs",
+)
+_README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
+_TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCase$")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def scan(ground: Ground) -> ModuleMap:
+    return _Scan(ground).map()
+
+
+class _Scan:
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._parts = frozenset(parts_of(ground))
+        self._kinds = sorted_out(ground.sizes, self._parts)
+        self._signs = {part: next(iter(signs_in(ground, part).values()), Signs("")) for part in self._parts}
+        self._readme = "\n".join(ground.text(name) for name in ground.inside("") if _README.fullmatch(name))
+
+    def map(self) -> ModuleMap:
+        code = [path for path, (kind, _) in self._kinds.items() if kind is Kind.CODE]
+        by_part: dict[str, list[str]] = defaultdict(list)
+        for path in code:
+            by_part[part_of(path, self._parts)].append(path)
+        weight = {path: 1 + self._ground.sizes[path] / 1000 for path in code}
+        self._bases = {part: looked_through(files, weight) for part, files in by_part.items()}
+        groups = grouped(
+            self._ground.sizes, by_part, self._ground.links, self._signs[""].name.rsplit("/", 1)[-1].lower()
+        )
+        names = _unique({group.key: self._name(group) for group in groups})
+        home = {path: group.key for group in groups for path in group.files}
+        tests = self._tests(home, names)
+        terms = self._terms({group.key: group.files for group in groups})
+        related = self._related(home)
+        modules = [
+            Module(
+                key=group.key,
+                name=names[group.key],
+                description=redact(self._description(group, names[group.key]))[0],
+                core_files=self._ranked(group.files),
+                entry_points=self._entries(group),
+                test_files=_folded(tests.get(group.key, ()), self._inside),
+                dependencies=self._dependencies(group.files),
+                related=related.get(group.key, ()),
+                terms=terms[group.key],
+            )
+            for group in groups
+        ]
+        modules.sort(key=lambda module: module.name)
+        return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._ground))
+
+    # names and words
+
+    def _name(self, group: Group) -> str:
+        """Where it is, without what all have in common: `contrib/admin`, `gson/stream`, `cli`."""
+        part = part_of(group.files[0], self._parts)
+        base = self._bases[part]
+        last = base.rsplit("/", 1)[-1]
+        package = part.rsplit("/", 1)[-1]
+        if not part:
+            declared = self._signs[""].name.rsplit("/", 1)[-1]
+            package = (declared or last) if last in ("", *_GENERIC) else last
+        inner = group.key[len(base) :].strip("/.") if is_below(f"{group.key}/", base) else ""
+        if group.key in group.files:
+            inner = folder_of(inner) or re.sub(r"\.\w+$", "", inner)
+        inner = re.sub(
+            r"(^|/)_+", r"\1", inner
+        )  # private to those who use the project, not to those who work on it
+        several = len(self._bases) > 1
+        return "/".join(filter(None, (package if several or not inner else "", inner))) or "root"
+
+    def _description(self, group: Group, name: str) -> str:
+        return next(filter(None, self._told(group, name.rsplit("/", 1)[-1])), "")
+
+    def _told(self, group: Group, name: str) -> Iterator[str]:
+        """What is said of it anywhere, the surest first."""
+        part = part_of(group.files[0], self._parts)
+        if group.key in (part or ".", self._bases[part]):
+            yield sentence(self._signs[part].description)
+        if group.key in group.files:
+            yield self._headline(group.key)
+        else:
+            for folder in dict.fromkeys((group.key.removeprefix("."), group.base)):
+                for front in _FRONTS:
+                    yield headline(front, self._ground.text(join(folder, front)))
+        yield in_readme(self._readme, name)
+        if group.key != "." and group.key not in group.files:
+            yield self._of_folder(group.key)
+        direct = [
+            path for path in group.files if folder_of(path) in (group.key.removeprefix("."), group.base)
+        ]
+        by_stem = {PurePosixPath(path).stem.lower(): path for path in reversed(direct)}
+        for central in (name.lower(), *_CENTRAL):
+            if central in by_stem:
+                yield self._headline(by_stem[central])
+        if len(group.files) < 3:
+            yield self._headline(group.files[0])
+        stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
+        names = list(dict.fromkeys(each for each in stems if each not in _UNTOLD))
+        if len(names) < 2:
+            defined = dict.fromkeys(self._ground.names.get(group.files[0], ()))
+            names = [each for each in defined if each[:1] != "_"]
+        yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+    def _headline(self, path: str) -> str:
+        return headline(path, self._ground.text(path)) or sentence(self._ground.docs.get(path, ""))
+
+    def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+        """The stems that stand in one module's names more than in others'."""
+        counts = {
+            key: Counter(
+                term
+                for path in files
+                for name in (
+                    *path.rpartition(".")[0].split("/")[-2:],
+                    *self._ground.names.get(path, ()),
+                )
+                for term in stems_of(name)
+            )
+            for key, files in groups.items()
+        }
+        spread = Counter(term for count in counts.values() for term in count)
+
+        def best(count: Counter[str]) -> tuple[str, ...]:
+            def worth(term: str) -> float:
+                return (1 + math.log(count[term])) * math.log((1 + len(groups)) / spread[term])
+
+            ranked = sorted(count, key=lambda term: (-worth(term), term))
+            return tuple(ranked[:MOST_TERMS])
+
+        return {key: best(count) for key, count in counts.items()}
+
+    # files
+
+    def _ranked(self, files: Sequence[str]) -> tuple[str, ...]:
+        """By how much hangs on each, then by size."""
+        return tuple(
+            sorted(
+                files,
+                key=lambda path: (-self._weight[path] - math.log1p(self._ground.sizes[path] / 500), path),
+            )
+        )
+
+    @cached_property
+    def _inside(self) -> Mapping[str, int]:
+        return _folders(filter(is_code, self._ground.sizes))
+
+    @cached_property
+    def _weight(self) -> Mapping[str, float]:
+        incoming: defaultdict[str, float] = defaultdict(float)
+        for source, targets in self._ground.links.items():
+            for target, weight in targets.items():
+                if source != target:
+                    incoming[target] += math.log1p(weight)
+        return incoming
+
+    def _entries(self, group: Group) -> tuple[str, ...]:
+        inside = set(group.files)
+        named = [path for signs in self._signs.values() for path in signs.entries if path in inside]
+        for pattern in _ENTRIES:
+            for path in sorted(inside, key=lambda path: (path.count("/"), path)):
+                if re.fullmatch(pattern, path.rsplit("/", 1)[-1]):
+                    named.append(path)
+        commands = [path for path in sorted(inside) if re.search(r"(^|/)(bin|cmd)/", path)]
+        return tuple(dict.fromkeys((*named, *commands)))[:MOST_ENTRIES]
+
+    def _tests(self, home: Mapping[str, str], names: Mapping[str, str]) -> dict[str, list[str]]:
+        """By module, the test files that have most to do with it; "" has the rest."""
+        called: dict[str, set[str]] = defaultdict(set)  # by what a test of it would be named for
+        beside: dict[str, Counter[str]] = defaultdict(Counter)
+        for path, key in home.items():
+            called[_plain(PurePosixPath(path).stem)].add(key)
+            beside[folder_of(path)][key] += 1
+        for key, name in names.items():
+            called[_plain(name.rsplit("/", 1)[-1])].add(key)
+        tests = [path for path, (kind, _) in self._kinds.items() if kind is Kind.TESTS and is_code(path)]
+        used = Counter(
+            key
+            for path in tests
+            for key in {home[to] for to in self._ground.links.get(path, {}) if to in home}
+        )
+        telling = {
+            key: 1 - count / (len(tests) + 1) for key, count in used.items()
+        }  # what all tests use tells nothing
+        alone = {part: keys for part, keys in self._keys_by_part(home).items() if len(keys) == 1}
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in tests:
+            part = part_of(path, self._parts)
+            votes = self._votes(path, part, home, called, telling)
+            if near := beside.get(folder_of(path)):
+                votes[near.most_common(1)[0][0]] += 2
+            for key in alone.get(part, ()):
+                votes[key] += 2
+            best = max(votes, key=lambda key: (votes[key], key), default="")
+            found[best if best and votes[best] >= 2 else ""].append(path)
+        return found
+
+    def _keys_by_part(self, home: Mapping[str, str]) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, key in home.items():
+            found[part_of(path, self._parts)].add(key)
+        return found
+
+    def _votes(
+        self,
+        path: str,
+        part: str,
+        home: Mapping[str, str],
+        called: Mapping[str, set[str]],
+        telling: Mapping[str, float],
+    ) -> defaultdict[str, float]:
+        """For the modules that a test may be of: by its name, its folders, and what it uses."""
+        votes: defaultdict[str, float] = defaultdict(float)
+
+        def vote(keys: Collection[str], strength: float) -> None:
+            for key in keys:
+                here = not part or is_below(f"{key}/", part)
+                votes[key] += strength / len(keys) if here else 0.0
+
+        own = _plain(_TEST_MARK.sub("", PurePosixPath(path).stem.partition(".")[0]))
+        if own in called and own != "test":
+            vote(called[own], 6)
+        elif len(own) >= 3:  # `res.json` tests the response
+            vote({key for name, keys in called.items() if name.startswith(own) for key in keys}, 3)
+        folders = [folder for folder in path.split("/")[:-1] if folder_kind(folder) is not Kind.TESTS]
+        for depth, folder in enumerate(reversed(folders)):
+            vote(called.get(_plain(folder), ()), max(2, 5 - depth))
+        links = self._ground.links.get(path, {})
+        total = sum(links.values())
+        for target, weight in links.items():
+            if target in home:
+                vote((home[target],), 8 * telling[home[target]] * weight / total)
+        return votes
+
+    def _others(self, tests: Sequence[str]) -> list[Module]:
+        """What is no code: documentation, examples, scripts, CI, and the tests of nothing in particular."""
+        folders: dict[tuple[Kind, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for path, (kind, folder) in self._kinds.items():
+            if kind not in (Kind.CODE, Kind.TESTS):
+                name = folder.rsplit("/", 1)[-1]
+                folders[kind, "templates" if name.startswith("template-") else name][folder].append(path)
+        found = [
+            Module(
+                key=min(inner, key=len),
+                name="CI" if kind is Kind.CI else name,
+                kind=kind,
+                description=redact(self._of_folder(min(inner, key=len)))[0],
+                core_files=tuple(f"{folder}/" for folder in sorted(inner)),
+            )
+            for (kind, name), inner in folders.items()
+        ]
+        if tests:
+            base = max(Counter(path.split("/")[0] for path in tests).items(), key=lambda each: each[1])[0]
+            found.append(
+                Module(
+                    key=f"{base}/*",
+                    name="tests",
+                    kind=Kind.TESTS,
+                    description="Fixtures and tests that belong to no module in particular.",
+                    core_files=_folded(tests, self._inside),
+                )
+            )
+        order = list(Kind)
+        return sorted(found, key=lambda module: (order.index(module.kind), module.name))
+
+    def _of_folder(self, folder: str) -> str:
+        for name in sorted(filter(_README.fullmatch, self._ground.inside(folder))):
+            if told := of_readme(self._ground.text(join(folder, name))):
+                return told
+        return in_readme(self._readme, folder.rsplit("/", 1)[-1])
+
+    # between modules
+
+    def _related(self, home: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        between: dict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for source, targets in self._ground.links.items():
+            for target, weight in targets.items():
+                one, other = home.get(source), home.get(target)
+                if one and other and one != other:
+                    between[one][other] += weight
+                    between[other][one] += weight
+        return {
+            key: tuple(sorted(near, key=lambda other: (-near[other], other))[:MOST_RELATED])
+            for key, near in between.items()
+        }
+
+    def _dependencies(self, files: Sequence[str]) -> tuple[str, ...]:
+        declared = {
+            each.lower().replace("-", "_"): each
+            for signs in self._signs.values()
+            for each in signs.dependencies
+        }
+        counts: Counter[str] = Counter()
+        for path in files:
+            counts.update(
+                {
+                    name
+                    for each in self._ground.outside.get(path, ())
+                    if (name := _package(path, each, declared))
+                }
+            )
+        return tuple(name for name, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0])))[
+            :MOST_DEPENDENCIES
+        ]
+
+
+def _package(path: str, target: str, declared: Mapping[str, str]) -> str:
+    """The package that an import is of; "" for one that comes with the language."""
+    wanted = target.lower().replace("-", "_")
+    parts = [wanted]
+    while (cut := max(wanted.rfind(mark) for mark in "./:\\")) > 0:
+        wanted = wanted[:cut].rstrip(":")
+        parts.append(wanted)
+    for part in parts:
+        if part in declared:
+            return declared[part]
+    head = re.split(r"[.]", target)[0]
+    return (
+        head
+        if path.endswith(".py") and head.lower() not in sys.stdlib_module_names and head[:1].isalpha()
+        else ""
+    )
+
+
+def _folders(paths: Iterable[str]) -> Counter[str]:
+    """How many of the files stand below each folder."""
+    found: Counter[str] = Counter()
+    for path in paths:
+        while path := folder_of(path):
+            found[path] += 1
+    return found
+
+
+def _folded(files: Iterable[str], inside: Mapping[str, int]) -> tuple[str, ...]:
+    """The same in fewer words: a folder whose code is all there stands for it, ending in "/"."""
+    files = list(files)
+    found = []
+    whole = {folder for folder, count in _folders(files).items() if count == inside[folder] and count > 1}
+    for path in files:
+        folder = path
+        above = ""
+        while folder := folder_of(folder):
+            above = f"{folder}/" if folder in whole else above
+        found.append(above or path)
+    return tuple(sorted(set(found)))
+
+
+def stems_of(text: str) -> list[str]:
+    """The words in names and sentences, as stems."""
+    words = (word.lower() for word in _WORD.findall(text))
+    return [_stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS]
+
+
+_stem = lru_cache(20_000)(stem)
+
+
+def _plain(name: str) -> str:
+    """As tests and what they test may both be written."""
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    return letters.removesuffix("s") if len(letters) > 4 else letters
+
+
+def _unique(names: Mapping[str, str]) -> dict[str, str]:
+    """Where two have one name, both are called by where they are."""
+    often = Counter(names.values())
+    return {key: key or name if often[name] > 1 else name for key, name in names.items()}

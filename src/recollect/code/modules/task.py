@@ -1,0 +1,76 @@
+"""The modules that a task touches, by the words it has in common with them and by the files it is thought to need. Pure."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from recollect.code.modules.map import Kind, Module, ModuleMap, holds
+from recollect.code.modules.scan import stems_of
+from recollect.memory.briefing.briefing import ModuleCard
+
+MOST = 5
+BEHIND = 0.25  # of the best score: what is further behind only shares a word
+_WEIGHTS = {"name": 4.0, "file": 2.0, "description": 1.5, "term": 1.0}
+_FILE = 3.0  # for the first of the files given; less for the later
+_ASIDE = 0.4  # what is no code is meant less often
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    module: Module
+    score: float
+    why: str  # "name: auth; files: src/auth/tokens.py"
+
+
+def for_task(found: ModuleMap, text: str, files: Sequence[str] = ()) -> list[Touched]:
+    """Best first; `files` are those a ranking found for the same text, best first."""
+    wanted = list(dict.fromkeys(stems_of(text)))
+    words = {module.key: _words(module) for module in found.modules}
+    spread = Counter(stem for each in words.values() for stem in each)
+    scored: list[Touched] = []
+    for module in found.modules:
+        score = 0.0
+        hits: dict[str, list[str]] = {}
+        for stem in wanted:
+            if field := words[module.key].get(stem):
+                score += _WEIGHTS[field] * math.log(1 + len(found.modules) / spread[stem])
+                hits.setdefault(field, []).append(stem)
+        hits = {field: hits[field] for field in _WEIGHTS if field in hits}
+        for number, path in enumerate(files):
+            if _has(module, path):
+                score += _FILE / (1 + number / 3)
+                hits.setdefault("files", []).append(path)
+        if score:
+            score *= 1.0 if module.kind is Kind.CODE else _ASIDE
+            scored.append(
+                Touched(
+                    module,
+                    score,
+                    "; ".join(f"{field}: {', '.join(some[:4])}" for field, some in hits.items()),
+                )
+            )
+    scored.sort(key=lambda each: (-each.score, each.module.name))
+    best = scored[0].score if scored else 0.0
+    return [each for each in scored if each.score >= BEHIND * best][:MOST]
+
+
+def _words(module: Module) -> dict[str, str]:
+    """Stem → the most telling place where it stands."""
+    found: dict[str, str] = dict.fromkeys(module.terms, "term")
+    found |= dict.fromkeys(stems_of(module.description), "description")
+    for path in module.core_files:
+        found |= dict.fromkeys(stems_of(PurePosixPath(path).stem), "file")
+    return found | dict.fromkeys(stems_of(module.name), "name")
+
+
+def _has(module: Module, path: str) -> bool:
+    return any(holds(entry, path) for entry in (*module.core_files, *module.test_files))
+
+
+def card(module: Module, files: Sequence[str] = ()) -> ModuleCard:
+    """For a briefing: the files of the task first, then those that matter most."""
+    first = [path for path in files if path in module.core_files]
+    core = dict.fromkeys((*first, *module.entry_points, *module.core_files))
+    return ModuleCard(module.name, tuple(core), module.test_files, module.dependencies)

@@ -1,0 +1,91 @@
+"""Which of many texts share rare terms with a question: BM25 over weighted fields, in numpy."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import log1p
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.code.relevant.terms import POSTING
+
+Scores = npt.NDArray[np.float32]
+
+
+class Field(NamedTuple):
+    """One kind of text of each thing that is looked for, as `terms_of` made it."""
+
+    texts: Sequence[bytes]
+    weight: float = 1.0  # what a term counts here
+    held: float = 0.5  # how far long texts are held back; 1 = all the way
+
+
+class Index:
+    """Of things numbered from 0. A term's rarity is told from those in `usual` alone; by default from all."""
+
+    def __init__(self, fields: Sequence[Field], enough: float, usual: Sequence[bool] | None = None) -> None:
+        """`enough` is how much of a term makes half of what any amount of it could say."""
+        self.size = len(fields[0].texts)
+        self._usual = np.ones(self.size, np.bool_) if usual is None else np.asarray(usual, np.bool_)
+        keys, amounts = zip(*(_amounts(field, self._usual) for field in fields), strict=True)
+        every = np.concatenate(keys)
+        order = np.argsort(every, kind="stable")
+        every = every[order]
+        begins = np.flatnonzero(np.diff(every, prepend=every[:1] ^ 1)) if len(every) else np.zeros(0, np.intp)
+        amount = (
+            np.add.reduceat(np.concatenate(amounts)[order], begins) if len(every) else np.zeros(0, np.float32)
+        )
+        self._terms = (every[begins] >> 32).astype(np.uint32)
+        self._owners = (every[begins] & 0xFFFFFFFF).astype(np.int32)
+        self._said: Scores = (amount / (amount + np.float32(enough))).astype(np.float32)
+        self._count = int(self._usual.sum())
+
+    def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
+        """Of each thing; 0 where nothing is shared. `rarity` is that of terms elsewhere, and then counts instead."""
+        scores = np.zeros(self.size, np.float32)
+        rarity = self.rarity(question) if rarity is None else rarity
+        for term, begin, end in self._postings(question):
+            scores[self._owners[begin:end]] += question[term] * rarity.get(term, 0.0) * self._said[begin:end]
+        return scores
+
+    def rarity(self, terms: Collection[int]) -> dict[int, float]:
+        """Of those that stand anywhere."""
+        among = {
+            term: int(np.count_nonzero(self._usual[self._owners[begin:end]]))
+            for term, begin, end in self._postings(terms)
+        }
+        return {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
+
+    def owners(self, term: int) -> list[int]:
+        """The things it stands in."""
+        return [
+            owner for _, begin, end in self._postings([term]) for owner in self._owners[begin:end].tolist()
+        ]
+
+    def _postings(self, terms: Collection[int]) -> Iterator[tuple[int, int, int]]:
+        """Where those of each term begin and end."""
+        sought = np.fromiter(terms, np.uint32, len(terms))
+        begins = np.searchsorted(self._terms, sought, "left").tolist()
+        ends = np.searchsorted(self._terms, sought, "right").tolist()
+        return (place for place in zip(terms, begins, ends, strict=True) if place[1] < place[2])
+
+
+def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint64], Scores]:
+    """Each term and thing as one number, and how much of the term there is for the length of the text."""
+    postings = np.frombuffer(b"".join(field.texts), POSTING)
+    sizes = [len(text) // POSTING.itemsize for text in field.texts]
+    owners = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    counts = postings["count"].astype(np.float32)
+    lengths = np.bincount(owners.astype(np.intp), counts, len(sizes))
+    length = float(lengths[usual].mean()) if usual.any() else 0.0
+    norms = 1 - field.held + field.held * lengths / (length or 1.0)
+    keys = (postings["term"].astype(np.uint64) << np.uint64(32)) | owners
+    return keys, (field.weight * counts / norms[owners.astype(np.intp)]).astype(np.float32)
+
+
+def best(scores: Scores, count: int) -> list[int]:
+    """The numbers of the highest that are above 0, highest first."""
+    numbers = np.argpartition(-scores, count)[:count] if len(scores) > count else np.arange(len(scores))
+    return [
+        int(number) for number in numbers[np.argsort(-scores[numbers], kind="stable")] if scores[number] > 0
+    ]

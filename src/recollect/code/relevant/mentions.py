@@ -1,0 +1,160 @@
+"""What a text names outright: files, modules, symbols, the frames of a traceback."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from recollect.code.graph.nodes import Symbol
+
+_PATH = re.compile(r"[\w.\-/\\]*\w\.[A-Za-z]\w{0,4}\b")
+_FRAME = re.compile(
+    r'File "([^"\n]+)", line \d+'  # Python
+    r"|^([\w./\\-]+\.\w+):\d+: "  # pytest, compilers
+    r"|^\s+at .*?([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
+    re.M,
+)
+_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]+\.\w+)")  # a link into the code of a forge
+_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
+_JOINT = re.compile(r"\.|::|#")
+_QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.S)
+_CALLED = re.compile(r"[^\W\d]\w+(?=\()")
+_WORD = re.compile(r"[^\W\d]\w+")
+_COMPOUND = re.compile(r"[^_]_[^_]|[a-z][A-Z]|^_")
+
+
+class Mention(NamedTuple):
+    kind: str  # pointed, path, frame, module, member, name
+    file: int
+    weight: float  # one over how many it could mean
+    symbol: Symbol | None = None
+
+
+class Names:
+    """What can be named in a project: all files, and the symbols of those that are not tests or documents."""
+
+    def __init__(
+        self, paths: Sequence[str], outlines: Sequence[Sequence[Symbol]], usual: Sequence[bool]
+    ) -> None:
+        self._paths = [path.split("/") for path in paths]
+        self._usual = usual
+        self._files: dict[str, list[int]] = defaultdict(list)
+        self._modules: dict[str, list[tuple[list[str], int]]] = defaultdict(list)
+        self._symbols: dict[str, list[tuple[int, Symbol]]] = defaultdict(list)
+        for number, (parts, outline) in enumerate(zip(self._paths, outlines, strict=True)):
+            self._files[parts[-1]].append(number)
+            if module := _module(parts):
+                self._modules[module[-1]].append((module, number))
+            for symbol in outline:
+                self._symbols[symbol.name].append((number, symbol))
+
+    def mentioned(self, text: str) -> list[Mention]:
+        """Everything `text` names, once for each way it is named."""
+        return [
+            *self._frames(text),
+            *self._named_paths(text),
+            *self._pointed(text),
+            *self._dotted(text),
+            *self._named(text),
+        ]
+
+    def _frames(self, text: str) -> Iterator[Mention]:
+        """The innermost frame, written last, weighs most; the tests that led there do not count."""
+        frames = [self._files_at(next(filter(None, match.groups()))) for match in _FRAME.finditer(text)]
+        inside = [found[0] for found in frames if len(found) == 1 and self._usual[found[0]]]
+        innermost_first = list(dict.fromkeys(reversed(inside)))
+        for distance, file in enumerate(innermost_first):
+            yield Mention("frame", file, 1 / (1 + distance))
+
+    def _named_paths(self, text: str) -> Iterator[Mention]:
+        for path in dict.fromkeys(_PATH.findall(text)):
+            yield from _shared("path", self._files_at(path))
+
+    def _pointed(self, text: str) -> Iterator[Mention]:
+        """Who looks for a link to the very file has mostly found the place."""
+        for path in dict.fromkeys(_POINTED.findall(text)):
+            yield from _shared("pointed", self._files_at(path))
+
+    def _files_at(self, path: str) -> list[int]:
+        """The files whose paths end most like this one."""
+        parts = path.replace("\\", "/").strip("./").split("/")
+        alike = [(_same_end(self._paths[file], parts), file) for file in self._files.get(parts[-1], ())]
+        most = max(alike, default=(0, 0))[0]
+        return [file for same, file in alike if same == most]
+
+    def _dotted(self, text: str) -> Iterator[Mention]:
+        """`package.module.name` and `Class.method`."""
+        for chain in dict.fromkeys(_DOTTED.findall(text)):
+            parts = _JOINT.split(chain)
+            for length in range(len(parts), 1, -1):
+                if (module := self._module_at(parts[:length])) is not None:
+                    yield Mention("module", module, 1.0)
+                    yield from self._within(module, parts[length:])
+                    break
+            for outer, inner in pairwise(parts):
+                members = [
+                    (file, symbol)
+                    for file, symbol in self._symbols.get(inner, ())
+                    if symbol.id.endswith(f"{outer}.{inner}") or f"{outer}.{inner}#" in symbol.id
+                ]
+                yield from self._each("member", members)
+
+    def _module_at(self, parts: list[str]) -> int | None:
+        """The one nearest the root, of several."""
+        fitting = [
+            (len(module), file)
+            for module, file in self._modules.get(parts[-1], ())
+            if module[-len(parts) :] == parts
+        ]
+        return min(fitting, default=(0, None))[1]
+
+    def _within(self, module: int, rest: list[str]) -> Iterator[Mention]:
+        """What a module has under that name, be it that it hands it on from one below."""
+        if not rest:
+            return
+        folder = self._paths[module][:-1]
+        package = _is_package(self._paths[module])
+        yield from self._each(
+            "member",
+            [
+                (file, symbol)
+                for file, symbol in self._symbols.get(rest[0], ())
+                if file == module or (package and self._paths[file][: len(folder)] == folder)
+            ],
+        )
+
+    def _named(self, text: str) -> Iterator[Mention]:
+        """Names alone, if they look like code: in backquotes, called, or of several parts."""
+        quoted = {name for part in _QUOTED.findall(text) for name in _WORD.findall(part)}
+        quoted.update(_CALLED.findall(text))
+        for name in dict.fromkeys(_WORD.findall(text)):
+            if name in quoted or _COMPOUND.search(name):
+                yield from self._each("name", self._symbols.get(name, ()))
+
+    def _each(self, kind: str, symbols: Iterable[tuple[int, Symbol]]) -> Iterator[Mention]:
+        found = dict(reversed(list(symbols)))  # the first of a name in each file
+        for file, symbol in found.items():
+            yield Mention(kind, file, 1 / len(found), symbol)
+
+
+def _shared(kind: str, files: Sequence[int]) -> Iterator[Mention]:
+    return (Mention(kind, file, 1 / len(files)) for file in files)
+
+
+def _same_end(path: Sequence[str], other: Sequence[str]) -> int:
+    same = 0
+    for mine, its in zip(reversed(path), reversed(other), strict=False):
+        if mine != its:
+            break
+        same += 1
+    return same
+
+
+def _module(parts: Sequence[str]) -> list[str]:
+    """The names by which code speaks of a file: those of its folders and its own, without the ending."""
+    return list(parts[:-1]) if _is_package(parts) else [*parts[:-1], parts[-1].partition(".")[0]]
+
+
+def _is_package(parts: Sequence[str]) -> bool:
+    return parts[-1].partition(".")[0] in ("__init__", "index", "mod")

@@ -1,0 +1,47 @@
+"""The lines of a file that are worth reading for a question, each piece with the symbol it belongs to."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from recollect.code.facts import VARIABLE
+from recollect.code.graph.nodes import Symbol
+
+LONGEST = 40  # lines
+
+
+class Passage(NamedTuple):
+    path: str
+    first: int  # line, from 1
+    last: int  # included
+    text: str
+    symbol: Symbol | None  # None = it stands in no function or class
+
+
+def passages(path: str, text: str, outline: Sequence[Symbol]) -> Iterator[Passage]:
+    """All of the file in pieces that end where a function or class does, long ones cut."""
+    lines = text.splitlines()
+    owners = _owners(outline, len(lines))
+    for owner, run in groupby(range(len(lines)), owners.__getitem__):
+        numbers = list(run)
+        for begin in range(0, len(numbers), LONGEST):
+            piece = numbers[begin : begin + LONGEST]
+            kept = "\n".join(lines[piece[0] : piece[-1] + 1])
+            if kept.strip():
+                yield Passage(
+                    path, piece[0] + 1, piece[-1] + 1, kept, None if owner is None else outline[owner]
+                )
+
+
+def _owners(outline: Sequence[Symbol], count: int) -> list[int | None]:
+    """Of each line the method or function it stands in, else the class: what is inside a function is part of that."""
+    owners: list[int | None] = [None] * count
+    whole = 0  # the last line of the function we are in
+    for number, symbol in enumerate(outline):
+        if symbol.kind == VARIABLE or symbol.end <= whole:
+            continue
+        first, last = symbol.line - 1, min(symbol.end, count)
+        owners[first:last] = [number] * (last - first)
+        if symbol.kind != "class":
+            whole = symbol.end
+    return owners

@@ -1,0 +1,206 @@
+"""What of a project a text is about: the files, the symbols, and the lines to read within a budget."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from recollect.code.git_history import History
+from recollect.code.graph.graph import CodeGraph
+from recollect.code.graph.nodes import Symbol
+from recollect.code.parse.reading import decoded
+from recollect.code.relevant.index import Field, Index, best
+from recollect.code.relevant.mentions import Mention
+from recollect.code.relevant.passages import Passage, passages
+from recollect.code.relevant.postings import terms_of
+from recollect.code.relevant.prose import question
+from recollect.code.relevant.ranking import PastWork, Ranking
+from recollect.text import tokens
+
+READ = 20  # the best files, whose text is looked at
+TOLD = 5  # of which symbols and snippets are told
+NAMED = 0.5  # what being named adds to a symbol
+EACH = 3  # snippets of one file
+SHORTEST = 4  # lines: a snippet cut to fewer says nothing
+THRIFT = 0.1  # the power of its length by which a file is opened later
+
+
+@dataclass(frozen=True, slots=True)
+class FileHit:
+    path: str
+    score: float
+    why: Mapping[str, float]  # what spoke for it, and how much
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolHit:
+    symbol: Symbol
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    path: str
+    lines: tuple[int, int]  # the first and the last
+    text: str
+    score: float
+    symbol: str | None  # the id; None = it stands in no function or class
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """Each best first."""
+
+    files: tuple[FileHit, ...]
+    symbols: tuple[SymbolHit, ...]
+    snippets: tuple[Snippet, ...]
+    to_read: tuple[
+        str, ...
+    ]  # the files once more, as one should open them: of two as likely, the shorter first
+
+
+def relevant(
+    graph: CodeGraph,
+    root: Path,
+    text: str,
+    *,
+    limit: int = 10,
+    budget: int = 2000,
+    history: History | None = None,
+    past_work: PastWork = (),
+) -> Relevant:
+    """At most `limit` files and as many symbols; snippets of at most `budget` tokens, with the lines that say where."""
+    ranking = _ranking(graph, history)
+    mentions = ranking.mentioned(text)
+    asked = question(text)
+    parts = ranking.parts(text, asked, mentions, past_work)
+    likely = best(ranking.total(parts), READ)
+    found = _passages(graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked))
+    parts |= ranking.parts_read(text, ranking.total(parts), found)
+    scores = ranking.total(parts)
+    files = tuple(
+        FileHit(
+            ranking.paths[number],
+            round(float(scores[number]), 3),
+            {name: round(float(part[number]), 3) for name, part in parts.items() if part[number] >= 0.0005},
+        )
+        for number in best(scores, limit)
+    )
+    told = _told(found, files[:TOLD], mentions)
+    return Relevant(
+        files, tuple(_symbols(told))[:limit], tuple(_snippets(told, budget)), tuple(_to_read(root, files))
+    )
+
+
+@lru_cache(maxsize=2)
+def _ranking(graph: CodeGraph, history: History | None) -> Ranking:
+    return Ranking(graph, history)
+
+
+def _passages(
+    graph: CodeGraph,
+    root: Path,
+    paths: Iterable[str],
+    question: Mapping[int, float],
+    rarity: Mapping[int, float],
+) -> list[tuple[float, Passage]]:
+    """The pieces of these files that have to do with the question, each with how much."""
+    pieces = [piece for path in paths for piece in passages(path, _text(root / path), graph.outline(path))]
+    if not pieces:
+        return []
+    bodies = [_terms_of(piece.text) for piece in pieces]
+    names = [_terms_of(piece.symbol.id.partition("::")[2] if piece.symbol else "") for piece in pieces]
+    fits = Index([Field(bodies), Field(names, weight=4)], enough=4).scores(question, rarity).tolist()
+    return [(fit, piece) for fit, piece in zip(fits, pieces, strict=True) if fit > 0]
+
+
+_terms_of = lru_cache(maxsize=8192)(terms_of)  # who asks again asks about the same files
+
+
+def _to_read(root: Path, files: Iterable[FileHit]) -> list[str]:
+    """Who looks for something does well to look first where it costs little."""
+    return [
+        hit.path for hit in sorted(files, key=lambda hit: -hit.score / _length(root / hit.path) ** THRIFT)
+    ]
+
+
+def _length(file: Path) -> int:
+    try:
+        return max(file.stat().st_size, 200)  # to open a file costs something, too
+    except OSError:
+        return 1_000_000
+
+
+def _told(
+    found: Iterable[tuple[float, Passage]], files: Sequence[FileHit], mentions: Sequence[Mention]
+) -> list[tuple[float, Passage]]:
+    """The pieces of these files with their scores, best first."""
+    scores = {file.path: file.score for file in files}
+    fitting = [(fit, piece) for fit, piece in found if piece.path in scores]
+    most = max((fit for fit, _ in fitting), default=1.0)
+    named = {mention.symbol.id for mention in mentions if mention.symbol}
+    scored = [
+        (
+            scores[piece.path]
+            * (fit / most + NAMED * (piece.symbol is not None and piece.symbol.id in named))
+            / (1 + NAMED),
+            piece,
+        )
+        for fit, piece in fitting
+    ]
+    return sorted(scored, key=lambda each: -each[0])
+
+
+def _symbols(found: Sequence[tuple[float, Passage]]) -> Iterator[SymbolHit]:
+    seen = set()
+    for score, passage in found:
+        if passage.symbol and passage.symbol.id not in seen:
+            seen.add(passage.symbol.id)
+            yield SymbolHit(passage.symbol, round(score, 3))
+
+
+def _snippets(found: Sequence[tuple[float, Passage]], budget: int) -> Iterator[Snippet]:
+    """Until the next best does not fit."""
+    shown: Counter[str] = Counter()
+    for score, passage in found:
+        if shown[passage.path] == EACH:
+            continue
+        snippet = _fitted(passage, score, budget)
+        if snippet is None:
+            return
+        shown[passage.path] += 1
+        budget -= _cost(snippet)
+        yield snippet
+
+
+def _fitted(passage: Passage, score: float, budget: int) -> Snippet | None:
+    """As many of its lines as the budget allows; None if that is next to nothing."""
+    lines = passage.text.splitlines()
+    count = len(lines)
+    while count >= min(SHORTEST, len(lines)):
+        snippet = Snippet(
+            passage.path,
+            (passage.first, passage.first + count - 1),
+            "\n".join(lines[:count]),
+            round(score, 3),
+            passage.symbol.id if passage.symbol else None,
+        )
+        if _cost(snippet) <= budget:
+            return snippet
+        count = count * 2 // 3
+    return None
+
+
+def _cost(snippet: Snippet) -> int:
+    """With the line above it that says where it stands."""
+    return tokens.count(f"{snippet.path}:{snippet.lines[0]}-{snippet.lines[1]}\n{snippet.text}\n")
+
+
+def _text(path: Path) -> str:
+    """Empty if it is gone by now."""
+    try:
+        data = decoded(path.read_bytes())
+    except OSError:
+        return ""
+    return data.decode() if data else ""

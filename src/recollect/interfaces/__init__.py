@@ -1,0 +1,1 @@
+"""What people and agents use: commands, MCP, hooks, the daemon and hosts. Each parses, calls the engine and renders."""

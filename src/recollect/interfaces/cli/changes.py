@@ -1,0 +1,59 @@
+"""What was done to memories, and how to take it back: changes, undo."""
+
+import click
+
+import recollect.model as m
+from recollect.interfaces.cli import show as look
+from recollect.interfaces.cli.door import Door, at_most, open_engine, shared
+
+
+@click.command()
+@at_most(20)
+@shared
+@click.pass_obj
+def changes(door: Door, limit: int) -> None:
+    """List what was done to memories, each with the id that undoes it.
+
+    Consolidations, compactions, merges, imports, what was forgotten or found wrong: each can be taken back for 30 days.
+    """
+    with open_engine(door) as engine:
+        found = engine.care.changes(limit)
+    if door.json:
+        look.say_json(found)
+        return
+    if not found:
+        click.echo("Nothing has been changed here yet that could be undone.")
+    names = look.short_ids([change.id for change in found])
+    rows = [
+        (name, look.moment(change.at), change.action, look.one_line(change.summary) + _status(change))
+        for name, change in zip(names, found, strict=True)
+    ]
+    for line in look.table(rows, ("yellow", "", "cyan")):
+        click.echo(line)
+
+
+def _status(change: m.Change) -> str:
+    if change.undone_at is not None:
+        return " (undone)"
+    return "" if change.finished_at else " (cut short)"
+
+
+@click.command()
+@click.argument("change", metavar="ID")
+@shared
+@click.pass_obj
+def undo(door: Door, change: str) -> None:
+    """Take back a change as a whole: ID as `recollect changes` lists it.
+
+    Memories that have changed since are left alone, and named.
+    """
+    with open_engine(door) as engine:
+        undone = engine.care.undo(change)
+    if door.json:
+        look.say_json(undone)
+        return
+    click.echo(f"Undone: {look.count(len(undone.restored), 'memory is', 'memories are')} as before.")
+    if undone.left_alone:
+        names = ", ".join(look.short_ids(undone.left_alone[:10]))
+        more = len(undone.left_alone) - 10
+        click.echo(f"Changed since, and left alone: {names}{f' and {more} more' if more > 0 else ''}.")

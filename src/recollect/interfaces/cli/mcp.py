@@ -1,0 +1,57 @@
+"""The MCP server, for agents that speak the protocol."""
+
+import os
+
+import click
+
+from recollect.interfaces.cli import show as look
+from recollect.interfaces.cli.door import Door, shared
+
+
+@click.command()
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on this port of this machine instead of standard input; 0 for any that is free.",
+)
+@click.option("--token", is_flag=True, help="Print the token that clients of --http need, and exit.")
+@shared
+@click.pass_obj
+def mcp(door: Door, port: int | None, token: bool) -> None:
+    """Serve memory to an agent by the Model Context Protocol.
+
+    Agents start it themselves; `recollect install` tells them how. The project is the one the client works in, else
+    the current folder, or --project.
+
+    \b
+    recollect mcp
+    recollect mcp --http 8765
+    """
+    from recollect.config import expand_home
+    from recollect.interfaces.daemon.log import write_log
+
+    # Without reading settings: a broken file must not stop the handshake.
+    home = expand_home(door.home or os.environ.get("RECOLLECT_HOME") or "~/.recollect")
+    if token:
+        from recollect.interfaces.mcp.http import read_token
+
+        kept = read_token(home)
+        if door.json:
+            look.say_json({"token": kept})
+        else:
+            click.echo(kept)
+        return
+    from recollect.interfaces.mcp.desk import Desk
+
+    write_log(home)
+    desk = Desk(str(home), door.project)
+    if port is None:
+        from recollect.interfaces.mcp.server import serve_stdio
+
+        serve_stdio(desk)
+    else:
+        from recollect.interfaces.mcp.http import serve_http
+
+        serve_http(desk, home, port, lambda address: click.echo(f"Listening on {address}", err=True))

@@ -1,0 +1,28 @@
+"""`python -m recollect.interfaces.daemon HOME [LOCK]`: started by hooks and commands, never by hand."""
+
+import os
+import sys
+
+
+def main(arguments: list[str]) -> int:
+    """0 also where there is a daemon already: who wants one has one."""
+    from recollect.interfaces.daemon.start import leave, take_lock
+
+    home = arguments[0]
+    os.umask(0o077)
+    lock = int(arguments[1]) if len(arguments) > 1 else take_lock(home)
+    if lock is None:
+        return 0
+    os.set_inheritable(lock, False)
+    if len(arguments) == 1:
+        leave(keep=lock)
+    from pathlib import Path
+
+    from recollect.interfaces.daemon.server import serve
+
+    serve(Path(home), lock)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,59 @@
+"""Vectors from the daemon, which has the model loaded; from a model of our own where there is none."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from recollect.config import Settings
+from recollect.embed.open import open_embedder
+from recollect.embed.protocol import Embedder
+from recollect.interfaces.daemon import wire
+
+if TYPE_CHECKING:
+    from recollect.embed.rows import Rows
+
+MOST_TEXTS = 16  # more are worth loading the model for
+SECONDS = 1.0  # that an answer may take; loading the model takes about as long
+
+
+def from_daemon(settings: Settings) -> Embedder | None:
+    """None where no daemon is at work, or the model is another than the one that comes with Recollect."""
+    if settings.embedder != "minilm" or settings.embedder_path:
+        return None
+    if not any((settings.home / name).exists() for name in (wire.SOCKET, wire.TOKEN)):
+        return None
+    own = open_embedder(settings.embedder, providers=settings.embedder_providers)
+    return DaemonEmbedder(str(settings.home), own)
+
+
+class DaemonEmbedder:
+    """The same vectors as `own` makes, without loading it as long as the daemon answers."""
+
+    def __init__(self, home: str, own: Embedder) -> None:
+        self._home = home
+        self._own = own
+        self._alone = False  # whether the daemon has failed to answer once
+
+    @property
+    def model(self) -> str:
+        return self._own.model
+
+    @property
+    def dim(self) -> int:
+        return self._own.dim
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        if self._alone or not 0 < len(texts) <= MOST_TEXTS:
+            return self._own.embed(texts)
+        try:
+            body = json.dumps(list(texts)).encode()
+            rows = wire.ask(self._home, "embed", (self.model,), body, SECONDS)
+        except wire.NoAnswer:
+            self._alone = True
+            return self._own.embed(texts)
+        import numpy as np
+
+        return np.frombuffer(rows, "<f4").reshape(len(texts), -1)
+
+    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
+        return self._own.embed_each(batches)

@@ -1,0 +1,233 @@
+"""Tools that know the code: its modules, and who calls what."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from recollect.errors import Refused
+from recollect.interfaces.mcp.answers import Code, CodeLine, CodeMap, Part
+from recollect.interfaces.mcp.desk import Asking
+from recollect.interfaces.mcp.toolbox import CHANGES, READS, Answer, Toolbox
+
+if TYPE_CHECKING:
+    from recollect.code.graph.graph import CodeGraph
+    from recollect.code.graph.nodes import Edge
+    from recollect.code.modules.map import Module, ModuleMap
+
+MOST_FILES = 12  # of a module
+MOST = 50  # results of one call
+TOKENS = 2_000  # of code that is shown
+
+Question = Literal["relevant", "file", "symbol", "callers", "callees", "deps", "dependents", "impact"]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
+
+
+def add_code_tools(box: Toolbox) -> None:
+    @box.tool("Module map", READS)
+    async def module_map(
+        task: Annotated[str, Field(description="Only the modules that this task touches.")] = "",
+        module: Annotated[str, Field(description="Only this one, in full.")] = "",
+    ) -> Annotated[Answer, CodeMap]:
+        """Which parts this codebase has, where their files and tests are, and how it is built, tested and linted. Use it
+        before you look around with glob or grep."""
+        return await box.answer(lambda asking: show_map(asking, task, module))
+
+    @box.tool("Correct the module map", CHANGES)
+    async def update_module_map(
+        module: Annotated[str, Field(description="The module, as module_map names it.")],
+        name: Annotated[str, Field(description="A better name.")] = "",
+        description: Annotated[str, Field(description="What it is for, in one line.")] = "",
+        add_files: Annotated[tuple[str, ...], Field(description="Files that belong to it.")] = (),
+        remove_files: Annotated[tuple[str, ...], Field(description="Files that do not.")] = (),
+        dependencies: Annotated[tuple[str, ...], Field(description="All packages it needs.")] = (),
+    ) -> Annotated[Answer, CodeMap]:
+        """Correct what the map says of a module. Use it when you have found a file that belongs to it, or that its name
+        or description misleads. What the user corrected stays as it is."""
+        return await box.answer(
+            lambda asking: correct_map(
+                asking, module, name, description, add_files, remove_files, dependencies
+            )
+        )
+
+    @box.tool("Code graph", READS)
+    async def code_graph(
+        question: Annotated[
+            Question,
+            Field(
+                description="relevant: files and lines that a task is about. file: what it defines. symbol: where it is"
+                " defined. callers, callees of a symbol. deps, dependents, impact (what may break) of a file."
+            ),
+        ],
+        about: Annotated[str, Field(description="The task in words, the file's path, or the symbol's name.")],
+        possible: Annotated[bool, Field(description="Also edges that are only possible.")] = False,
+        limit: Limit = 10,
+    ) -> Annotated[Answer, Code]:
+        """Ask who calls what, what depends on what, and which lines a task is about. Use it before you open files
+        (`relevant`, with the user's request), and before you change a shared one (`impact`)."""
+        return await box.answer(lambda asking: ask_graph(asking, question, about, possible, limit))
+
+
+def show_map(asking: Asking, task: str, name: str) -> tuple[CodeMap, str]:
+    maps = asking.engine.maps
+    found = maps.current()
+    if name:
+        modules = [found.find(name)]
+    elif task:
+        modules = [each.module for each in asking.engine.modules_for(task)]
+    else:
+        modules = list(found.modules)
+    return _shown(found, modules)
+
+
+def correct_map(
+    asking: Asking,
+    module: str,
+    name: str,
+    description: str,
+    added: Sequence[str],
+    removed: Sequence[str],
+    dependencies: Sequence[str],
+) -> tuple[CodeMap, str]:
+    from recollect.code.modules.merge import Correction
+
+    said = Correction(
+        name or None, description or None, tuple(dependencies) or None, tuple(added), tuple(removed)
+    )
+    maps = asking.engine.maps
+    changed = maps.correct(module, said)
+    return _shown(maps.current(), [changed])
+
+
+def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[CodeMap, str]:
+    parts = [
+        Part(
+            each.name,
+            each.description,
+            list(each.core_files[:MOST_FILES]),
+            list(each.entry_points),
+            list(each.test_files[:MOST_FILES]),
+            list(each.dependencies),
+            [found.name_of(key) for key in each.related],
+            each.confidence,
+        )
+        for each in modules
+    ]
+    commands = {
+        f"{slot} ({tools.path})" if tools.path else slot: command
+        for tools in found.tools
+        for slot, command in tools.commands.items()
+    }
+    lines = [_line(part) for part in parts]
+    lines += [f"{slot}: {command}" for slot, command in commands.items()]
+    return CodeMap(parts, commands), "\n".join(lines) or "There is no code here to map."
+
+
+def _line(part: Part) -> str:
+    told = [f"{part.name}: {part.description}".rstrip(": "), f"Files: {', '.join(part.files)}"]
+    told += [f"Tests: {', '.join(part.tests)}"] if part.tests else []
+    told += [f"Deps: {', '.join(part.dependencies)}"] if part.dependencies else []
+    return " | ".join(told)
+
+
+def ask_graph(asking: Asking, question: str, about: str, possible: bool, limit: int) -> tuple[Code, str]:
+    if not about.strip():
+        raise Refused("What the question is about was not given.", "Name a task, a file or a symbol.")
+    if question == "relevant":
+        return _relevant(asking, about, limit)
+    graph = asking.engine.code.graph
+    lines = _ASKED[question](graph, about, possible)
+    shown = lines[:limit]
+    text = "\n".join(f"{each.place}  {each.name}  {each.says}".rstrip() for each in shown)
+    return Code(shown, len(lines) - len(shown)), text or "Nothing, as far as is known."
+
+
+def _relevant(asking: Asking, text: str, limit: int) -> tuple[Code, str]:
+    found = asking.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
+    by_path = {hit.path: hit for hit in found.files}
+    hits = [by_path[path] for path in found.to_read]  # an agent opens them as they come
+    lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in hits]
+    lines += [
+        CodeLine(
+            f"{each.symbol.path}:{each.symbol.line}",
+            each.symbol.name,
+            each.symbol.signature,
+            round(each.score, 3),
+        )
+        for each in found.symbols
+    ]
+    files = [f"{hit.path} ({', '.join(hit.why)})" for hit in hits]
+    snippets = [f"--- {each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}" for each in found.snippets]
+    return Code(lines, 0), "\n".join([*files, *snippets]) or "Nothing in the code has to do with that."
+
+
+def _outline(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    return [
+        CodeLine(f"{each.path}:{each.line}-{each.end}", each.name, each.signature or each.kind, 1.0)
+        for each in graph.outline(graph.file_named(name))
+    ]
+
+
+def _symbol(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    return [
+        CodeLine(
+            f"{each.path}:{each.line}-{each.end}",
+            each.id.partition("::")[2],
+            each.signature or each.kind,
+            1.0,
+        )
+        for each in graph.symbols_named(name)
+    ]
+
+
+def _edges(graph: "CodeGraph", edges: "Sequence[Edge]") -> list[CodeLine]:
+    return [
+        CodeLine(
+            f"{edge.source.partition('::')[0]}:{edge.line}",
+            edge.source.partition("::")[2],
+            f"{edge.kind} {edge.target} ({edge.rule})",
+            edge.confidence,
+        )
+        for edge in edges
+    ]
+
+
+def _callers(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    found = graph.symbols_named(name)
+    return _edges(graph, [edge for each in found for edge in graph.callers(each.id, possible)])
+
+
+def _callees(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    found = graph.symbols_named(name)
+    return _edges(graph, [edge for each in found for edge in graph.callees(each.id, possible)])
+
+
+def _deps(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    return _edges(graph, graph.dependencies(graph.file_named(name), possible))
+
+
+def _dependents(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    return _edges(graph, graph.dependents(graph.file_named(name), possible))
+
+
+def _impact(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
+    return [
+        CodeLine(
+            each.id.partition("::")[0],
+            each.id.partition("::")[2],
+            f"{each.because.kind} {each.because.target}, {each.distance} away",
+            round(each.weight, 3),
+        )
+        for each in graph.impact(graph.file_named(name), possible)
+    ]
+
+
+_ASKED: "dict[str, Callable[[CodeGraph, str, bool], list[CodeLine]]]" = {
+    "file": _outline,
+    "symbol": _symbol,
+    "callers": _callers,
+    "callees": _callees,
+    "deps": _deps,
+    "dependents": _dependents,
+    "impact": _impact,
+}

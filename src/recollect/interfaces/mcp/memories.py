@@ -1,0 +1,206 @@
+"""What the tools of memories do: each answers in stable keys, and says the same as text."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from recollect.errors import MemoryNotFound, Refused
+from recollect.interfaces.mcp.answers import Done, Found, Kept, Line, Note, Said, Source
+from recollect.interfaces.mcp.desk import Asking
+
+if TYPE_CHECKING:
+    from recollect.model import Memory, Message
+    from recollect.store.pruned import PrunedText
+
+GIST = 16  # tokens of a memory in a list: with its keys it has about 35
+AROUND = 2  # messages before and after the one that is read
+LONGEST = 4_000  # characters of a message that is read
+SHORT = 300  # of one in a list
+
+
+def search(asking: Asking, query: str, limit: int, kind: str, file: str, repeat: bool) -> tuple[Found, str]:
+    asking.engine.measures.note("on_demand", session=asking.visit.session)
+    answer = asking.engine.search(
+        query, limit, kind=kind or None, file=file or None, files=(file,) if file else ()
+    )
+    return found(asking, [hit.memory for hit in answer.results], repeat, answer.notes)
+
+
+def newest(asking: Asking, limit: int, kind: str, tags: Sequence[str], repeat: bool) -> tuple[Found, str]:
+    memories = asking.engine.list(limit=limit, kind=kind or None, tag=tags[0] if tags else None)
+    return found(asking, memories, repeat)
+
+
+def found(
+    asking: Asking, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
+) -> tuple[Found, str]:
+    """What is new to this session, and the ids of the rest."""
+    from recollect.memory.briefing.render import render_hits, short_ids
+    from recollect.model import Hit
+    from recollect.text import tokens
+
+    names, shown = short_ids(memory.id for memory in memories), asking.visit.shown
+    fresh = [memory for memory in memories if repeat or memory.id not in shown]
+    known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
+    shown.update(memory.id for memory in fresh)
+    gists = [Note(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
+    stale = frozenset(asking.engine.stale())
+    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], asking.form, stale=stale)]
+    if known:
+        lines.append(
+            f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true has them again)."
+        )
+    elif not fresh:
+        lines.append("Nothing is remembered about that.")
+    text = "\n".join(filter(None, [*lines, *notes]))
+    return Found(gists, known, list(notes)), text
+
+
+def record(
+    asking: Asking, content: str, kind: str, files: Sequence[str], tags: Sequence[str], scope: str = ""
+) -> tuple[Kept, str]:
+    receipt = asking.engine.remember(
+        content,
+        kind=kind or None,
+        scope=scope or None,
+        file_paths=tuple(files),
+        tags=tuple(tags),
+        session=asking.visit.session,
+    )
+    asking.visit.shown.add(receipt.id)
+    kept = Kept(
+        id=_short(receipt.id),
+        outcome=receipt.outcome,
+        message=receipt.message,
+        supersedes=[_short(each) for each in receipt.supersedes],
+        conflicts_with=[_short(each) for each in receipt.conflicts_with],
+        redactions=[redaction.type for redaction in receipt.redactions],
+        notes=list(receipt.notes),
+    )
+    taken_out = f"Taken out as secret: {', '.join(kept.redactions)}." if kept.redactions else ""
+    return kept, " ".join(filter(None, (f"#{kept.id}: {receipt.message}", taken_out, *receipt.notes)))
+
+
+def recall(asking: Asking, task: str, files: Sequence[str]) -> tuple[Done, str]:
+    briefing = asking.engine.recall(task, files=files, host=asking.form, session=asking.visit.session)
+    asking.visit.shown.update(briefing.shown)
+    asking.engine.measures.injected(briefing.shown, asking.visit.session)
+    text = briefing.text or "There is no briefing yet; search_memory looks at all that is remembered."
+    return Done("recall", text, "", [], []), text
+
+
+def change(
+    asking: Asking, action: str, name: str, other: str, relation: str, tags: Sequence[str], helpful: bool
+) -> tuple[Done, str]:
+    engine = asking.engine
+    if not name:
+        raise Refused(f"{action} needs the id of a memory.", "Search for it first.")
+    if action == "forget":
+        done, text = engine.forget(name), "Forgotten; the user can restore it for 30 days."
+    elif action == "tag":
+        done = engine.tag(name, add=tags)
+        text = f"Its tags: {', '.join(done.tags)}."
+    elif action == "feedback":
+        done, text = engine.feedback(name, helpful), "Noted."
+    else:
+        engine.link(name, other, relation)
+        done, text = engine.get(name), f"Linked: {relation} #{_short(engine.get(other).id)}."
+    return Done(action, text, _short(done.id), [], []), f"#{_short(done.id)}: {text}"
+
+
+def search_sessions(asking: Asking, query: str, limit: int) -> tuple[Said, str]:
+    hits = asking.engine.search_messages(query, limit)
+    said = Said([_line(hit.message, SHORT) for hit in hits])
+    return said, _page(asking, said.results) or "Nothing like that was said in the sessions that are kept."
+
+
+def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source, str]:
+    from recollect.work.window.kept import kept_text
+
+    engine = asking.engine
+    if not name:
+        lines = _around(asking, session, message)
+        return Source("", "", "", "", "", "", "", [], [], lines), _page(asking, lines)
+    try:
+        memory = engine.get(name)
+    except MemoryNotFound:
+        kept = kept_text(engine, name)
+        if kept is None:
+            raise
+        return _whole(kept)
+    asking.visit.shown.add(memory.id)
+    lines = [_line(each, LONGEST) for each in engine.sessions.source(memory)]
+    source = Source(
+        id=_short(memory.id),
+        kind=memory.kind,
+        content=memory.content,
+        state=memory.state,
+        created_at=f"{memory.created_at:%Y-%m-%d %H:%M}",
+        created_by=memory.created_by,
+        source=memory.source,
+        files=list(memory.file_paths),
+        tags=list(memory.tags),
+        messages=lines,
+    )
+    return source, _page(asking, lines, memory)
+
+
+def _whole(kept: "PrunedText") -> tuple[Source, str]:
+    """Line for line; only what would pass for the fence around it is spelt otherwise."""
+    from recollect.memory.briefing.render import PLAIN
+    from recollect.model import INJECTED_MARK
+
+    at = f"{kept.at:%Y-%m-%d %H:%M}"
+    text = kept.text.replace(INJECTED_MARK, INJECTED_MARK.replace("-", " "))
+    source = Source(kept.id, "output", kept.text, "", at, kept.gist, kept.session, [], [], [])
+    return source, PLAIN.document([f"[OUTPUT] {kept.gist}, {at} #{kept.id}\n{text}\n"])
+
+
+def _around(asking: Asking, session: str, message: int) -> list[Line]:
+    """What was said there, in this project only."""
+    engine = asking.engine
+    here = engine.project.id if engine.project else None
+    span = engine.store.messages.span(
+        engine.settings.user, session, max(message - AROUND, 0), message + AROUND
+    )
+    said = [_line(each, LONGEST) for each in span if each.project_id == here]
+    if not said:
+        raise Refused(
+            f"Nothing is kept of message {message} of session {session[:60]!r}.",
+            "Give an id, or a session and a message that session_search found.",
+        )
+    return said
+
+
+def _line(message: "Message", most: int) -> Line:
+    text = message.text if len(message.text) <= most else f"{message.text[:most]}…"
+    return Line(message.session, message.order, message.author, f"{message.created_at:%Y-%m-%d %H:%M}", text)
+
+
+def _page(asking: Asking, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
+    """In the host's form, fenced like everything that was remembered; empty for nothing."""
+    from recollect.memory.briefing.render import Note as Entry
+    from recollect.memory.briefing.render import format_for, memory_note
+
+    form = format_for(asking.form)
+    entries = [
+        Entry(
+            "session",
+            "SAID",
+            f"{each.at}, {each.author}, {each.session} message {each.message}",
+            text=each.text,
+        )
+        for each in lines
+    ]
+    if memory is not None:
+        whole = replace(memory_note(memory, _short(memory.id)), text=memory.content)
+        entries.insert(
+            0, replace(whole, marks=(*whole.marks, f"{memory.created_at:%Y-%m-%d}", memory.created_by))
+        )
+    return form.document([form.section("found", [form.write(entry) for entry in entries])] if entries else [])
+
+
+def _short(memory_id: str) -> str:
+    from recollect.memory.briefing.render import SHORT_ID
+
+    return memory_id[-SHORT_ID:]

@@ -1,0 +1,1 @@
+"""Memories: written, searched, briefed, maintained and transferred."""

@@ -1,0 +1,107 @@
+"""Whether the code that memories are tied to is still what it was. Files that have not been touched are not read."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import recollect.model as m
+from recollect.memory.anchors.tie import KnownCode, marked_file
+
+_MOST_ELSEWHERE = 5  # symbols of the same name that are compared with one that is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file that memories are tied to, as it was when it was last read."""
+
+    size: int
+    mtime_ns: int
+    marks: Mapping[str, str | None]  # by symbol; None = it is not there. Empty where the file cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    stale: Mapping[str, str]  # by memory: why, in a clause for people
+    anchors: Mapping[str, tuple[m.Anchor, ...]]  # of memories that are to be tied anew, quietly
+    seen: Mapping[str, Seen]  # to be handed in the next time
+
+
+def check(
+    root: Path,
+    memories: Iterable[m.Memory],
+    seen: Mapping[str, Seen] | None = None,
+    code: KnownCode | None = None,
+) -> Checked:
+    """What is gone from its file and stands unchanged elsewhere in `code` is followed there."""
+    tied = [memory for memory in memories if memory.anchors]
+    sight = _Sight(root, seen or {}, tied, code)
+    stale: dict[str, str] = {}
+    anchors: dict[str, tuple[m.Anchor, ...]] = {}
+    for memory in tied:
+        verdicts = [sight.look(anchor) for anchor in memory.anchors]
+        now = tuple(anchor for anchor, _ in verdicts)
+        why = "; ".join(dict.fromkeys(why for _, why in verdicts if why))
+        if why:
+            stale[memory.id] = why
+        if now != memory.anchors:
+            anchors[memory.id] = now
+    return Checked(stale, anchors, sight.seen)
+
+
+class _Sight:
+    """One look at a project's files, each read at most once."""
+
+    def __init__(
+        self, root: Path, before: Mapping[str, Seen], tied: Iterable[m.Memory], code: KnownCode | None
+    ) -> None:
+        self._root = root
+        self._before = before
+        self._code = code
+        self._wanted: defaultdict[str, set[str]] = defaultdict(set)
+        for memory in tied:
+            for anchor in memory.anchors:
+                self._wanted[anchor.path].add(anchor.symbol)
+        self.seen: dict[str, Seen] = {}
+
+    def look(self, anchor: m.Anchor) -> tuple[m.Anchor, str]:
+        """The anchor as it is to be from now on, and why its memory is stale."""
+        file = self._file(anchor.path)
+        if file is not None and anchor.symbol not in file.marks:
+            return anchor, ""  # only the file is meant, or it cannot be read: nothing speaks against it
+        digest = file.marks[anchor.symbol] if file is not None else None
+        if digest is not None:
+            changed = anchor.digest not in ("", digest)
+            return anchor, f"`{anchor.symbol}` in {anchor.path} has changed" if changed else ""
+        if moved := next(self._elsewhere(anchor), None):
+            return moved, ""
+        gone = f"`{anchor.symbol}` is no longer in {anchor.path}" if file else f"{anchor.path} is gone"
+        return anchor, gone
+
+    def _elsewhere(self, anchor: m.Anchor) -> Iterator[m.Anchor]:
+        """The same code in another file."""
+        found = self._code.find(anchor.symbol) if self._code and anchor.symbol else ()
+        for symbol in found[:_MOST_ELSEWHERE]:
+            name = symbol.id.partition("::")[2]
+            file = marked_file(self._root, symbol.path)
+            if file is not None and file.mark(name) == anchor.digest:
+                yield m.Anchor(symbol.path, name, anchor.digest)
+
+    def _file(self, path: str) -> Seen | None:
+        """None where there is no such file."""
+        if path in self.seen:
+            return self.seen[path]
+        try:
+            stat = (self._root / path).stat()
+        except (OSError, ValueError):
+            return None
+        known = self._before.get(path)
+        wanted = self._wanted[path] - {""}
+        same = known is not None and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+        if known is None or not same or not wanted <= known.marks.keys():
+            wanted |= known.marks.keys() if known is not None and same else set()
+            read = marked_file(self._root, path) if wanted else None
+            made = {name: read.mark(name) for name in sorted(wanted)} if read is not None else {}
+            known = Seen(stat.st_size, stat.st_mtime_ns, made)
+        self.seen[path] = known
+        return known

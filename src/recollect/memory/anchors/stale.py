@@ -1,0 +1,75 @@
+"""Which memories the code has moved away from, kept with the project so that recall need not look at the code."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import recollect.model as m
+from recollect.store.protocol import Store
+from recollect.store.stale import STALE, Stale, stale_in
+
+if TYPE_CHECKING:
+    from recollect.memory.anchors.check import Seen
+    from recollect.memory.anchors.tie import KnownCode
+
+_SEEN = "anchored_files"  # the setting of a project: path → what it was when it was last read
+
+
+def refresh(
+    store: Store, user_id: str, project: m.Project, now: datetime, code: "KnownCode | None" = None
+) -> dict[str, Stale]:
+    """Look at the code of `project` and keep which memories are stale now. Code that has only moved is followed.
+
+    With `code`, memories that name something in it and are not tied yet are tied to it.
+    """
+    from recollect.memory.anchors.check import check  # brings parsers with it, which no reader needs
+
+    root = Path(project.root)
+    if not root.is_dir():  # another machine's, or a disk that is not there: nothing can be said
+        return stale_in(store, project.id)
+    view = m.View(user_id, project.id, all_sessions=True, branches=frozenset())
+    memories = {each.id: each for each in store.each(view) if each.project_id == project.id}
+    tied = [each if each.anchors or code is None else _tied(root, each, code) for each in memories.values()]
+    checked = check(root, tied, _seen(store.setting(project.id, _SEEN) or {}), code)
+    anchors = {each.id: checked.anchors.get(each.id, each.anchors) for each in tied}
+    anew = {name: now_tied for name, now_tied in anchors.items() if now_tied != memories[name].anchors}
+    before = stale_in(store, project.id)
+    after = {
+        name: Stale(why, before[name].since if name in before else now) for name, why in checked.stale.items()
+    }
+    with store.transaction():
+        for memory in store.get_many(list(anew)).values():
+            if memory.content == memories[memory.id].content:  # others may have written meanwhile
+                store.put(replace(memory, anchors=anew[memory.id]))
+        _keep(
+            store,
+            project.id,
+            STALE,
+            {name: [each.why, m.to_text(each.since)] for name, each in after.items()},
+        )
+        _keep(
+            store,
+            project.id,
+            _SEEN,
+            {path: [each.size, each.mtime_ns, each.marks] for path, each in checked.seen.items()},
+        )
+    return after
+
+
+def _tied(root: Path, memory: m.Memory, code: "KnownCode") -> m.Memory:
+    from recollect.memory.anchors.tie import tie
+
+    return replace(memory, anchors=tie(root, memory.content, memory.file_paths, code))
+
+
+def _keep(store: Store, project_id: str, name: str, value: Mapping[str, Any]) -> None:
+    if (store.setting(project_id, name) or {}) != value:
+        store.set_setting(project_id, name, value)
+
+
+def _seen(kept: Mapping[str, Any]) -> "dict[str, Seen]":
+    from recollect.memory.anchors.check import Seen
+
+    return {path: Seen(size, mtime_ns, marks) for path, (size, mtime_ns, marks) in kept.items()}

@@ -1,0 +1,1 @@
+"""What an agent is told at the start of a task, within a budget of tokens."""

@@ -1,0 +1,213 @@
+"""Compaction: what a program kept and nobody needs is archived, each with its reason. Nothing is deleted (docs/lifecycle.md)."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import recollect.model as m
+from recollect.kinds import FADED, LATELY, ROOM, USED_ENOUGH, kind_of
+from recollect.memory.maintenance.clusters import retrievals
+from recollect.memory.maintenance.decay import confidence_now, importance_now, last_said
+from recollect.memory.maintenance.quarantine import is_stated, settled
+from recollect.memory.maintenance.undo import new_change
+from recollect.store.protocol import Store
+
+ACTOR = "agent:memory"
+EVERY = timedelta(days=1)
+RETRIEVALS = 50
+_BATCH = 500  # memories to a transaction: others may write in between
+_UNDONE = 50  # changes that are looked through for compactions someone took back
+
+
+class Cause(StrEnum):
+    SESSION = "session"
+    TIME = "time"
+    FADED = "faded"
+    CAPACITY = "capacity"
+
+
+_TOLD = {
+    Cause.SESSION: "of ended sessions",
+    Cause.TIME: "out of time",
+    Cause.FADED: "faded",
+    Cause.CAPACITY: "over capacity",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A memory that goes, and why."""
+
+    memory: str
+    cause: Cause
+    reason: str  # in words, as its `state_reason` has it
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    change: str | None  # which takes it back; None = nothing was to be done
+    archived: tuple[Departure, ...] = ()
+    confirmed: tuple[str, ...] = ()  # candidates that were used
+    doubted: tuple[str, ...] = ()  # candidates that were not
+
+    @property
+    def counts(self) -> dict[Cause, int]:
+        """How many were archived, by cause."""
+        return dict(Counter(each.cause for each in self.archived))
+
+    @property
+    def summary(self) -> str:
+        causes = ", ".join(f"{count:,} {_TOLD[cause]}" for cause, count in sorted(self.counts.items()))
+        parts = (
+            f"archived {len(self.archived):,} ({causes})" if self.archived else "",
+            f"confirmed {len(self.confirmed):,} that were used" if self.confirmed else "",
+            f"lowered {len(self.doubted):,} that were not" if self.doubted else "",
+        )
+        said = "; ".join(part for part in parts if part) or "nothing was to be done"
+        return f"{said[0].upper()}{said[1:]}."
+
+
+def is_due(store: Store, project_id: str | None, now: datetime) -> bool:
+    """Once a day, or after 50 retrievals. Quick: two look-ups."""
+    last = store.setting(project_id, "compacted")
+    if last is None:
+        return True
+    return (
+        abs(now - m.from_text(last["at"])) >= EVERY  # a clock that was wrong must not stop it for years
+        or retrievals(store, project_id) - last["retrievals"] >= RETRIEVALS
+    )
+
+
+def compact(
+    store: Store,
+    *,
+    user_id: str,
+    project_id: str | None,
+    capacity: int,
+    now: datetime,
+    most: int | None = None,
+) -> Compaction:
+    """End the quarantines that are over and archive what has had its day, as one change; at most that many at once."""
+    view = m.View(user_id, project_id, all_sessions=True)
+    memories = store.ageing(view, now, capacity)
+    spared = _brought_back(store, user_id, project_id)
+    quarantines = [_quarantine(each, now) for each in memories if each.id not in spared]
+    steps = [step for step in quarantines if step is not None]
+    after = {step.before.id: step.after for step in steps}
+    memories = [after.get(each.id, each) for each in memories]
+    going = {each.memory: each for each in plan(memories, now, capacity, _ended(store, memories), spared)}
+    steps += [_archiving(each, going[each.id], now) for each in memories if each.id in going]
+    steps = steps[:most]
+
+    change = new_change("compact", "", user_id=user_id, project_id=project_id, actor=ACTOR, now=now)
+    batches = [steps[start : start + _BATCH] for start in range(0, len(steps), _BATCH)]
+    done = [step for batch in batches for step in _take(store, change, batch, now)]
+    made = Compaction(
+        change.id if done else None,
+        tuple(going[step.before.id] for step in done if step.after.state is m.State.ARCHIVED),
+        tuple(step.before.id for step in done if step.action == "promote"),
+        tuple(step.before.id for step in done if step.action == "update"),
+    )
+    with store.transaction():
+        store.changes.finish(replace(change, summary=made.summary, finished_at=now))
+        last = {"at": m.to_text(now), "retrievals": retrievals(store, project_id), "summary": made.summary}
+        store.set_setting(project_id, "compacted", last)
+    return made
+
+
+def plan(
+    memories: Iterable[m.Memory],
+    now: datetime,
+    capacity: int,
+    ended: Collection[str] = (),
+    spared: Collection[str] = (),
+) -> list[Departure]:
+    """Who goes, and why. `ended` are sessions; `spared` are memories that stay whatever the rules say."""
+    kept = [each for each in memories if each.state is m.State.ACTIVE and each.promoted_at is not None]
+    free = [each for each in kept if each.id not in spared and not _is_exempt(each, now)]
+    going = [Departure(each.id, *why) for each in free if (why := _outlived(each, now, ended))]
+    gone = {each.memory for each in going}
+    for project, count in Counter(each.project_id for each in kept if each.id not in gone).items():
+        if capacity and count > capacity:
+            rest = [each for each in free if each.project_id == project and each.id not in gone]
+            going += _evicted(rest, count - int(ROOM * capacity), now, capacity)
+    return going
+
+
+def _is_exempt(memory: m.Memory, now: datetime) -> bool:
+    used = memory.last_accessed_at
+    return memory.pinned or is_stated(memory) or (used is not None and now - used < LATELY)
+
+
+def _outlived(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[Cause, str] | None:
+    if memory.scope is m.Scope.SESSION and memory.session in ended:
+        return Cause.SESSION, "its session has ended"
+    ttl = kind_of(memory.kind).ttl
+    age = now - last_said(memory)
+    if ttl is not None and memory.access_count < USED_ENOUGH and age > timedelta(days=ttl):
+        return (
+            Cause.TIME,
+            f"past its {ttl:g} days, {('never used', 'used once', 'used twice')[memory.access_count]}",
+        )
+    confidence = confidence_now(memory, now)
+    if confidence < FADED:
+        return Cause.FADED, f"faded: confidence {confidence:.2f}"
+    return None
+
+
+def _evicted(memories: Sequence[m.Memory], number: int, now: datetime, capacity: int) -> Iterator[Departure]:
+    ranked = sorted((importance_now(memory, now), memory.id) for memory in memories)
+    for importance, name in ranked[:number]:
+        yield Departure(name, Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    before: m.Memory
+    after: m.Memory
+    action: str  # of the audit line
+    detail: dict[str, object]
+
+
+def _quarantine(memory: m.Memory, now: datetime) -> _Step | None:
+    after = settled(memory, now)
+    if after is None:
+        return None
+    if after.standing is m.Standing.CONFIRMED:
+        return _Step(memory, after, "promote", {"standing": after.standing, "used": after.access_count})
+    return _Step(memory, after, "update", {"quarantine": "not used", "importance": after.importance})
+
+
+def _archiving(memory: m.Memory, departure: Departure, now: datetime) -> _Step:
+    after = replace(memory, state=m.State.ARCHIVED, state_reason=departure.reason, updated_at=now)
+    action = "evict" if departure.cause is Cause.CAPACITY else "compact"
+    return _Step(memory, after, action, {"state": after.state, "reason": departure.reason})
+
+
+def _take(store: Store, change: m.Change, steps: Sequence[_Step], now: datetime) -> list[_Step]:
+    """One transaction. What someone has used or changed since it was looked at is left alone."""
+    done = []
+    with store.changes.recorded(change):
+        there = store.get_many([step.before.id for step in steps])
+        for step in steps:
+            if there.get(step.before.id) == step.before:
+                store.log(step.action, ACTOR, now, step.before.id, step.detail)
+                store.put(step.after)
+                there[step.before.id] = step.after
+                done.append(step)
+    return done
+
+
+def _ended(store: Store, memories: Iterable[m.Memory]) -> set[str]:
+    names = {each.session for each in memories if each.scope is m.Scope.SESSION and each.session}
+    found = [store.get_session(name) for name in names]
+    return {session.id for session in found if session is not None and session.ended_at is not None}
+
+
+def _brought_back(store: Store, user_id: str, project_id: str | None) -> set[str]:
+    """What someone got back by undoing a compaction does not go again, as long as that is on record."""
+    changes = store.changes.newest(user_id, project_id, _UNDONE)
+    undone = [each.id for each in changes if each.action == "compact" and each.undone_at is not None]
+    return {name for change in undone for name in store.changes.touched(change)}

@@ -1,0 +1,145 @@
+"""The doctor: looks at everything and says in plain words what is well, what is not, and what to do."""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import recollect.model as m
+from recollect.code.project import Place
+from recollect.config import Settings
+from recollect.embed.open import NoEmbedder
+from recollect.embed.protocol import Embedder
+from recollect.errors import EmbedderUnavailable
+from recollect.store.protocol import Store
+from recollect.store.stale import stale_in
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    part: str
+    ok: bool
+    finding: str
+    hint: str = ""
+
+
+def examine(
+    *,
+    store: Store,
+    embedder: Embedder,
+    settings: Settings,
+    project: m.Project | None,
+    place: Place | None,
+    view: m.View,
+    now: datetime,
+) -> tuple[Diagnosis, ...]:
+    return (
+        _project(project, place),
+        _home(settings),
+        *_store(store),
+        _backups(store, now),
+        _embedder(embedder),
+        _vectors(store, embedder),
+        _conflicts(store, view),
+        _stale(store, view),
+    )
+
+
+def _project(project: m.Project | None, place: Place | None) -> Diagnosis:
+    if project is None:
+        return Diagnosis("project", True, "None: only global memories are in reach.")
+    where = f", on branch {place.branch}" if place and place.branch else ""
+    kind = f", {_kind_of(place)}" if place and _kind_of(place) else ""
+    return Diagnosis(
+        "project",
+        True,
+        f"{project.name} ({project.id}) in {project.root}{kind}{where}, known by {project.why}.",
+    )
+
+
+def _kind_of(place: Place) -> str:
+    """What this work tree is to git, if it is not the main one."""
+    try:
+        text = (place.root / ".git").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # a folder, or none
+        return ""
+    target = Path(text.removeprefix("gitdir:").strip()).parts
+    if "worktrees" in target:
+        return "a worktree"
+    return "a submodule" if "modules" in target else ""
+
+
+def close_to_others(home: Path) -> list[str]:
+    """Take from others the right to read the home; what was done."""
+    if os.name != "posix" or not home.stat().st_mode & 0o077:
+        return []
+    home.chmod(0o700)
+    return [f"{home} can no longer be read by others."]
+
+
+def _home(settings: Settings) -> Diagnosis:
+    home = settings.home
+    if os.name == "posix" and home.stat().st_mode & 0o077:
+        return Diagnosis("home", False, f"{home} can be read by others.", f"chmod 700 {home}")
+    if not os.access(home, os.W_OK):
+        hint = f"Make {home} writable, or set RECOLLECT_HOME to another folder."
+        return Diagnosis(
+            "home", False, f"Nothing can be written: {home} is read-only for {settings.user}.", hint
+        )
+    return Diagnosis("home", True, f"{home}, for {settings.user} only.")
+
+
+def _store(store: Store) -> tuple[Diagnosis, ...]:
+    info = store.info()
+    problems = store.check()
+    if problems:
+        return tuple(Diagnosis("store", False, problem.what, problem.hint) for problem in problems)
+    kind = "encrypted" if info.encrypted else "not encrypted"
+    size = f"{info.size / 1e6:.1f} MB, schema {info.version}, {kind}"
+    return (Diagnosis("store", True, f"Rows, full text, vectors, links and audit agree ({size})."),)
+
+
+def _backups(store: Store, now: datetime) -> Diagnosis:
+    age = store.backup_age(now)
+    if age is None:
+        return Diagnosis("backups", True, "None yet: the first is made when something has been written.")
+    return Diagnosis("backups", True, f"The newest is {age:.0f} hours old.")
+
+
+def _embedder(embedder: Embedder) -> Diagnosis:
+    try:
+        dim = embedder.embed(["Is the model well?"]).shape[1]
+        return Diagnosis("embedder", True, f"{embedder.model} answers with {dim} numbers a text.")
+    except EmbedderUnavailable as error:
+        return Diagnosis("embedder", error.by_choice, error.message, error.hint)
+
+
+def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
+    if embedder.model == NoEmbedder.model:
+        return Diagnosis("vectors", True, "None are being made.")
+    try:
+        missing = store.count_without_vector(embedder.model)
+    except EmbedderUnavailable as error:
+        return Diagnosis("vectors", False, error.message, error.hint)
+    if missing:
+        finding = f"{missing:,} memories have no vector of this model."
+        return Diagnosis("vectors", False, finding, "`recollect init` makes them.")
+    return Diagnosis("vectors", True, "Every memory has one of this model.")
+
+
+def _conflicts(store: Store, view: m.View) -> Diagnosis:
+    count = len(store.conflicts(view))
+    if count:
+        finding = "1 contradiction waits" if count == 1 else f"{count} contradictions wait"
+        return Diagnosis("conflicts", True, f"{finding} to be settled.", "`recollect conflicts`")
+    return Diagnosis("conflicts", True, "No contradictions are open.")
+
+
+def _stale(store: Store, view: m.View) -> Diagnosis:
+    count = len(stale_in(store, view.project_id))
+    if count:
+        finding = "1 memory is" if count == 1 else f"{count:,} memories are"
+        return Diagnosis(
+            "stale", True, f"{finding} about code that has changed since.", "`recollect review --kind stale`"
+        )
+    return Diagnosis("stale", True, "No memory is known to be about code that has changed.")

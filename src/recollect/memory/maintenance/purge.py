@@ -1,0 +1,69 @@
+"""What nobody looks after by hand: forgotten memories go for good, and the file gives back what it no longer needs."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import recollect.model as m
+from recollect.code.shelves import drop_shelves
+from recollect.memory.maintenance.undo import GRACE
+from recollect.store.protocol import Store
+from recollect.store.purge import Purged
+
+ACTOR = "agent:memory"
+EVERY = timedelta(days=1)
+QUARTER = timedelta(days=91)
+LARGE = 100 * 1000 * 1000  # bytes of a file from which it pays to look at
+WORTH = 0.2  # share of a large file that must be free
+_PURGED, _DROPPED, _VACUUMED = "purged", "messages_dropped", "vacuumed"  # settings: when it was last done
+
+
+def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
+    """Take out what was forgotten more than 30 days ago, at most once a day; None where there was nothing to do."""
+    if not store.purge_due(now - GRACE):
+        return None
+    last = store.setting(None, _PURGED)
+    if last is not None and abs(now - m.from_text(last)) < EVERY:  # abs: a clock may have been wrong
+        return None
+    before = {project.id for project in store.projects()}
+    purged = store.purge(now - GRACE, ACTOR, now)
+    drop_shelves(home, before - {project.id for project in store.projects()})
+    store.set_setting(None, _PURGED, m.to_text(now))
+    return purged
+
+
+def drop_messages_if_due(store: Store, days: int, now: datetime) -> int:
+    """Take out messages that have been kept for so many days, at most once a day; how many. 0 days keep them for good."""
+    last = store.setting(None, _DROPPED)
+    if not days or (last is not None and abs(now - m.from_text(last)) < EVERY):
+        return 0
+    dropped = store.messages.drop_before(now - timedelta(days=min(days, 36_500)))
+    if dropped:
+        store.set_setting(None, _DROPPED, m.to_text(now))
+    return dropped
+
+
+def vacuum_if_it_pays(store: Store, now: datetime) -> int | None:
+    """Rewrite the file if that pays; bytes saved, None where it does not. Raises `StoreBusy` rather than wait."""
+    if it_pays(store, now):
+        return vacuum(store, ACTOR, now, patience=0.0)
+    if store.setting(None, _VACUUMED) is None:
+        store.set_setting(None, _VACUUMED, m.to_text(now))  # the quarter begins
+    return None
+
+
+def it_pays(store: Store, now: datetime) -> bool:
+    """Where much of a large file is free, and once a quarter where anything is."""
+    info = store.info()
+    if info.size >= LARGE and info.free >= WORTH * info.size:
+        return True
+    last = store.setting(None, _VACUUMED)
+    return last is not None and info.free > 0 and abs(now - m.from_text(last)) >= QUARTER
+
+
+def vacuum(store: Store, actor: str, now: datetime, patience: float = 30.0) -> int:
+    """Bytes saved. Raises `StoreBusy`."""
+    saved = store.vacuum(patience)
+    with store.transaction():
+        store.log("update", actor, now, None, {"vacuumed": saved})
+        store.set_setting(None, _VACUUMED, m.to_text(now))
+    return saved

@@ -1,0 +1,291 @@
+"""The review inbox: what a program would not decide alone. Each answer is one change, and undoing it asks again."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+import recollect.model as m
+from recollect.errors import Refused, ReviewNotFound, UnknownName
+from recollect.memory.maintenance import states
+from recollect.memory.maintenance.merge import merge
+from recollect.memory.maintenance.undo import one_change
+from recollect.memory.write.reinforce import BREADCRUMBS
+from recollect.memory.write.supersede import supersede
+from recollect.memory.write.write import Learner
+from recollect.store.protocol import Store
+
+
+class Act(NamedTuple):
+    """What an answer needs to be carried out, in its transaction."""
+
+    store: Store
+    model: str
+    actor: str
+    now: datetime
+
+
+Memories = Sequence[m.Memory]
+Answer = Callable[[Act, Memories], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One sort of question: the memories it is about, in order, and what the answers do."""
+
+    about: tuple[str, ...]
+    one: str  # how one such question, and several, are announced
+    many: str
+    accept: Answer
+    reject: Answer
+    accepting: str  # what the answers mean, for who has to give one
+    rejecting: str
+    edited: str  # the answer that a new text for the first memory stands for
+    is_open: Callable[[Store, Memories], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A review with its memories, ready to be shown."""
+
+    review: m.Review
+    memories: tuple[m.Memory, ...]
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[self.review.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    review: str
+    decision: str  # accepted, rejected or edited
+    change: str  # which takes it back
+    notes: tuple[str, ...] = ()  # what else the user should know: no vector yet…
+
+
+def questions(
+    store: Store, user_id: str, project_id: str | None, kind: str | None, now: datetime, *, tidy: bool
+) -> list[Asked]:
+    """Those that wait, oldest first. What has become pointless is passed over, and with `tidy` never seen again."""
+    if kind is not None and kind not in KINDS:
+        raise UnknownName("kind of question", kind, list(KINDS))
+    found, moot = _still_open(store, store.reviews.open(user_id, project_id, kind))
+    if moot and tidy:
+        with store.transaction():
+            for review in moot:
+                store.reviews.decide(review.id, "moot", now)
+    return found
+
+
+def find(store: Store, user_id: str, name: str) -> Asked:
+    """The open question called `name`, by its id, its beginning or its end. Raises `ReviewNotFound`."""
+    found, _ = _still_open(store, [store.reviews.get(user_id, name)])
+    if not found:
+        raise ReviewNotFound(name)
+    return found[0]
+
+
+def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[Asked], list[m.Review]]:
+    """Those that can be answered, and those that have become pointless."""
+    known = [each for each in waiting if each.kind in KINDS]
+    there = store.get_many([name for each in known for name in each.memories])
+    found, moot = [], []
+    for review in known:
+        memories = tuple(there[name] for name in review.memories if name in there)
+        complete = len(memories) == len(review.memories)
+        if complete and KINDS[review.kind].is_open(store, memories):
+            found.append(Asked(review, memories))
+        else:
+            moot.append(review)
+    return found, moot
+
+
+def headline(found: Iterable[Asked]) -> str:
+    """How many of what, in words."""
+    counts = Counter(each.review.kind for each in found)
+    parts = [
+        f"{count} {kind.one if count == 1 else kind.many}"
+        for name, kind in KINDS.items()
+        if (count := counts[name])
+    ]
+    return f"{'; '.join(parts)}." if parts else "Nothing waits for review."
+
+
+def decide(
+    store: Store,
+    learner: Learner,
+    question: Asked,
+    answer: str,
+    change: m.Change,
+    model: str,
+    text: str = "",
+) -> Decision:
+    """Carry out `answer`, accept, reject or edit, as `change`. Raises `Refused` if the question is settled by now."""
+    review, kind = question.review, question.kind
+    answers = {"accept": "accepted", "reject": "rejected", "edit": "edited"}
+    if answer not in answers:
+        raise UnknownName("answer", answer, list(answers))
+    done = answers[answer]
+    change = replace(
+        change, project_id=review.project_id, summary=f"Reviewed {', '.join(review.memories)}: {done}."
+    )
+    notes: tuple[str, ...] = ()
+    if answer == "edit":  # the vector of the new text is made before the transaction
+        _, receipt = learner.rewrite(
+            review.memories[0], lambda memory: replace(memory, content=text), change.actor, change
+        )
+        notes = receipt.notes
+    with one_change(store, change):
+        memories = [store.get(name) for name in review.memories]
+        is_open = kind.is_open(store, memories)
+        if not store.reviews.decide(review.id, done, change.at) or not (is_open or answer == "edit"):
+            raise Refused(
+                f"Question {review.id} has been settled meanwhile.", "`recollect review` shows the rest."
+            )
+        detail = {"review": review.id, "decision": done}
+        store.log("update", change.actor, change.at, review.memories[0], detail)
+        if is_open:  # a new text may have settled it by itself
+            accepting = (kind.edited if answer == "edit" else answer) == "accept"
+            carry_out = kind.accept if accepting else kind.reject
+            carry_out(Act(store, model, change.actor, change.at), memories)
+    store.changes.finish(replace(change, finished_at=change.at))
+    return Decision(review.id, done, change.id, notes)
+
+
+def _merge(act: Act, memories: Memories) -> None:
+    survivor, other = memories
+    merge(act.store, survivor, other, act.model, act.actor, act.now)
+
+
+def _replace(act: Act, memories: Memories) -> None:
+    newer, older = memories
+    supersede(act.store, older, newer, "decided in review", act.actor, act.now)
+
+
+def _settle(act: Act, memories: Memories) -> None:
+    """Both are right: there is no quarrel between them."""
+    first, second = memories
+    if _quarrels(act.store, memories):
+        states.resolve(act.store, first.id, second.id, None, act.actor, act.now)
+
+
+def _forget(act: Act, memories: Memories) -> None:
+    states.forget(act.store, memories[0].id, act.actor, act.now, "rejected in review")
+
+
+def _deprecate(act: Act, memories: Memories) -> None:
+    states.deprecate(act.store, memories[0], "deprecated in review", act.actor, act.now)
+
+
+def _confirm(act: Act, memories: Memories) -> None:
+    act.store.put(confirmed(memories[0], act.actor, act.now))
+
+
+def _leave(act: Act, memories: Memories) -> None:
+    """As they are."""
+
+
+def confirmed(memory: m.Memory, actor: str, now: datetime) -> m.Memory:
+    """A person says that it is right: as good as saying it again."""
+    trust = max(memory.trust, m.TRUST[m.Source.USER_STATED])
+    said = m.Provenance(m.Source.USER_STATED, now, reason="confirmed in review")
+    return replace(
+        memory,
+        standing=memory.standing if memory.pinned else m.Standing.CONFIRMED,
+        promoted_at=None,
+        anchors=(),  # to be tied to the code as it is now
+        trust=trust,
+        confidence=max(memory.confidence, trust),
+        provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-BREADCRUMBS:]),
+        reinforcements=(*memory.reinforcements, m.Reinforcement(now, actor))[-BREADCRUMBS:],
+        updated_at=now,
+    )
+
+
+def _quarrels(store: Store, memories: Memories) -> list[m.Link]:
+    """The open conflicts between the two."""
+    return [each for each in _conflicts(store, memories) if each.resolved_at is None]
+
+
+def _conflicts(store: Store, memories: Memories) -> list[m.Link]:
+    first, second = memories
+    return [
+        link
+        for link in store.links(first.id)
+        if link.relation is m.Relation.CONTRADICTS and second.id in (link.source, link.target)
+    ]
+
+
+def _all_active(store: Store, memories: Memories) -> bool:
+    return all(each.state is m.State.ACTIVE for each in memories)
+
+
+def _unsettled(store: Store, memories: Memories) -> bool:
+    known = _conflicts(store, memories)
+    return _all_active(store, memories) and (not known or any(each.resolved_at is None for each in known))
+
+
+def _cause_is_gone(store: Store, memories: Memories) -> bool:
+    memory, cause = memories
+    return memory.state is m.State.ACTIVE and cause.state is not m.State.ACTIVE
+
+
+KINDS = {
+    "merge": Kind(
+        ("survivor", "other"),
+        "pair of memories may say the same",
+        "pairs of memories may say the same",
+        accept=_merge,
+        reject=_leave,
+        accepting="make one of them",
+        rejecting="keep both",
+        edited="accept",
+        is_open=_all_active,
+    ),
+    "contradiction": Kind(
+        ("newer", "older"),
+        "contradiction was left standing",
+        "contradictions were left standing",
+        accept=_replace,
+        reject=_settle,
+        accepting="the first replaces the second",
+        rejecting="both are right",
+        edited="reject",
+        is_open=_unsettled,
+    ),
+    "seed": Kind(
+        ("memory",),
+        "convention was found in your project",
+        "conventions were found in your project",
+        accept=_confirm,
+        reject=_forget,
+        accepting="it is right",
+        rejecting="forget it",
+        edited="accept",
+        is_open=_all_active,
+    ),
+    "stale": Kind(
+        ("memory",),
+        "memory may no longer be true",
+        "memories may no longer be true",
+        accept=_deprecate,
+        reject=_confirm,
+        accepting="it is out of date",
+        rejecting="it is still right",
+        edited="reject",
+        is_open=_all_active,
+    ),
+    "derived": Kind(
+        ("memory", "cause"),
+        "memory was made of one that was called wrong",
+        "memories were made of others that were called wrong",
+        accept=_deprecate,
+        reject=_leave,
+        accepting="it is wrong too",
+        rejecting="keep it",
+        edited="reject",
+        is_open=_cause_is_gone,
+    ),
+}

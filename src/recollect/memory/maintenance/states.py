@@ -1,0 +1,224 @@
+"""What people do to memories they have: forget, restore, pin, tag, link, settle a conflict.
+
+Each is one transaction that reads the memory anew: what another process wrote meanwhile is not undone.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+import recollect.model as m
+from recollect.errors import OutOfScope, Refused, UnknownName
+from recollect.memory.maintenance.undo import GRACE, one_change, undo
+from recollect.memory.write.enrich import normal_tag
+from recollect.memory.write.limits import check_items
+from recollect.memory.write.supersede import supersede
+from recollect.store.protocol import Store
+from recollect.store.purge import MARK, Cleared
+
+
+def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
+    """Out of sight at once, gone for good after the grace."""
+    with store.transaction():
+        memory = store.get(memory_id)
+        if memory.state is m.State.DELETED:
+            return memory
+        gone = replace(
+            memory,
+            state=m.State.DELETED,
+            state_reason=f"{reason} (was {memory.state})",
+            deleted_at=now,
+            updated_at=now,
+            valid_to=memory.valid_to or now,
+        )
+        _write(store, "remove", actor, now, gone, {"state": m.State.DELETED})
+    return gone
+
+
+def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleared:
+    """All the user has in the project, or anywhere for None, out of sight as `change`; gone for good after the grace."""
+    mark = {"at": m.to_text(change.at), "change": change.id}
+    with one_change(store, change, projects=True):
+        detail: dict[str, object] = {"project": project_id} if project_id else {"everything": True}
+        store.log("remove", change.actor, change.at, None, {"forgotten": change.id, **detail})
+        cleared = store.clear(change.user_id, project_id, change.at)
+        for name in [project_id] if project_id else [each.id for each in store.projects()]:
+            if cleared.anything or store.setting(name, MARK) is None:  # the change that can bring it back
+                store.set_setting(name, MARK, mark)
+    return cleared
+
+
+def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: datetime) -> m.Undone:
+    """The project as it was when it was last forgotten as a whole, but for what has changed since. Raises `Refused`."""
+    mark = store.setting(project_id, MARK)
+    if mark is None:
+        raise Refused(
+            "This project was not forgotten as a whole, or more than 30 days ago.",
+            "`recollect list --state deleted` shows what can be restored one by one.",
+        )
+    if now - m.from_text(mark["at"]) > GRACE:
+        raise Refused(
+            f"This project was forgotten more than {GRACE.days} days ago.", "What it held is gone for good."
+        )
+    change = store.changes.get(user_id, mark["change"])
+    if change.project_id is None:
+        raise Refused(
+            "This project was forgotten with everything else.",
+            f"`recollect undo {change.id}` brings everything back.",
+        )
+    return undo(store, change, actor, now)
+
+
+def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory:
+    """Back to active, within the grace. An agent does not bring back what somebody took away. Raises `Refused`."""
+    with store.transaction():
+        memory = store.get(memory_id)
+        if memory.state is m.State.ACTIVE:
+            raise Refused(f"Memory {memory.id} is active already.", "`recollect show` tells its state.")
+        if m.is_agent(actor) and memory.state in (m.State.DELETED, m.State.DEPRECATED):
+            raise OutOfScope(
+                f"Memory {memory.id} is {memory.state}, and an agent may not bring it back.",
+                "Ask the user to restore it.",
+            )
+        if memory.deleted_at is not None and now - memory.deleted_at > GRACE:
+            raise Refused(
+                f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."
+            )
+        for twin in store.twins(m.scope_of(memory), memory.fingerprint):
+            if m.same_matter(memory, twin):
+                raise Refused(
+                    f"Memory {twin.id} says the same and is active.", "There is nothing to restore."
+                )
+        back = replace(
+            memory,
+            state=m.State.ACTIVE,
+            state_reason=None,
+            superseded_by=None,
+            deleted_at=None,
+            valid_to=None,
+            updated_at=now,
+            promoted_at=memory.promoted_at if m.is_agent(actor) else None,  # a person wants it
+        )
+        _write(store, "update", actor, now, back, {"state": m.State.ACTIVE, "was": memory.state})
+        if memory.superseded_by is not None:
+            _reopen_conflict(store, memory, now)
+    return back
+
+
+def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
+    """What holds in its place today disagrees with it, and both are active now."""
+    store.drop_link(memory.superseded_by or "", memory.id, m.Relation.SUPERSEDES)
+    rival, seen = memory, {memory.id}
+    while rival.superseded_by is not None and rival.superseded_by not in seen:
+        seen.add(rival.superseded_by)
+        successor = store.get_many([rival.superseded_by]).get(rival.superseded_by)
+        if successor is None:
+            return
+        rival = successor
+    if rival.state is m.State.ACTIVE and rival.id != memory.id:
+        link = m.Link(memory.id, rival.id, m.Relation.CONTRADICTS, now, 1.0, "restored", "contradictory")
+        store.put_link(link)
+
+
+def deprecate(store: Store, memory: m.Memory, reason: str, actor: str, now: datetime) -> m.Memory:
+    """No longer held to be true. The caller has the transaction, and read the memory in it."""
+    after = replace(
+        memory,
+        state=m.State.DEPRECATED,
+        state_reason=reason,
+        valid_to=memory.valid_to or now,
+        updated_at=now,
+    )
+    _write(store, "update", actor, now, after, {"state": after.state, "reason": reason.partition(":")[0]})
+    return after
+
+
+def pin(store: Store, memory_id: str, actor: str, now: datetime, on: bool | None = None) -> m.Memory:
+    """Pinned, or no longer; None turns it over."""
+    with store.transaction():
+        memory = store.get(memory_id)
+        wanted = not memory.pinned if on is None else on
+        if wanted == memory.pinned:
+            return memory
+        standing = m.Standing.PINNED if wanted else m.Standing.CONFIRMED
+        changed = replace(memory, standing=standing, updated_at=now)
+        _write(store, "pin" if wanted else "unpin", actor, now, changed, {})
+    return changed
+
+
+def tag(
+    store: Store, memory_id: str, actor: str, now: datetime, add: tuple[str, ...], remove: tuple[str, ...]
+) -> m.Memory:
+    from recollect.text.redact import redact  # its rules cost readers of memories 30 ms
+
+    cleaned = [redact(name) for name in check_items("tags", add)]
+    types = sorted({found.type for _, redactions in cleaned for found in redactions})
+    new = [normal_tag(name) for name, _ in cleaned]
+    old = {normal_tag(name) for name in remove}
+    with store.transaction():
+        memory = store.get(memory_id)
+        tags = tuple(name for name in dict.fromkeys((*memory.tags, *new)) if name not in old)
+        if tags == memory.tags:
+            return memory
+        if types:
+            store.log("redact", actor, now, memory.id, {"types": types})
+        changed = replace(memory, tags=tags, updated_at=now)
+        _write(store, "update", actor, now, changed, {"fields": ["tags"]})
+    return changed
+
+
+def link(
+    store: Store,
+    source: m.Memory,
+    target: m.Memory,
+    relation: str,
+    actor: str,
+    now: datetime,
+    weight: float = 1.0,
+) -> m.Link:
+    """Raises `Refused` for a memory and itself, or one of another project."""
+    try:
+        name = m.Relation(relation.replace("-", "_"))
+    except ValueError:
+        raise UnknownName("relation", relation, [str(each) for each in m.Relation]) from None
+    if source.id == target.id:
+        raise Refused("A memory cannot be linked to itself.", "Give two ids.")
+    if None not in (source.project_id, target.project_id) and source.project_id != target.project_id:
+        raise Refused("These memories belong to different projects.", "Make one of them global to link them.")
+    if not 0.0 < weight <= 1.0:
+        raise Refused(f"Weight {weight:g} is out of range.", "Give a number above 0, up to 1.")
+    made = m.Link(source.id, target.id, name, now, weight, "linked by hand")
+    with store.transaction():
+        store.log("update", actor, now, source.id, {"link": name, "to": target.id})
+        store.put_link(made)
+    return made
+
+
+def resolve(store: Store, first: str, second: str, keep: str | None, actor: str, now: datetime) -> None:
+    """Settle a conflict: `keep` supersedes the other; None keeps both and ends the quarrel. Raises `Refused`."""
+    with store.transaction():
+        quarrel = [
+            each
+            for each in store.links(first)
+            if {each.source, each.target} == {first, second}
+            and each.relation is m.Relation.CONTRADICTS
+            and each.resolved_at is None
+        ]
+        if not quarrel:
+            raise Refused(
+                f"There is no open conflict between {first} and {second}.",
+                "`recollect conflicts` lists them.",
+            )
+        store.log("update", actor, now, first, {"resolved": second, "kept": keep or "both"})
+        for each in quarrel:
+            verdict = each.verdict if keep is None else "superseded"
+            store.put_link(replace(each, resolved_at=now, verdict=verdict))
+        if keep is not None:
+            lost = second if keep == first else first
+            supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
+
+
+def _write(
+    store: Store, action: str, actor: str, now: datetime, memory: m.Memory, detail: dict[str, object]
+) -> None:
+    store.log(action, actor, now, memory.id, detail)
+    store.put(memory)

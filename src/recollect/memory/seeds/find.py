@@ -1,0 +1,58 @@
+"""All seeds of a project: the best of what its files and its history say, each once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from recollect.code.modules.map import Tools
+from recollect.errors import Refused
+from recollect.memory.seeds.history import history
+from recollect.memory.seeds.instructions import instructions
+from recollect.memory.seeds.manifests import commands, manifests
+from recollect.memory.seeds.pipelines import pipelines
+from recollect.memory.seeds.readme import readme
+from recollect.memory.seeds.seed import Seed
+from recollect.memory.seeds.styles import styles
+from recollect.memory.write import contradict
+from recollect.memory.write.contradict import Relation
+from recollect.memory.write.limits import refuse_ignored
+
+MOST_SEEDS = 40
+_OF_INSTRUCTIONS = 24  # the rest is room for what nobody wrote down
+
+
+def find_seeds(root: Path, tools: Sequence[Tools] = ()) -> list[Seed]:
+    """At most 40, the surest first. What is kept out of version control is not looked at."""
+    written = list(_open(root, instructions(root)))[:_OF_INSTRUCTIONS]
+    read = [readme, manifests, styles, pipelines, history]
+    found = [*commands(tools), *(seed for reader in read for seed in _open(root, reader(root)))]
+    found.sort(key=lambda seed: -seed.confidence)
+    chosen: list[Seed] = []
+    for seed in (*written, *found):
+        if len(chosen) < MOST_SEEDS and not any(_clash(seed, other) for other in chosen):
+            chosen.append(seed)
+    return chosen
+
+
+def _clash(seed: Seed, other: Seed) -> bool:
+    """Whether the two would merge, or one take the other's place: then the surer one will do."""
+    clashing = (Relation.CONTRADICTION, Relation.DUPLICATE)
+    return contradict.compare(seed.content, other.content, None).relation in clashing
+
+
+def _open(root: Path, seeds: Iterable[Seed]) -> Iterator[Seed]:
+    """Without those from files that are kept private."""
+    known: dict[str, bool] = {}
+    for seed in seeds:
+        path = seed.source.partition(":")[0]
+        if path not in known:
+            known[path] = _is_open(root, path)
+        if known[path]:
+            yield seed
+
+
+def _is_open(root: Path, path: str) -> bool:
+    try:
+        refuse_ignored((path,), root)
+    except Refused:
+        return False
+    return True

@@ -1,0 +1,203 @@
+"""What the history of a repository tells: files that change together, what was taken back, and why things had broken."""
+
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+
+from recollect.memory.seeds.seed import Seed
+from recollect.text.sentences import clip, sentences
+
+SUPPORT = 5  # commits in which two files changed together
+CONFIDENCE = 0.5  # of those in which one of them did
+_MOST_COMMITS = 2000
+_MOST_FILES = 10  # of a commit: a larger one says nothing about any two of them
+_MOST_PAIRS = 8
+_MOST_REVERTS = 5
+_MOST_CAUSES = 8
+_SECONDS = 20
+_FORMAT = "%x1e%h%x1f%s%x1f%b%x1f"
+
+_REVERT = re.compile(r'^(?:Revert|Reapply):?\s+"(.+)"$')
+_FIX = re.compile(
+    r"^(?:\w+(?:\([^)]*\))?!?:\s+)?(?:fix(?:e[sd]|ing)?|bug|resolve[sd]?|correct(?:ed|s)?|repair|prevent|avoid|work around)\b",
+    re.I,
+)
+_NUMBER = re.compile(r"\s*\(?#\d+\)?$")
+_CAUSE = re.compile(
+    r"\b(?:because|caused by|due to|root cause|the (?:problem|issue|bug|reason) (?:was|is)|turned out|turns out)\b",
+    re.I,
+)
+_TRAILER = re.compile(
+    r"^(?:[\w-]+-by|cc|refs?|fixes|closes|see also|change-id|pull-request|co-authored\S*)\b.*$|^.*https?://\S+$",
+    re.I | re.M,
+)
+_DULL = re.compile(
+    r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|version|__version__|__about__)\b"
+    r"|\.(?:lock|po|pot|mo|snap|svg|png|min\.js)$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]*\.txt$",
+    re.I,
+)
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|testing|specs?|__tests__)/|(?:^|/)(?:test_|conftest)|[._-](?:test|spec)s?\.\w+$", re.I
+)
+_TEXTS = ("", ".md", ".rst", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".json", ".html", ".css")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    name: str
+    subject: str
+    body: str
+    files: tuple[str, ...]
+
+
+def history(root: Path) -> Iterator[Seed]:
+    """Nothing where there is no git, or no history."""
+    commits = read_commits(root)
+    here = [
+        replace(each, files=tuple(path for path in each.files if (root / path).is_file())) for each in commits
+    ]
+    yield from _together(commits, {path for each in here for path in each.files})
+    yield from _reverted(here)
+    yield from _causes(here)
+
+
+def read_commits(root: Path, most: int = _MOST_COMMITS) -> list[Commit]:
+    """The newest first, without merges; none where git cannot be asked."""
+    command = [
+        "git",
+        "-c",
+        "core.quotepath=off",
+        "-C",
+        str(root),
+        "log",
+        "--no-merges",
+        "--no-renames",
+        f"-n{most}",
+    ]
+    command += ["--relative", "--name-only", f"--format={_FORMAT}", "--", "."]
+    environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            env=environment,
+            timeout=_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return []
+    found = []
+    for entry in done.stdout.decode("utf-8", "replace").split("\x1e")[1:]:
+        name, subject, body, files = entry.split("\x1f", 3)
+        found.append(Commit(name, subject, body, tuple(line for line in files.splitlines() if line)))
+    return found
+
+
+def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[Seed]:
+    alone: Counter[str] = Counter()
+    both: Counter[tuple[str, str]] = Counter()
+    for commit in commits:
+        files = sorted(path for path in commit.files if not _DULL.search(path) and not _TEST.search(path))
+        if len(commit.files) <= _MOST_FILES:
+            alone.update(files)
+            both.update(combinations(files, 2))
+    pairs = [
+        (count / min(alone[one], alone[other]), count, one, other)
+        for (one, other), count in both.items()
+        if count >= SUPPORT
+        and one in there
+        and other in there
+        and count >= CONFIDENCE * min(alone[one], alone[other])
+        and (_is_code(one) or _is_code(other))
+        and _stem(one) != _stem(other)
+    ]
+    pairs.sort(key=lambda pair: (-pair[0] * pair[1], pair[2:]))
+    for sure, count, one, other in pairs[:_MOST_PAIRS]:
+        rarer, commoner = (one, other) if alone[one] <= alone[other] else (other, one)
+        if count >= CONFIDENCE * alone[commoner]:
+            content = f"`{one}` and `{other}` change together."
+        else:
+            content = f"When `{rarer}` changes, `{commoner}` usually does too."
+        source = f"{count} of {alone[rarer]} commits"
+        yield Seed(content, "dependency_relation", source, round(0.5 + 0.3 * sure, 2), (one, other))
+
+
+def _is_code(path: str) -> bool:
+    """Not a text, a test or a setting."""
+    parts = PurePosixPath(path)
+    hidden = any(part.startswith(".") or part in ("doc", "docs") for part in parts.parts)
+    return parts.suffix not in _TEXTS and not hidden and not _TEST.search(path)
+
+
+def _stem(path: str) -> str:
+    """The same for a file and its test, its header, its style: nobody needs to be told of those."""
+    return re.sub(
+        r"^tests?[_-]|[_.-](?:tests?|spec)$", "", PurePosixPath(path).name.split(".")[0].lower()
+    ).strip("_")
+
+
+def _reverted(commits: Sequence[Commit]) -> Iterator[Seed]:
+    again = {
+        match[1]
+        for commit in commits
+        if (match := re.match(r'^(?:Reapply|Revert "Revert) "(.+?)"+$', commit.subject))
+    }
+    found = 0
+    for commit in commits:
+        match = _REVERT.match(commit.subject)
+        if (
+            match is None
+            or match[1].startswith(("Revert", "Reapply"))
+            or match[1] in again
+            or not _about(commit)
+        ):
+            continue
+        if found == _MOST_REVERTS:
+            return
+        why = next(iter(sentences(_prose(re.sub(r"This reverts commit \w+[^.]*\.?", "", commit.body)))), "")
+        reason = f": {clip(why, 200).rstrip('.')}" if len(why.split()) >= 4 else ""
+        found += 1
+        content = f'"{clip(_NUMBER.sub("", match[1]).rstrip("."), 150)}" was tried and taken back{reason}.'
+        yield Seed(content, "gotcha", f"commit {commit.name}", 0.7 if reason else 0.4, _about(commit))
+
+
+def _causes(commits: Iterable[Commit]) -> Iterator[Seed]:
+    found = 0
+    for commit in commits:
+        if found == _MOST_CAUSES:
+            return
+        if not _FIX.match(commit.subject) or len(commit.files) > _MOST_FILES or not _about(commit):
+            continue
+        cause = next(
+            (
+                each
+                for each in sentences(_prose(commit.body))
+                if _CAUSE.search(each) and len(each.split()) >= 6 and "://" not in each
+            ),
+            "",
+        )
+        if cause:
+            found += 1
+            content = f"{clip(_NUMBER.sub('', commit.subject).rstrip('.'), 120)}: {clip(cause, 300)}"
+            yield Seed(content, "gotcha", f"commit {commit.name}", 0.6, _about(commit))
+
+
+def _prose(body: str) -> str:
+    """Paragraphs in one line each, without trailers and lists."""
+    paragraphs = re.split(r"\n\s*\n", _TRAILER.sub("", body))
+    return "\n".join(
+        " ".join(each.split())
+        for each in paragraphs
+        if not each.lstrip().startswith(("*", "-", "#", ">", " "))
+    )
+
+
+def _about(commit: Commit) -> tuple[str, ...]:
+    """The code it was about."""
+    return tuple(filter(_is_code, commit.files))[:3]

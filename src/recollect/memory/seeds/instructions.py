@@ -1,0 +1,172 @@
+"""What people have already written down for agents: each bullet and each order is a statement of its own."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from recollect.code.walk import walk
+from recollect.errors import Refused
+from recollect.memory.seeds.seed import Page, Seed, page
+from recollect.model import INJECTED_MARK
+from recollect.text import block
+from recollect.text.sentences import clip, sentences, statement
+
+FILES = (
+    "AGENTS.md", "AGENT.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", "WARP.md", "CONVENTIONS.md",
+    ".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".goosehints", ".rules", ".junie/guidelines.md",
+    ".github/copilot-instructions.md", "CRUSH.md", "replit.md", ".idx/airules.md",
+)  # fmt: skip
+FOLDERS = (
+    ".cursor/rules", ".windsurf/rules", ".clinerules", ".roo/rules", ".github/instructions", ".continue/rules",
+    ".kiro/steering", ".amazonq/rules", ".trae/rules", ".augment/rules", ".claude/rules",
+    ".aiassistant/rules", ".openhands/microagents",
+)  # fmt: skip
+_IN_FOLDERS = frozenset(
+    {"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+)  # of a part of the project: hosts read them there
+_MOST_FILES = 30
+_LONGEST = 400  # characters of a statement
+_FEWEST_WORDS = 3  # of a statement; one with no more is told with its heading
+
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
+_BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_ORDER = re.compile(
+    r"""(?:(?:always|never|please|only|do\s+not|don't|you\s+(?:must|should|may\s+not)|we\s+(?:always|never|use|prefer)
+        |when(?:ever)?\s|if\s|before\s|after\s|all\s|every\s|each\s|no\s|code\s+(?:must|should)
+        |add|annotate|ask|avoid|build|call|check|commit|create|declare|define|do|document|ensure|extract|favou?r|follow
+        |format|generate|group|handle|import|include|install|keep|leave|limit|log|maintain|make|mark|minimi[sz]e|mock|name
+        |order|place|prefer|prefix|preserve|put|raise|rebase|remove|rename|respect|return|run|separate|sort|start|stick|store
+        |structure|test|treat|update|use|validate|verify|wrap|write)\b)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_KINDS = (
+    (
+        "negative",
+        r"^(?:never|don't|do not|avoid|no )\b|\b(?:must not|mustn't|should not|shouldn't|is forbidden|not allowed)\b",
+    ),
+    ("decision", r"\b(?:we (?:decided|chose|settled on)|decision)\b"),
+    (
+        "gotcha",
+        r"\b(?:careful|beware|watch out|gotcha|caveat|pitfall|known issue|note that|heads[ -]up|surprising)\b",
+    ),
+    ("architecture", r"^`?[\w.-]+/[\w./*-]*`?\s*(?:[:(]|->|[-–—→]|\b(?:is|are|has|contains|holds)\b)"),
+    ("procedure", r"^`[^`]+`\s*(?:[:#]|->|[-–—→])"),
+)
+_DULL = re.compile(
+    r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
+    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? ",
+    re.I,
+)
+
+
+def instructions(root: Path) -> Iterator[Seed]:
+    seen: set[Path] = set()
+    for found in _pages(root):
+        file = (root / found.path).resolve()
+        if file not in seen:  # one is often a link to another
+            seen.add(file)
+            where = f"In {found.path.rpartition('/')[0]}: " if _is_of_a_part(found.path) else ""
+            for line, said in statements(_own(found.text)):
+                yield Seed(where + said, kind_of_words(said), found.at(line), 0.95)
+
+
+def kind_of_words(said: str) -> str:
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, said, re.I)), "convention")
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """Bullets and orders with their lines: of a text in Markdown, or plain."""
+    heading = ""
+    for line, is_bullet, said in _parts(text):
+        if not is_bullet and (match := _HEADING.fullmatch(said)):
+            heading = _plain(match[1])
+            continue
+        plain = _plain(said)
+        if is_bullet:
+            short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
+            told = [] if _DULL.search(plain) else [f"{heading}: {plain}" if short else plain]
+        else:
+            told = [each for each in sentences(plain) if _ORDER.match(each) and not _DULL.search(each)]
+        for each in told:
+            if _is_telling(each):
+                yield line, statement(clip(each, _LONGEST))
+
+
+def _is_telling(said: str) -> bool:
+    words = re.findall(r"\w+", said)
+    return len(words) >= _FEWEST_WORDS and not said.endswith((":", "?"))
+
+
+def _parts(text: str) -> Iterator[tuple[int, bool, str]]:
+    """Headings, bullets with what continues them, and paragraphs; code, tables, quotes and comments are left out."""
+    line, is_bullet, held = 0, False, list[str]()
+    fenced = False
+    for number, row in enumerate(text.splitlines(), start=1):
+        if row.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+            row = ""
+        bullet = _BULLET.match(row)
+        stripped = row.strip()
+        ends = fenced or not stripped or bullet or stripped[0] in "#|><"
+        if ends and held:
+            yield line, is_bullet, " ".join(held)
+            held = []
+        if fenced or not stripped or stripped[0] in "|><":
+            continue
+        if not held:
+            line, is_bullet = number, bullet is not None
+        held.append(bullet[2].strip() if bullet else stripped)
+        if stripped[0] == "#" and not bullet:
+            yield line, False, stripped
+            held = []
+    if held:
+        yield line, is_bullet, " ".join(held)
+
+
+def _plain(text: str) -> str:
+    """Without links and emphasis."""
+    text = _LINK.sub(r"\1", text)
+    text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.+?)(?<=\S)\*(?![\w*])", r"\1", text).split())
+
+
+def _pages(root: Path) -> Iterator[Page]:
+    names = [*FILES]
+    for folder in FOLDERS:
+        below = root / folder
+        if below.is_dir():
+            files = sorted(
+                each for each in below.rglob("*") if each.suffix in (".md", ".mdc") and each.is_file()
+            )
+            names += [each.relative_to(root).as_posix() for each in files[:_MOST_FILES]]
+    for name in (*names, *_parts_of(root)):
+        if found := page(root, name):
+            yield found
+
+
+def _parts_of(root: Path) -> list[str]:
+    """Instructions for a folder of the project, those of the larger parts first."""
+    found = filter(_is_of_a_part, walk(root).files)
+    return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
+
+
+def _is_of_a_part(path: str) -> bool:
+    return path not in FILES and path.rpartition("/")[2] in _IN_FOLDERS
+
+
+def _own(text: str) -> str:
+    """Without our block, what we injected, comments and what stands before the text; each line where it was."""
+    try:
+        body = block.body(text)
+    except Refused:
+        return ""
+    if body is not None:
+        start = text.index(block.BEGIN)
+        end = text.index(block.END)
+        text = text[:start] + "\n" * text.count("\n", start, end) + text[end + len(block.END) :]
+    if INJECTED_MARK in text:
+        return ""
+    if match := re.match(r"---\n.*?\n---\n", text, re.DOTALL):
+        text = "\n" * match[0].count("\n") + text[match.end() :]
+    return re.sub(r"<!--.*?-->", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.DOTALL)

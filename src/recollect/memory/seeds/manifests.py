@@ -1,0 +1,236 @@
+"""What a project is made of, out of its manifests: languages with their versions, frameworks, package managers, commands."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.code.modules.map import Tools
+from recollect.memory.seeds.seed import Page, Seed, listed, page, table
+
+_SURE = 0.8
+_FRAMEWORKS = {
+    name: told
+    for told, names in {
+        "Django": "django",
+        "Django REST framework": "djangorestframework",
+        "Flask": "flask",
+        "FastAPI": "fastapi",
+        "Starlette": "starlette",
+        "SQLAlchemy": "sqlalchemy",
+        "Pydantic": "pydantic",
+        "Celery": "celery",
+        "Click": "click",
+        "Typer": "typer",
+        "PyTorch": "torch",
+        "TensorFlow": "tensorflow",
+        "React": "react",
+        "React Native": "react-native",
+        "Next.js": "next",
+        "Vue": "vue",
+        "Nuxt": "nuxt",
+        "Angular": "@angular/core",
+        "Svelte": "svelte",
+        "SvelteKit": "@sveltejs/kit",
+        "Express": "express",
+        "Fastify": "fastify",
+        "NestJS": "@nestjs/core",
+        "Electron": "electron",
+        "Prisma": "@prisma/client",
+        "Vite": "vite",
+        "Tailwind CSS": "tailwindcss",
+        "Tokio": "tokio",
+        "Axum": "axum",
+        "Actix": "actix-web",
+        "Serde": "serde",
+        "Clap": "clap",
+        "Bevy": "bevy",
+        "Gin": "github.com/gin-gonic/gin",
+        "Echo": "github.com/labstack/echo",
+        "Fiber": "github.com/gofiber/fiber",
+        "Cobra": "github.com/spf13/cobra",
+        "GORM": "gorm.io/gorm",
+        "Rails": "rails",
+        "Sinatra": "sinatra",
+        "Sidekiq": "sidekiq",
+        "Laravel": "laravel/framework",
+        "Symfony": "symfony/framework-bundle",
+        "pytest": "pytest",
+        "Jest": "jest",
+        "Vitest": "vitest",
+        "Playwright": "playwright @playwright/test",
+        "Cypress": "cypress",
+        "Mocha": "mocha",
+        "RSpec": "rspec rspec-rails",
+        "PHPUnit": "phpunit/phpunit",
+    }.items()
+    for name in names.split()
+}
+_TESTING = frozenset(("pytest", "Jest", "Vitest", "Playwright", "Cypress", "Mocha", "RSpec", "PHPUnit"))
+_COMMANDS = {
+    "test": "runs the tests",
+    "lint": "lints the code",
+    "types": "checks the types",
+    "format": "formats the code",
+    "build": "builds the project",
+}
+
+
+def manifests(root: Path) -> Iterator[Seed]:
+    for reader in (_python, _node, _rust, _go, _jvm, _ruby, _php, _c):
+        yield from reader(root)
+
+
+def commands(tools: Sequence[Tools]) -> Iterator[Seed]:
+    """How the project as a whole is tested, linted, built…"""
+    for each in tools[:1]:
+        for slot, told in _COMMANDS.items():
+            if line := each.commands.get(slot):
+                yield Seed(f"`{line}` {told}.", "convention", "manifests and CI", 0.85)
+
+
+def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
+    """`>=3.11` in words where there are any."""
+    text = str(version or "").strip()
+    if not re.search(r"\d", text) or len(text) > 40:
+        return
+    least = re.fullmatch(r"(?:>=|\^|~>?)?\s*v?(\d[\w.]*)\+?", text)
+    told = f"{least[1]} or newer" if least else text
+    yield Seed(f"{language} {told} is needed.", "dependency_relation", at, _SURE)
+
+
+def _built_with(found: Page, needed: Iterable[str]) -> Iterator[Seed]:
+    told = list(dict.fromkeys(_FRAMEWORKS[name] for name in needed if name in _FRAMEWORKS))
+    if made := [name for name in told if name not in _TESTING]:
+        yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, _SURE)
+    if tested := [name for name in told if name in _TESTING]:
+        yield Seed(f"The tests are written for {listed(tested)}.", "convention", found.path, _SURE)
+
+
+def _python(root: Path) -> Iterator[Seed]:
+    found = page(root, "pyproject.toml")
+    if found is None:
+        if found := page(root, "setup.cfg", "setup.py"):
+            version = found.value(r"^\s*python_requires\s*=\s*([^\n,]+)")
+            yield from _version("Python", version, found.where("python_requires"))
+        return
+    document = found.toml()
+    project, poetry = table(document, "project"), table(document, "tool", "poetry")
+    asked = table(poetry, "dependencies")
+    version = project.get("requires-python") or asked.get("python")
+    yield from _version("Python", version, found.where(r"requires-python|^python\s*="))
+    groups: list[Any] = [
+        project.get("dependencies"),
+        *table(project, "optional-dependencies").values(),
+        *table(document, "dependency-groups").values(),
+        list(asked),
+        *(list(table(group, "dependencies")) for group in table(poetry, "group").values()),
+    ]
+    needed = [
+        match[0].lower()
+        for group in groups
+        if isinstance(group, list)
+        for each in group
+        if isinstance(each, str) and (match := re.match(r"[\w.-]+", each))
+    ]
+    yield from _built_with(found, [name for name in needed if name != str(project.get("name")).lower()])
+    if page(root, "uv.lock"):
+        yield Seed("Python dependencies are managed with uv (uv.lock).", "convention", "uv.lock", _SURE)
+    elif poetry:
+        yield Seed(
+            "Python dependencies are managed with Poetry.", "convention", found.where("tool.poetry"), _SURE
+        )
+    elif page(root, "pdm.lock"):
+        yield Seed("Python dependencies are managed with PDM (pdm.lock).", "convention", "pdm.lock", _SURE)
+
+
+def _node(root: Path) -> Iterator[Seed]:
+    if (found := page(root, "package.json")) is None:
+        return
+    document = found.json()
+    yield from _version("Node.js", table(document, "engines").get("node"), found.where('"engines"'))
+    manager = str(document.get("packageManager") or "").partition("@")[0]
+    locks = {
+        "pnpm-lock.yaml": "pnpm",
+        "yarn.lock": "yarn",
+        "bun.lock": "bun",
+        "bun.lockb": "bun",
+        "package-lock.json": "npm",
+    }
+    lock = next((name for name in locks if (root / name).is_file()), "")
+    if manager := manager or locks.get(lock, ""):
+        at = found.where('"packageManager"') if "packageManager" in document else lock
+        yield Seed(f"Node packages are installed with {manager}.", "convention", at, 0.9)
+    if document.get("type") == "module":
+        yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
+    needed = [
+        *table(document, "dependencies"),
+        *table(document, "devDependencies"),
+        *table(document, "peerDependencies"),
+    ]
+    yield from _built_with(found, [name for name in needed if name != document.get("name")])
+    if document.get("workspaces") or page(root, "pnpm-workspace.yaml"):
+        yield Seed(
+            "The repository is a workspace of several npm packages.",
+            "architecture",
+            found.where('"workspaces"'),
+            _SURE,
+        )
+    config = page(root, "tsconfig.json")
+    if config and table(config.json(), "compilerOptions").get("strict") is True:
+        yield Seed("TypeScript is checked in strict mode.", "convention", config.where('"strict"'), _SURE)
+
+
+def _rust(root: Path) -> Iterator[Seed]:
+    if (found := page(root, "Cargo.toml")) is None:
+        return
+    document = found.toml()
+    package = {**table(document, "workspace", "package"), **table(document, "package")}
+    yield from _version("Rust", package.get("rust-version"), found.where("rust-version"))
+    if isinstance(edition := package.get("edition"), str):
+        yield Seed(f"The Rust edition is {edition}.", "dependency_relation", found.where("edition"), 0.6)
+    needed = [*table(document, "dependencies"), *table(document, "workspace", "dependencies")]
+    yield from _built_with(found, needed)
+    if members := table(document, "workspace").get("members"):
+        told = f"The repository is a Cargo workspace ({listed(map(str, members[:8]))})."
+        yield Seed(told, "architecture", found.where("members"), _SURE)
+
+
+def _go(root: Path) -> Iterator[Seed]:
+    if found := page(root, "go.mod"):
+        yield from _version("Go", found.value(r"^go (\S+)"), found.where("^go "))
+        needed = re.findall(r"^\s*(?:require\s+)?([\w./-]+?)(?:/v\d+)? v\d", found.text, re.M)
+        yield from _built_with(found, needed)
+
+
+def _jvm(root: Path) -> Iterator[Seed]:
+    if found := page(root, "pom.xml"):
+        pattern = r"<(?:java\.version|maven\.compiler\.(?:source|release))>([\d.]+)<"
+        yield from _version("Java", found.value(pattern), found.where(pattern))
+    elif found := page(root, "build.gradle.kts", "build.gradle"):
+        pattern = r"(?:JavaLanguageVersion\.of\(|sourceCompatibility\s*=?\s*(?:JavaVersion\.VERSION_)?[\"']?|jvmToolchain\()(\d+)"
+        yield from _version("Java", found.value(pattern), found.where(pattern))
+    if found and "spring-boot" in found.text:
+        yield Seed("The frameworks here: Spring Boot.", "architecture", found.where("spring-boot"), _SURE)
+
+
+def _ruby(root: Path) -> Iterator[Seed]:
+    if found := page(root, "Gemfile"):
+        yield from _version("Ruby", found.value(r"^ruby\s+[\"']([^\"']+)"), found.where("^ruby "))
+        yield from _built_with(found, re.findall(r"^\s*gem\s+[\"']([\w-]+)", found.text, re.M))
+
+
+def _php(root: Path) -> Iterator[Seed]:
+    if found := page(root, "composer.json"):
+        needed: Mapping[str, Any] = {**table(found.json(), "require"), **table(found.json(), "require-dev")}
+        yield from _version("PHP", needed.get("php"), found.where('"php"'))
+        yield from _built_with(found, needed)
+
+
+def _c(root: Path) -> Iterator[Seed]:
+    if found := page(root, "CMakeLists.txt"):
+        for language, variable in (("C++", "CXX"), ("C", "C")):
+            pattern = rf"CMAKE_{variable}_STANDARD\s+(\d+)|{variable.lower()}_std_(\d+)"
+            if match := re.search(pattern, found.text):
+                content = f"The {language} standard is {language}{match[1] or match[2]}."
+                yield Seed(content, "convention", found.where(pattern), _SURE)

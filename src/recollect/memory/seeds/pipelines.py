@@ -1,0 +1,65 @@
+"""What CI tests with: versions, systems, and the services it starts."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from recollect.memory.seeds.seed import Page, Seed, listed, page
+
+_LANGUAGES = {
+    "python": "Python",
+    "node": "Node.js",
+    "go": "Go",
+    "ruby": "Ruby",
+    "php": "PHP",
+    "java": "Java",
+    "rust": "Rust",
+}
+_VERSION = re.compile(r"[\"']?(?:pypy-?)?\d+(?:\.[\dx*]+)*[\w.+-]*[\"']?")
+_MOST_FILES = 20
+
+
+def pipelines(root: Path) -> Iterator[Seed]:
+    versions: dict[str, tuple[list[str], str]] = {}
+    services: dict[str, str] = {}
+    for found in _files(root):
+        for name, told in _matrix(found):
+            kept, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
+            kept += [each for each in told if each not in kept]
+        for service in _services(found):
+            services.setdefault(service, found.where(r"^\s*services:"))
+    for name, (told, at) in versions.items():
+        if len(told) > 1:
+            yield Seed(f"CI tests with {_LANGUAGES[name]} {listed(told)}.", "dependency_relation", at, 0.7)
+    if services:
+        yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
+
+
+def _files(root: Path) -> Iterator[Page]:
+    folder = root / ".github" / "workflows"
+    names = sorted(file.name for file in folder.glob("*.y*ml")) if folder.is_dir() else []
+    for path in (
+        *(f".github/workflows/{name}" for name in names[:_MOST_FILES]),
+        ".gitlab-ci.yml",
+        ".travis.yml",
+        ".circleci/config.yml",
+    ):
+        if found := page(root, path):
+            yield found
+
+
+def _matrix(found: Page) -> Iterator[tuple[str, list[str]]]:
+    """Lists of versions, in brackets or a line each."""
+    pattern = re.compile(
+        r"^(\s*)(?:-\s*)?(\w+?)(?:[-_]version)?s?:[ \t]*(\[[^\]]*\]|\n(?:\1\s+-\s*[^\n:]+\n?)+)", re.M
+    )
+    for match in pattern.finditer(found.text):
+        if match[2] in _LANGUAGES:
+            told = [each.strip("\"'") for each in _VERSION.findall(re.sub(r"#.*", "", match[3]))]
+            yield match[2], told
+
+
+def _services(found: Page) -> Iterator[str]:
+    """Images of databases and queues."""
+    for block in re.finditer(r"^(\s*)services:\s*\n((?:\1\s+.*\n|\s*\n)+)", found.text, re.M):
+        yield from re.findall(r"image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)(?::[\w.-]+)?", block[2])

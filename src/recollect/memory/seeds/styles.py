@@ -1,0 +1,286 @@
+"""Conventions out of the settings of linters and formatters: line lengths, quotes, indentation, rule sets."""
+
+import configparser
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from recollect.memory.seeds.seed import Page, Seed, listed, page, table
+
+_SURE = 0.9
+_MOST_RULES = 16
+_LANGUAGES = {  # that a tool looks after
+    "ruff": "Python",
+    "black": "Python",
+    "flake8": "Python",
+    "rustfmt": "Rust",
+    "Checkstyle": "Java",
+    "RuboCop": "Ruby",
+    "clang-format": "C and C++",
+}
+
+
+def styles(root: Path) -> Iterator[Seed]:
+    for reader in _READERS:
+        yield from reader(root)
+
+
+def _line_length(at: str, length: Any, tool: str) -> Iterator[Seed]:
+    if str(length).isdigit() and 40 <= int(length) <= 400:
+        of = f" of {language}" if (language := _LANGUAGES.get(tool)) else ""
+        yield Seed(f"Lines{of} are at most {length} characters long ({tool}).", "convention", at, _SURE)
+
+
+def _quotes(at: str, style: Any, tool: str) -> Iterator[Seed]:
+    if style in ("single", "double"):
+        content = f"Strings in {_LANGUAGES[tool]} are written in {style} quotes ({tool})."
+        yield Seed(content, "convention", at, _SURE)
+
+
+def _rules(at: str, names: Any, tool: str, verb: str = "checks the rule sets") -> Iterator[Seed]:
+    told = [str(name) for name in names if name] if isinstance(names, list | tuple) else []
+    if told and len(told) <= _MOST_RULES:
+        yield Seed(f"{tool} {verb} {listed(told)}.", "convention", at, 0.7)
+
+
+def _ruff(root: Path) -> Iterator[Seed]:
+    found = page(root, "ruff.toml", ".ruff.toml")
+    settings = found.toml() if found else {}
+    if found is None and (found := page(root, "pyproject.toml")):
+        settings = table(found.toml(), "tool", "ruff")
+    if found is None or not settings:
+        return
+    yield from _line_length(found.where(r"^\s*line-length"), settings.get("line-length"), "ruff")
+    yield from _quotes(found.where(r"quote-style"), table(settings, "format").get("quote-style"), "ruff")
+    if settings.get("indent-width"):
+        width = settings["indent-width"]
+        yield Seed(f"Python is indented by {width} (ruff).", "convention", found.where("indent-width"), _SURE)
+    lint = {**settings, **table(settings, "lint")}
+    selected = [*(lint.get("select") or ()), *(lint.get("extend-select") or ())]
+    yield from _rules(found.where(r"\bselect\s*="), selected, "Ruff")
+    if docs := table(lint, "pydocstyle").get("convention"):
+        at = found.where("^convention")
+        yield Seed(f"Docstrings follow the {docs} convention (ruff).", "convention", at, _SURE)
+
+
+def _python(root: Path) -> Iterator[Seed]:
+    """black, isort, mypy and flake8, wherever they are set."""
+    if found := page(root, "pyproject.toml"):
+        tools = table(found.toml(), "tool")
+        if "black" in tools:
+            at = found.where(r"^\[tool\.black")
+            yield Seed("Python code is formatted with black.", "convention", at, 0.8)
+            yield from _line_length(at, table(tools, "black").get("line-length"), "black")
+            if table(tools, "black").get("skip-string-normalization"):
+                yield Seed("Black leaves the quotes of strings as they are.", "convention", at, 0.6)
+        if profile := table(tools, "isort").get("profile"):
+            at = found.where(r"^\[tool\.isort")
+            yield Seed(f"Imports are sorted with isort, profile {profile}.", "convention", at, 0.7)
+        if table(tools, "mypy").get("strict") is True:
+            yield Seed(
+                "mypy checks the types, in strict mode.",
+                "convention",
+                found.where(r"^\[tool\.mypy"),
+                _SURE,
+            )
+        if "pyright" in tools or "basedpyright" in tools:
+            at = found.where(r"^\[tool\.\w*pyright")
+            mode = table(tools, "pyright").get("typeCheckingMode")
+            yield Seed(
+                f"pyright checks the types{f', in {mode} mode' if mode else ''}.", "convention", at, 0.8
+            )
+    for name, section in ((".flake8", "flake8"), ("setup.cfg", "flake8"), ("tox.ini", "flake8")):
+        if (found := page(root, name)) and (flake8 := _ini(found, section)):
+            length = flake8.get("max-line-length") or flake8.get("max_line_length")
+            yield from _line_length(found.where("max.line.length"), length, "flake8")
+    if (found := page(root, "mypy.ini", ".mypy.ini")) and _ini(found, "mypy").get(
+        "strict", ""
+    ).lower() == "true":
+        yield Seed("mypy checks the types, in strict mode.", "convention", found.where("^strict"), _SURE)
+
+
+def _ini(found: Page, section: str) -> Mapping[str, str]:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(found.text)
+        return dict(parser[section]) if parser.has_section(section) else {}
+    except configparser.Error:
+        return {}
+
+
+def _prettier(root: Path) -> Iterator[Seed]:
+    found = page(
+        root, ".prettierrc", ".prettierrc.json", ".prettierrc.yaml", ".prettierrc.yml", ".prettierrc.json5"
+    )
+    settings = (found.json() or _flat_yaml(found)) if found else {}
+    if found is None and (found := page(root, "package.json")):
+        settings = table(found.json(), "prettier")
+    if found is None or not settings:
+        return
+    width, spaces = settings.get("printWidth"), settings.get("tabWidth")
+    told = [
+        f"lines up to {width} characters" if width else "",
+        "indentation by tabs"
+        if settings.get("useTabs") is True
+        else f"indentation of {spaces} spaces"
+        if spaces
+        else "",
+        _either(settings.get("singleQuote"), "single quotes", "double quotes"),
+        _either(settings.get("semi"), "semicolons", "no semicolons"),
+        {"none": "no trailing commas", "all": "trailing commas"}.get(settings.get("trailingComma") or "", ""),
+    ]
+    if any(told):
+        content = f"Prettier formats the code: {listed(filter(None, told))}."
+        yield Seed(content, "convention", found.where("printWidth|tabWidth|singleQuote|semi|prettier"), _SURE)
+
+
+def _either(value: Any, yes: str, no: str) -> str:
+    return yes if value is True else no if value is False else ""
+
+
+def _biome(root: Path) -> Iterator[Seed]:
+    if (found := page(root, "biome.json", "biome.jsonc")) is None:
+        return
+    settings = found.json()
+    style = table(settings, "formatter")
+    quotes = table(settings, "javascript", "formatter")
+    told = [
+        f"lines up to {style['lineWidth']} characters" if style.get("lineWidth") else "",
+        {"tab": "indentation by tabs", "space": f"indentation of {style.get('indentWidth', 2)} spaces"}.get(
+            style.get("indentStyle", ""), ""
+        ),
+        f"{quotes['quoteStyle']} quotes" if quotes.get("quoteStyle") else "",
+        {"asNeeded": "no semicolons", "always": "semicolons"}.get(quotes.get("semicolons", ""), ""),
+    ]
+    if any(told):
+        content = f"Biome formats and lints the code: {listed(filter(None, told))}."
+        yield Seed(content, "convention", found.where("formatter"), _SURE)
+
+
+def _eslint(root: Path) -> Iterator[Seed]:
+    found = page(root, ".eslintrc.json", ".eslintrc", ".eslintrc.yml", ".eslintrc.yaml")
+    extends: Any = found.json().get("extends") if found else None
+    if found is None and (found := page(root, "package.json")):
+        extends = table(found.json(), "eslintConfig").get("extends")
+    extends = [extends] if isinstance(extends, str) else extends
+    if found and extends:
+        yield from _rules(found.where("extends"), extends, "ESLint", "extends")
+    elif found := page(
+        root, "eslint.config.js", "eslint.config.mjs", "eslint.config.ts", ".eslintrc.js", ".eslintrc.cjs"
+    ):
+        yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.4)
+
+
+def _editorconfig(root: Path) -> Iterator[Seed]:
+    if (found := page(root, ".editorconfig")) is None:
+        return
+    indented: dict[str, str] = {}
+    section, length = "", ""
+    for line in found.text.splitlines():
+        if match := re.match(r"\s*\[(.+)\]\s*$", line):
+            section = match[1]
+        elif match := re.match(r"\s*(indent_style|indent_size|max_line_length)\s*=\s*(\w+)", line):
+            name, value = match[1], match[2].lower()
+            if name == "indent_style":
+                indented[section] = "tabs" if value == "tab" else indented.get(section, "spaces")
+            elif name == "indent_size" and value.isdigit() and indented.get(section) != "tabs":
+                indented[section] = f"{value} spaces"
+            elif name == "max_line_length" and section == "*":
+                length = value
+    told = [f"{style} in {_files(section)}" for section, style in indented.items() if section]
+    if told:
+        content = f"Indentation is {listed(told[:6])} (.editorconfig)."
+        yield Seed(content, "convention", found.where("indent_"), 0.8)
+    yield from _line_length(found.where("max_line_length"), length, ".editorconfig")
+
+
+def _files(section: str) -> str:
+    return "all files" if section == "*" else section
+
+
+def _rust(root: Path) -> Iterator[Seed]:
+    if found := page(root, "rustfmt.toml", ".rustfmt.toml"):
+        settings = found.toml()
+        yield from _line_length(found.where("max_width"), settings.get("max_width"), "rustfmt")
+        if settings.get("hard_tabs") is True:
+            yield Seed("Rust is indented by tabs (rustfmt).", "convention", found.where("hard_tabs"), _SURE)
+    if found := page(root, "Cargo.toml"):
+        lints = {**table(found.toml(), "workspace", "lints"), **table(found.toml(), "lints")}
+        told = [
+            f"{name} ({level})"
+            for group in ("rust", "clippy")
+            for name, setting in table(lints, group).items()
+            if (level := setting if isinstance(setting, str) else table(setting).get("level"))
+            in ("deny", "forbid")
+        ]
+        yield from _rules(found.where(r"lints"), told, "Cargo", "refuses code that breaks the lints")
+
+
+def _others(root: Path) -> Iterator[Seed]:
+    """Formats of which a line or two are worth reading."""
+    if found := page(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
+        yield from _rules(found.where("enable:"), _yaml_list(found, "enable"), "golangci-lint", "runs")
+    if found := page(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
+        length = found.value(r'"LineLength"[\s\S]{0,300}?name="max"\s+value="(\d+)"')
+        yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.5)
+        yield from _line_length(found.where("LineLength"), length, "Checkstyle")
+    if found := page(root, ".rubocop.yml"):
+        length = found.value(r"^Layout/LineLength:[\s\S]{0,200}?\bMax:\s*(\d+)")
+        yield from _line_length(found.where("Layout/LineLength"), length, "RuboCop")
+        quotes = found.value(r"^Style/StringLiterals:[\s\S]{0,200}?EnforcedStyle:\s*(\w+)_quotes")
+        yield from _quotes(found.where("Style/StringLiterals"), quotes, "RuboCop")
+    if found := page(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):
+        rules = re.findall(r'<rule\s+ref="(\w+)"', found.text)
+        yield from _rules(found.where("<rule"), rules, "PHP_CodeSniffer", "checks")
+    if found := page(root, ".clang-format"):
+        base, width = found.value(r"^BasedOnStyle:\s*(\S+)"), found.value(r"^IndentWidth:\s*(\d+)")
+        told = [f"based on {base}" if base else "", f"indentation of {width}" if width else ""]
+        if any(told):
+            content = f"clang-format formats C and C++: {listed(filter(None, told))}."
+            yield Seed(content, "convention", found.path, _SURE)
+        yield from _line_length(
+            found.where("ColumnLimit"), found.value(r"^ColumnLimit:\s*(\d+)"), "clang-format"
+        )
+    if found := page(root, ".pre-commit-config.yaml"):
+        hooks = [
+            hook
+            for hook in re.findall(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", found.text, re.M)
+            if hook not in _BORING_HOOKS
+        ]
+        yield from _rules(
+            found.where("id:"), list(dict.fromkeys(hooks)), "Before a commit pre-commit", "runs"
+        )
+
+
+_BORING_HOOKS = frozenset(
+    """trailing-whitespace end-of-file-fixer check-yaml check-toml check-json check-merge-conflict debug-statements
+    check-added-large-files mixed-line-ending fix-byte-order-marker check-case-conflict check-ast check-xml
+    check-symlinks file-contents-sorter name-tests-test detect-private-key check-docstring-first""".split()
+)
+
+
+def _flat_yaml(found: Page) -> dict[str, Any]:
+    """`name: value` at the margin."""
+    known = {"true": True, "false": False}
+    return {
+        name: known.get(value.lower(), value.strip("\"'"))
+        for name, value in re.findall(r"^(\w+):\s*(\S+)\s*$", found.text, re.M)
+    }
+
+
+def _yaml_list(found: Page, name: str) -> list[str]:
+    block = re.search(rf"^(\s*){name}:\s*\n((?:\1\s*-\s*.+\n?|\s*#.*\n|\s*\n)+)", found.text, re.M)
+    return re.findall(r"^\s*-\s*([\w-]+)", block[2], re.M) if block else []
+
+
+_READERS: tuple[Callable[[Path], Iterator[Seed]], ...] = (
+    _ruff,
+    _python,
+    _prettier,
+    _biome,
+    _eslint,
+    _editorconfig,
+    _rust,
+    _others,
+)

@@ -1,0 +1,1 @@
+"""Export, import, and memories as files to edit by hand."""

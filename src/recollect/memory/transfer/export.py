@@ -1,0 +1,124 @@
+"""Memories out to a file, and all that belongs to them."""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import IO, Any
+
+import recollect.model as m
+from recollect.memory.transfer.parcel import FORMAT, VERSION
+from recollect.memory.transfer.record import SETTINGS
+from recollect.store.episode_rows import Owner
+from recollect.store.protocol import Store
+
+_EVERY = 1_000_000_000
+
+
+def export(
+    store: Store,
+    view: m.View,
+    out: IO[str],
+    now: datetime,
+    *,
+    messages: bool = False,
+    model: str | None = None,
+) -> int:
+    """Write all that `view` shows as one JSON document, a record a line; how many memories."""
+    count = 0
+    for section, text in laid_out(store, view, now, messages=messages, model=model):
+        out.write(text)
+        count += section == "memories"
+    return count
+
+
+def laid_out(
+    store: Store, view: m.View, now: datetime, *, messages: bool = False, model: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """An export line by line, each with the section whose record it is; "" for what is between records.
+
+    With `messages`, and with the vectors of `model`, where they are asked for.
+    """
+    head = {"format": FORMAT, "version": VERSION, "exported_at": m.to_text(now), "user": view.user_id}
+    yield "", _as_head(head)
+    projects = [p for p in store.projects() if view.all_projects or p.id == view.project_id]
+    sections: dict[str, Iterable[Any]] = {
+        "projects": (
+            {"id": p.id, "name": p.name, "keys": _travelling(store.project_keys(p.id))} for p in projects
+        ),
+        "settings": _settings(store, [None, *(p.id for p in projects)]),
+        "tags": _described(store, view),
+        "sessions": (replace(each, transcript="") for each in store.each_session(view)),
+        "memories": store.each(view) if model is None else _with_vectors(store, view, model),
+        "links": store.each_link(view),
+        "findings": store.each_finding(view),
+        "gaps": store.each_gap(view),
+        "reviews": store.reviews.each(view),
+        "maps": _maps(store, projects),
+        "patterns": _patterns(store, view.user_id, projects),
+        "learnings": _learnings(store, view.user_id, projects),
+        **({"messages": store.messages.each(view)} if messages else {}),
+    }
+    for name, records in sections.items():
+        yield "", f'"{name}": [\n'
+        held = ""
+        for record in records:
+            if held:
+                yield name, f"{held},\n"
+            held = m.dumps(record)
+        if held:
+            yield name, f"{held}\n"
+        yield "", "]}\n" if name == [*sections][-1] else "],\n"
+
+
+def _as_head(values: Mapping[str, Any]) -> str:
+    """The beginning of an object, in a form that is known by its first characters."""
+    return "{" + ", ".join(f"{m.dumps(name)}: {m.dumps(value)}" for name, value in values.items()) + ",\n"
+
+
+def _travelling(keys: Iterable[str]) -> list[str]:
+    """A remote is the same everywhere; a folder is another one on another machine, and nobody's business there."""
+    return [key for key in keys if key.startswith("remote:")]
+
+
+def _settings(store: Store, places: Iterable[str | None]) -> Iterator[dict[str, Any]]:
+    for place in places:
+        for name in SETTINGS:
+            if value := store.setting(place, name):
+                yield {"name": name, "project_id": place, "value": value}
+
+
+def _maps(store: Store, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for project in projects:
+        if document := store.modules.get(project.id):
+            yield {"project_id": project.id, **json.loads(document)}
+
+
+def _patterns(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for owner in _owners(user_id, projects):
+        found = store.episodes.patterns(owner, limit=_EVERY)
+        for each in sorted(found, key=lambda each: (each.kind, each.name)):
+            yield {"project_id": owner.project_id, **m.as_json(each)}
+
+
+def _learnings(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
+    for owner in _owners(user_id, projects):
+        for each in sorted(store.episodes.learnings(owner), key=lambda each: (each.kind, each.name)):
+            yield {"project_id": owner.project_id, **m.as_json(each)}
+
+
+def _owners(user_id: str, projects: Iterable[m.Project]) -> list[Owner]:
+    return [Owner(user_id), *(Owner(user_id, project.id) for project in projects)]
+
+
+def _described(store: Store, view: m.View) -> list[dict[str, str]]:
+    tags = sorted(store.tags(view), key=lambda tag: tag.name)
+    return [{"name": tag.name, "description": tag.description} for tag in tags if tag.description]
+
+
+def _with_vectors(store: Store, view: m.View, model: str) -> Iterator[dict[str, Any]]:
+    for memory in store.each(view):
+        vector = store.vector(memory.id, model)
+        values = {"model": model, "values": base64.b64encode(vector).decode()} if vector else None
+        yield {**m.as_json(memory), "vector": values}

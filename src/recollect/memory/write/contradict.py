@@ -1,0 +1,480 @@
+"""How a new statement relates to one we have, decided by words, values and the cosine of their vectors.
+
+Vectors cannot tell "always" from "never", so disagreement is looked for first; only what does not disagree may merge.
+The rules are tried in the order of `_RULES` and the first that has an opinion wins.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from enum import StrEnum
+
+from recollect.memory.write import opposites
+from recollect.memory.write.statement import (
+    VERBS,
+    Kind,
+    Statement,
+    Token,
+    canonical,
+    canonical_set,
+    parse,
+    word_set,
+)
+
+SAME = 0.92  # cosine from which two statements that do not disagree are one
+ALIKE = 0.85  # cosine from which they are probably one
+NEAR = 0.5  # cosine from which they touch the same matter
+
+
+class Relation(StrEnum):
+    DUPLICATE = "duplicate"  # says the same: merge
+    MERGEABLE = "mergeable"  # probably the same: link relates_to, leave the merge to consolidation
+    CONTRADICTION = "contradiction"  # cannot both be current
+    RELATED = "related"  # near, but another matter
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    relation: Relation
+    reason: str  # one short clause for people: "port 8080 → 9090"
+    certain: bool  # False where a language model, if there is one, should decide
+
+
+def compare(new: str, old: str, cosine: float | None) -> Verdict:
+    """How `new` relates to `old`, both as people wrote them. `cosine` is None when no vectors are to be had."""
+    if new.split() == old.split():
+        return Verdict(Relation.DUPLICATE, "the same text", certain=True)
+    pair = _pair(parse(new), parse(old), cosine)
+    return next(verdict for rule in _RULES if (verdict := rule(pair)))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stemmed words that carry meaning, the key for finding word neighbours."""
+    return frozenset(parse(text).tokens)
+
+
+def subject(text: str) -> frozenset[str]:
+    """Stemmed words of what the statement is about (before its verb or value); empty where that cannot be told."""
+    return parse(text).subject
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    new: Statement
+    old: Statement
+    cosine: float | None
+    shared: frozenset[str]  # content of both
+    opposed: tuple[tuple[Token, Token], ...]  # (new, old) with opposite meaning
+    values: tuple[tuple[Token, Token], ...]  # (new, old) of one type, of which only one can hold
+    left_new: tuple[Token, ...]  # content of the one that nothing in the other accounts for
+    left_old: tuple[Token, ...]
+    negated: bool  # the one says "not" to what the other affirms
+
+    @property
+    def is_turned(self) -> bool:
+        """Opposed words and negations together: an odd number turns the meaning round, an even one does not."""
+        return (len(self.opposed) + self.negated) % 2 == 1
+
+    @property
+    def near(self) -> float:
+        return self.cosine if self.cosine is not None else 0.0
+
+    @property
+    def left(self) -> tuple[Token, ...]:
+        return self.left_new + self.left_old
+
+    @property
+    def is_substitution(self) -> bool:
+        """Each says something the other does not: most likely they speak of two things."""
+        return not all(map(_is_verbal, self.left_new)) and not all(map(_is_verbal, self.left_old))
+
+
+def _same_words(pair: _Pair) -> Verdict | None:
+    same = pair.new.content == pair.old.content and pair.new.rejected == pair.old.rejected
+    if not same or not pair.new.content or pair.is_turned:
+        return None
+    if pair.new.permits != pair.old.permits:
+        return Verdict(Relation.MERGEABLE, "the same words, but 'may' on one side", certain=False)
+    if _measures(pair.new) != _measures(pair.old) or _change_places(pair):
+        return Verdict(Relation.MERGEABLE, "the same words in other places", certain=False)
+    return Verdict(Relation.DUPLICATE, "the same words", certain=True)
+
+
+def _exception(pair: _Pair) -> Verdict | None:
+    if pair.new.has_exception != pair.old.has_exception:
+        return Verdict(Relation.RELATED, "an exception to a rule", certain=True)
+    narrower = pair.left_new if pair.new.permits else pair.left_old
+    if pair.new.permits != pair.old.permits and narrower and pair.is_turned:
+        return Verdict(Relation.RELATED, "a permission for some cases", certain=False)
+    return None
+
+
+def _other_scope(pair: _Pair) -> Verdict | None:
+    for scope, here in pair.new.scopes.items():
+        there = pair.old.scopes.get(scope, frozenset())
+        if there and here.isdisjoint(there):
+            reason = f"another {scope}: {_surface(pair.old, there)} / {_surface(pair.new, here)}"
+            return Verdict(Relation.RELATED, reason, certain=True)
+    return None
+
+
+def _retired(pair: _Pair) -> Verdict | None:
+    """The one speaks as current of what the other says is over."""
+    for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
+        over = denying.rejected - holding.rejected
+        if not over or not over <= holding.content or not _is_affirmed(over, holding):
+            continue
+        rest = pair.shared - over
+        named = any(denying.tokens[word].in_subject and _is_name(holding.tokens[word]) for word in over)
+        if rest or named or 2 * len(over) >= len(holding.content):
+            return Verdict(Relation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=bool(rest))
+    return None
+
+
+def _other_thing(pair: _Pair) -> Verdict | None:
+    """The value that differs is what the statement speaks of ("src/a.py is generated"), not what it says of it."""
+    for new, old in pair.values:
+        if new.in_subject and old.in_subject:
+            another = new.kind in (Kind.PATH, Kind.CODE)
+            plays_no_part = new.word in _FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
+            if another or plays_no_part:
+                return Verdict(
+                    Relation.RELATED, f"another thing: {old.surface} / {new.surface}", certain=False
+                )
+    return None
+
+
+def _polarity(pair: _Pair) -> Verdict | None:
+    if not pair.is_turned or (not pair.shared and (pair.left or not pair.opposed)):
+        return None
+    if _are_two_commands(pair):
+        return Verdict(Relation.RELATED, f"two commands, {_opposed_reason(pair)}", certain=False)
+    if pair.values and not pair.opposed:
+        return Verdict(Relation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False)
+    # "Needs two approvals" is denied by "needs no approval": how many is not the matter.
+    fewer, more = sorted(
+        sum(token.kind is not Kind.NUMBER for token in left) for left in (pair.left_new, pair.left_old)
+    )
+    if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):
+        return _denied_clause(pair)
+    if _narrows(pair):
+        return Verdict(Relation.RELATED, "a case of its own", certain=False)
+    reason = _opposed_reason(pair) if pair.opposed else _stance_reason(pair)
+    return Verdict(Relation.CONTRADICTION, reason, certain=not pair.left)
+
+
+def _are_two_commands(pair: _Pair) -> bool:
+    """How to do a thing and how to do its opposite: "start it with `up`", "stop it with `down`"."""
+    orders = {pair.new.imperative, pair.old.imperative}
+    opposed = any({new.word, old.word} == orders for new, old in pair.opposed)
+    return opposed and all(
+        any(token.kind is Kind.CODE for token in statement.tokens.values())
+        for statement in (pair.new, pair.old)
+    )
+
+
+def _denied_clause(pair: _Pair) -> Verdict | None:
+    """However much else they say, one denies in a whole clause what the other affirms."""
+    for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
+        for clause in denying.clauses:
+            whole = len(clause.words) > 1 and clause.words <= holding.tokens.keys()
+            if whole and clause.negations % 2 == 1 and _is_affirmed(clause.words, holding):
+                return Verdict(
+                    Relation.CONTRADICTION, f"not {_surface(denying, clause.words)!r}", certain=False
+                )
+    return None
+
+
+def _other_value(pair: _Pair) -> Verdict | None:
+    if not pair.values:
+        return None
+    reason = _value_reason(pair)
+    names = all(new.kind not in _MEASURES for new, _ in pair.values)
+    if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
+        return Verdict(Relation.RELATED, f"each rules out its own: {reason}", certain=False)
+    if pair.is_substitution or len(pair.left) > max(2, len(pair.shared)) or _narrows_scope(pair):
+        return Verdict(Relation.RELATED, f"another matter: {reason}", certain=not pair.shared)
+    if not pair.shared and pair.left:
+        return None
+    return Verdict(Relation.CONTRADICTION, reason, certain=not pair.left)
+
+
+def _unexplained_word(pair: _Pair) -> Verdict | None:
+    """One word more, or one for another, in an otherwise equal frame: it may well be what matters."""
+    if not pair.left or max(len(pair.left_new), len(pair.left_old)) > 1 or not pair.shared:
+        return None
+    reason = " / ".join(repr(token.surface) for token in (*pair.left_old, *pair.left_new)) + " unexplained"
+    two_subjects = pair.is_substitution and all(token.in_subject for token in pair.left)
+    same_value = any(pair.new.tokens[word].kind in _VALUE_KINDS for word in pair.shared)
+    merge = not two_subjects and (pair.near >= ALIKE or (same_value and pair.near >= 0.6))
+    return Verdict(Relation.MERGEABLE if merge else Relation.RELATED, reason, certain=False)
+
+
+def _similar(pair: _Pair) -> Verdict | None:
+    if pair.is_turned:
+        return None
+    if pair.near >= SAME:
+        return Verdict(Relation.DUPLICATE, f"cosine {pair.near:.2f}", certain=True)
+    if pair.near >= ALIKE:
+        return Verdict(Relation.MERGEABLE, f"cosine {pair.near:.2f}", certain=False)
+    overlap = len(pair.shared) / max(1, min(len(pair.new.content), len(pair.old.content)))
+    if not pair.left and pair.shared:
+        return Verdict(Relation.MERGEABLE, "about the same words", certain=False)
+    if overlap >= 0.6 and len(pair.shared) >= 2 and pair.near >= 0.6:
+        return Verdict(Relation.MERGEABLE, f"most words shared, cosine {pair.near:.2f}", certain=False)
+    return None
+
+
+def _otherwise(pair: _Pair) -> Verdict | None:
+    if pair.near >= NEAR or pair.shared:
+        return Verdict(Relation.RELATED, "near, nothing more", certain=pair.near < ALIKE)
+    return Verdict(Relation.UNRELATED, "nothing in common", certain=True)
+
+
+_RULES: list[Callable[[_Pair], Verdict | None]] = [
+    _same_words,
+    _exception,
+    _other_scope,
+    _retired,
+    _other_thing,
+    _polarity,
+    _other_value,
+    _unexplained_word,
+    _similar,
+    _otherwise,
+]
+
+
+def _pair(new: Statement, old: Statement, cosine: float | None) -> _Pair:
+    """What the two share, and how their differences pair up. Texts that differ in too much are not paired at all."""
+    only_new = [token for word, token in new.tokens.items() if word not in old.tokens]
+    only_old = [token for word, token in old.tokens.items() if word not in new.tokens]
+    opposed: list[tuple[Token, Token]] = []
+    values: list[tuple[Token, Token]] = []
+    partner: dict[str, str] = {}
+    if len(only_new) <= _MOST_DIFFERENCES and len(only_old) <= _MOST_DIFFERENCES:
+        both = new.tokens.keys() & old.tokens.keys()
+        opposed = _take(only_new, only_old, lambda a, b: _is_opposite(a.word, b.word))
+        alike = _take(only_new, only_old, lambda a, b: b.word in _SAME_SIDE.get(a.word, ()))
+        partner = {a.word: b.word for x, y in opposed + alike for a, b in ((x, y), (y, x))}
+        _drop_parts(only_new, only_old)
+        _drop_parts(only_old, only_new)
+        # What is spoken of is set against what is spoken of, and only then against the rest.
+        values = _take(
+            only_new, only_old, lambda a, b: a.in_subject == b.in_subject and _is_rival(a, b, both)
+        )
+        values += _take(only_new, only_old, lambda a, b: _is_rival(a, b, both))
+        # One command replaces the other whole, however many words each has; so does one list of versions.
+        replaced = {token.kind for pair in values for token in pair} & _VALUE_KINDS
+        only_new = [token for token in only_new if token.kind not in replaced]
+        only_old = [token for token in only_old if token.kind not in replaced]
+    return _Pair(
+        new,
+        old,
+        cosine,
+        shared=new.content & old.content,
+        opposed=tuple(opposed),
+        values=tuple(values),
+        left_new=tuple(token for token in only_new if token.kind is not Kind.LIGHT),
+        left_old=tuple(token for token in only_old if token.kind is not Kind.LIGHT),
+        negated=_denies(new, old, partner) or _denies(old, new, partner),
+    )
+
+
+def _take(
+    new: list[Token], old: list[Token], belong: Callable[[Token, Token], bool]
+) -> list[tuple[Token, Token]]:
+    """Moves out of both lists the pairs that belong together."""
+    taken = []
+    for mine in tuple(new):
+        for theirs in old:
+            if belong(mine, theirs):
+                taken.append((mine, theirs))
+                new.remove(mine)
+                old.remove(theirs)
+                break
+    return taken
+
+
+def _drop_parts(names: list[Token], words: list[Token]) -> None:
+    """What a path or an identifier spells out needs no other account: `rust-toolchain.toml` is "the toolchain file"."""
+    for name in tuple(names):
+        if name.kind in (Kind.PATH, Kind.CODE):
+            parts = {canonical(part) for part in re.split(r"[\W_]+", name.word)}
+            spelt = [word for word in words if word.word in parts]
+            if spelt:
+                names.remove(name)
+                words[:] = [word for word in words if word not in spelt]
+
+
+def _is_opposite(a: str, b: str) -> bool:
+    if b in _OPPOSED.get(a, ()):
+        return True
+    longer, shorter = (a, b) if len(a) > len(b) else (b, a)
+    prefixed = (
+        len(shorter) >= 3 and longer.endswith(shorter) and longer.removesuffix(shorter) in _NOT_PREFIXES
+    )
+    return prefixed and longer not in _NOT_NEGATED
+
+
+def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
+    """Whether the two are values of one type, so that in one frame (`both`) the one takes the place of the other."""
+    if new.kind is Kind.NUMBER and old.kind is Kind.NUMBER:
+        labelled = canonical(new.before) in both or canonical(old.before) in both
+        counted = new.after == old.after or canonical(new.after) == canonical(old.after)
+        return labelled or counted or new.before == old.before or new.in_subject == old.in_subject
+    if new.kind is old.kind and new.kind in _VALUE_KINDS:
+        return True
+    families = _FAMILIES_OF.get(new.word, frozenset()), _FAMILIES_OF.get(old.word, frozenset())
+    if all(families):
+        return not families[0].isdisjoint(families[1])
+    if not _OWNERS.isdisjoint(both) and _is_capital(new) and _is_capital(old):
+        return True
+    named = (_is_name(new) and _is_name(old)) or Kind.CODE in (new.kind, old.kind)
+    return named and _is_same_slot(new.before, old.before) and Kind.LIGHT not in (new.kind, old.kind)
+
+
+def _is_same_slot(a: str, b: str) -> bool:
+    """Whether what follows the one word plays the part of what follows the other: "with X", "by X", "uses X"."""
+    return (a in _MEANS and b in _MEANS) or (a == b and a in _SLOTS)
+
+
+def _is_capital(token: Token) -> bool:
+    return token.surface[:1].isupper() and token.kind is Kind.WORD
+
+
+def _is_verbal(token: Token) -> bool:
+    """Looks like a form of a verb, for which the other statement may well have used another."""
+    return token.kind is Kind.WORD and (token.surface.endswith("ed") or token.before in _AUXILIARIES)
+
+
+def _is_name(token: Token) -> bool:
+    return (
+        token.kind in (Kind.CODE, Kind.PATH)
+        or token.word in _FAMILIES_OF
+        or (_is_capital(token) and token.before != "")
+    )
+
+
+def _measures(statement: Statement) -> list[str]:
+    return [word for word, token in statement.tokens.items() if token.kind in _MEASURES]
+
+
+def _change_places(pair: _Pair) -> bool:
+    """Who does it and to whom: "A depends on B" and "B depends on A", but not "B is owned by A" and "A owns B"."""
+    subjects = pair.new.subject, pair.old.subject
+    if not all(subjects) or subjects[0] & subjects[1]:
+        return False
+    return any(
+        not (new.in_subject or old.in_subject or new.before in _BE or old.before in _BE)
+        for new, old in ((pair.new.tokens[verb], pair.old.tokens[verb]) for verb in VERBS & pair.shared)
+    )
+
+
+def _denies(denying: Statement, holding: Statement, partner: dict[str, str]) -> bool:
+    """Whether a clause of the one says "not" to what the other affirms more than it denies.
+
+    By clauses, since "don't use npm, use pnpm" agrees with "use pnpm".
+    """
+    for clause in denying.clauses[:_MOST_CLAUSES]:
+        if clause.negations % 2 == 0:
+            continue
+        words = {partner.get(word, word) for word in clause.words & denying.content or clause.words}
+        affirmed = denied = 0
+        for other in holding.clauses[:_MOST_CLAUSES]:
+            if other.negations % 2 == 0:
+                affirmed = max(affirmed, len((words & other.words) - holding.rejected))
+            denied = max(denied, len(words & (other.words if other.negations % 2 else holding.rejected)))
+        if affirmed > denied and 2 * affirmed >= len(words):
+            return True
+    return False
+
+
+def _is_affirmed(words: frozenset[str], statement: Statement) -> bool:
+    return all(
+        clause.negations % 2 == 0 for clause in statement.clauses if not clause.words.isdisjoint(words)
+    )
+
+
+def _narrows(pair: _Pair) -> bool:
+    """What only one says belongs to what it speaks of: "encrypted secrets" beside "secrets", or names where it holds."""
+    said = [token for token in pair.left if token.kind is not Kind.NUMBER]
+    if said and not pair.is_substitution and all(token.in_subject for token in said):
+        return True
+    return _narrows_scope(pair)
+
+
+def _narrows_scope(pair: _Pair) -> bool:
+    return bool(pair.left) and any(
+        (scope in pair.new.scopes) != (scope in pair.old.scopes) for scope in _NARROWING
+    )
+
+
+def _has_role(pair: _Pair) -> bool:
+    """Whether the subject has a part that only one can play: "Redis is used for …", "Vite is the bundler"."""
+    if not _ROLES.isdisjoint(pair.new.tokens) or not _ROLES.isdisjoint(pair.old.tokens):
+        return True
+    return any(
+        pair.new.tokens[word].before in ("the", "our") and not pair.new.tokens[word].in_subject
+        for word in pair.shared
+    )
+
+
+def _opposed_reason(pair: _Pair) -> str:
+    new, old = pair.opposed[0]
+    return f"{old.surface} / {new.surface}"
+
+
+def _stance_reason(pair: _Pair) -> str:
+    if pair.old.stance and pair.new.stance:
+        return f"{pair.old.stance} / {pair.new.stance}"
+    return f"{pair.old.stance or pair.new.stance or 'not'!r} on one side"
+
+
+def _value_reason(pair: _Pair) -> str:
+    new, old = pair.values[0]
+    label = ""
+    if new.before == old.before and canonical(new.before) in pair.shared:
+        label = f"{new.before} "
+    elif new.kind in _MEASURES and pair.new.subject and pair.new.subject == pair.old.subject:
+        label = f"{_surface(pair.new, pair.new.subject)} "
+    return f"{label}{old.surface} → {new.surface}"
+
+
+def _surface(statement: Statement, words: frozenset[str]) -> str:
+    return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
+
+
+def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    for line in opposites.OPPOSITES.strip().splitlines():
+        left, _, right = line.partition("|")
+        yield canonical_set(left), canonical_set(right)
+        yield canonical_set(right), canonical_set(left)
+
+
+_MOST_DIFFERENCES = (
+    40  # beyond these the texts are long, and pairing what differs would cost more than it tells
+)
+_MOST_CLAUSES = 12
+_MEASURES = frozenset({Kind.NUMBER, Kind.DURATION, Kind.SIZE})
+_VALUE_KINDS = frozenset({Kind.NUMBER, Kind.DURATION, Kind.SIZE, Kind.PATH, Kind.CODE})
+_MEANS = word_set("with by via using use uses through run call")
+_SLOTS = word_set("to in on at is are from as")
+_BE = word_set("is are was were be been being")
+_AUXILIARIES = word_set("be been must should can will")
+_NARROWING = ("environment", "test kind", "platform", "side", "language")
+_OWNERS = canonical_set(opposites.OWNERS)
+_ROLES = canonical_set("use handle power replace")
+_NOT_PREFIXES = word_set("un in im ir il non dis")
+_NOT_NEGATED = canonical_set(opposites.NOT_NEGATED)
+_OPPOSED: dict[str, set[str]] = {}
+_SAME_SIDE: dict[str, set[str]] = {}
+for _side, _other in _sides():
+    for _word in _side:
+        _OPPOSED.setdefault(_word, set()).update(_other)
+        _SAME_SIDE.setdefault(_word, set()).update(_side - {_word})
+_FAMILIES_OF: dict[str, frozenset[str]] = {}
+for _family, _members in opposites.FAMILIES.items():
+    for _member in _members.split():
+        _FAMILIES_OF[canonical(_member)] = _FAMILIES_OF.get(canonical(_member), frozenset()) | {_family}

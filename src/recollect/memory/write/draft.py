@@ -1,0 +1,206 @@
+"""From what comes in by a door to a memory that may be kept: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import recollect.model as m
+from recollect.errors import ContentRefused, OutOfScope, UnknownName
+from recollect.kinds import DEFAULT, kind_of
+from recollect.memory.write import enrich, limits
+from recollect.text.redact import redact
+
+_E = TypeVar("_E", bound=StrEnum)
+
+
+def prepare(
+    draft: m.Draft, *, user_id: str, project: m.Project | None, now: datetime, folder: Path | None = None
+) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
+    """The memory that `draft` would be, cleaned of what may not be kept. Raises `Refused`."""
+    text, redactions = clean_text(draft.content)
+    draft, more = _redact_rest(draft)
+    kind = kind_of(draft.kind or ("procedure" if draft.steps else DEFAULT))
+    scope = _scope(draft, project)
+    by_agent = m.is_agent(draft.created_by)
+    source = _source(draft, by_agent, kind.correcting)
+    root = Path(project.root) if project else None
+    paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
+    limits.refuse_ignored(paths, root)
+    trust = m.TRUST[source]
+    origin = m.Provenance(
+        source=source,
+        at=now,
+        session=draft.session,
+        messages=draft.messages,
+        agent=draft.created_by.partition(":")[2] if by_agent else None,
+        branch=draft.branch,
+        snippet=draft.snippet,
+        reason=f"{source.replace('_', ' ')}: {trust}",
+    )
+    memory = m.Memory(
+        id=m.new_id(now),
+        user_id=user_id,
+        project_id=None if scope is m.Scope.GLOBAL or project is None else project.id,
+        scope=scope,
+        kind=kind.name,
+        content=text,
+        summary=enrich.summarise(text),
+        fingerprint=m.fingerprint(text),
+        created_at=now,
+        updated_at=now,
+        valid_from=now,
+        provenance=(origin,),
+        created_by=draft.created_by,
+        visibility=one_of(m.Visibility, "visibility", draft.visibility)
+        or (m.Visibility.PROJECT if by_agent else m.Visibility.PRIVATE),
+        tags=enrich.infer_tags(text, paths, draft.tags),
+        file_paths=paths,
+        triggers=draft.triggers,
+        procedure=enrich.procedure_of(replace(draft, content=text)),
+        season=draft.season,
+        branch=draft.branch,
+        importance=_importance(draft.importance),
+        confidence=trust,
+        trust=trust,
+        standing=one_of(m.Standing, "standing", draft.standing) or m.Standing.CONFIRMED,
+        promoted_at=now if by_agent else None,
+    )
+    return memory, (*redactions, *more)
+
+
+def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
+    """`content` as it may be kept. Raises `ContentRefused`."""
+    text = limits.clean(content)
+    limits.refuse_echo(text)
+    text, redactions = redact(text)
+    limits.check_size(text)
+    return text, redactions
+
+
+def clean_details(
+    memory: m.Memory, project: m.Project | None, folder: Path | None = None
+) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
+    """The other fields of a memory that was edited, under the rules for a new one. Raises `Refused`."""
+    root = Path(project.root) if project else None
+    draft, redactions = _redact_rest(
+        m.Draft(
+            content="",
+            tags=memory.tags,
+            file_paths=memory.file_paths,
+            triggers=memory.triggers,
+            season=memory.season,
+            branch=memory.branch,
+        )
+    )
+    paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
+    limits.refuse_ignored(paths, root)
+    cleaned = replace(
+        memory,
+        tags=tuple(map(enrich.normal_tag, draft.tags)),
+        file_paths=paths,
+        triggers=draft.triggers,
+        season=draft.season,
+        branch=draft.branch,
+        importance=_importance(memory.importance),
+    )
+    return cleaned, redactions
+
+
+def one_of(names: type[_E], what: str, value: str | None) -> _E | None:
+    """The member of `names` called `value`; None for None. Raises `UnknownName`."""
+    if value is None:
+        return None
+    try:
+        return names(value)
+    except ValueError:
+        raise UnknownName(what, value, [str(name) for name in names]) from None
+
+
+def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
+    here = project.id if project else None
+    scope = one_of(m.Scope, "scope", draft.scope)
+    if scope is None:
+        scope = m.Scope.PROJECT if here else m.Scope.GLOBAL
+    if scope is m.Scope.SESSION and not draft.session:
+        raise ContentRefused(
+            "A session-scoped memory needs its session.", "Give --session, or use --scope project."
+        )
+    if scope is not m.Scope.GLOBAL and here is None:
+        raise OutOfScope("There is no project here to remember it for.", "Use --scope global.")
+    if m.is_agent(draft.created_by) and (scope is m.Scope.GLOBAL or draft.project_id not in (None, here)):
+        raise OutOfScope(
+            "An agent may write only to the project it runs in.",
+            "Ask the user to run `recollect remember --scope global …`.",
+        )
+    return scope
+
+
+def _source(draft: m.Draft, by_agent: bool, correcting: bool) -> m.Source:
+    """What a person types is stated, or a correction; what an agent records is observed unless it says less."""
+    if not by_agent:
+        return m.Source.USER_CORRECTED if correcting or draft.correction else m.Source.USER_STATED
+    claimed = one_of(m.Source, "source", draft.source) or m.Source.OBSERVED
+    return claimed if m.TRUST[claimed] <= m.TRUST[m.Source.OBSERVED] else m.Source.OBSERVED
+
+
+def _importance(value: float | None) -> float:
+    if value is None:
+        return 0.5
+    if not 0.0 <= value <= 1.0:
+        raise ContentRefused(f"Importance {value:g} is out of range.", "Give a number from 0 to 1.")
+    return value
+
+
+_LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
+    "tags": lambda draft: draft.tags,
+    "file_paths": lambda draft: draft.file_paths,
+    "triggers": lambda draft: draft.triggers,
+    "steps": lambda draft: draft.steps,
+    "prerequisites": lambda draft: draft.prerequisites,
+    "warnings": lambda draft: draft.warnings,
+}
+_TEXTS = ("season", "branch", "session", "created_by", "snippet")
+
+
+def _redact_rest(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
+    """Secrets hide in tags and steps as well as in the text."""
+    found: list[m.Redaction] = []
+    changed: dict[str, object] = {}
+    for name, items in _LISTS.items():
+        texts = []
+        for item in limits.check_items(name.replace("_", " "), items(draft)):
+            text, redactions = redact(item)
+            texts.append(text)
+            found += redactions
+        changed[name] = tuple(texts)
+    for name in _TEXTS:
+        value = getattr(draft, name)
+        if value:
+            # Redacted before it is cut: half a secret would not be known for one.
+            text, redactions = redact(limits.plain(value, f"The {name.replace('_', ' ')}"))
+            changed[name] = text[: limits.MAX_FIELD] if name == "snippet" else limits.short(text, name)
+            found += redactions
+    return replace(draft, **changed), tuple(found)  # type: ignore[arg-type]
+
+
+def _relative(path: str, root: Path | None, folder: Path | None) -> str:
+    """As it is seen from the project's root, with forward slashes, from wherever in it one stands."""
+    path = path.replace("\\", "/")
+    if root is None:
+        return path.removeprefix("./") or "."
+    base = folder if folder is not None and _is_from(path, folder, root) else root
+    whole = posixpath.normpath(posixpath.join(base.as_posix(), path))
+    inside = whole == root.as_posix() or whole.startswith(f"{root.as_posix()}/")
+    return posixpath.relpath(whole, root.as_posix()) if inside else whole
+
+
+def _is_from(path: str, folder: Path, root: Path) -> bool:
+    """Whether `path` is meant as seen from `folder`: agents give paths from the root, people from where they stand."""
+    try:
+        return folder != root and ((folder / path).exists() or not (root / path).exists())
+    except (OSError, ValueError):
+        return False

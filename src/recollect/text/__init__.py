@@ -1,0 +1,1 @@
+"""Words, tokens, redaction and file formats: functions of text alone."""

@@ -1,0 +1,1 @@
+"""What happens while agents work: sessions, transcripts, episodes, the context window."""

@@ -1,0 +1,200 @@
+"""Questions about what was done before. One row is looked up in SQLite; many are counted in DuckDB."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import recollect.model as m
+from recollect.embed.protocol import Embedder
+from recollect.errors import EmbedderUnavailable
+from recollect.store.episode_rows import FileTotal, Owner, Pattern, Status, Task, Touch
+from recollect.store.episodes import EpisodeShelf
+from recollect.text.terms import terms
+from recollect.work.episodes.columns import Columns
+from recollect.work.episodes.tasks import words_of
+
+TOGETHER = 3  # times that make an edit of two files a pair
+WITHIN = timedelta(minutes=5)  # either way
+_ALIKE = 0.35  # score from which on a task is like another
+_CANDIDATES = 50
+
+CO_EDITS = """
+    WITH edits AS (
+        SELECT task_id, file_path, timestamp FROM file_interactions
+        WHERE operation IN ('edit', 'write') AND success AND task_id IS NOT NULL
+    )
+    SELECT a.file_path, b.file_path, count(*) AS times, min(a.timestamp), max(b.timestamp)
+    FROM edits a JOIN edits b ON a.task_id = b.task_id AND a.file_path < b.file_path
+        AND b.timestamp BETWEEN a.timestamp - INTERVAL 5 MINUTE AND a.timestamp + INTERVAL 5 MINUTE
+    GROUP BY 1, 2 HAVING count(*) >= 3 ORDER BY times DESC, 1, 2
+"""
+_TOOLS = """
+    SELECT tool_name, count(*), count(*) FILTER (WHERE success), count(duration_ms), coalesce(sum(duration_ms), 0)
+    FROM tool_executions WHERE timestamp >= ? GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FileHistory:
+    path: str
+    total: FileTotal
+    touches: tuple[Touch, ...]  # newest first
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    tool: str
+    total: int
+    successes: int
+    average_ms: float | None  # None = not known
+
+    @property
+    def rate(self) -> float:
+        return self.successes / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CoEdit:
+    files: tuple[str, str]
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PastTask:
+    task: Task
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class LastWork:
+    """On a topic, newest first."""
+
+    tasks: tuple[Task, ...]
+    touches: tuple[Touch, ...]
+
+
+def file_history(shelf: EpisodeShelf, owner: Owner, path: str, limit: int) -> FileHistory:
+    """By its path in the project, or by a name that only one file ends in."""
+    found = shelf.touches(owner, path=path, limit=limit)
+    if not found:
+        others = shelf.paths_ending(owner, path)
+        if len(others) == 1:
+            path, found = others[0], shelf.touches(owner, path=others[0], limit=limit)
+    return FileHistory(path, shelf.total(owner, path), tuple(found))
+
+
+def tool_use(shelf: EpisodeShelf, columns: Columns, owner: Owner, since: datetime) -> tuple[ToolUse, ...]:
+    """The most used first. Days before `episode_days` count whole."""
+    sums: dict[str, Counter[str]] = {}
+    live = columns.ask(_TOOLS, [since.astimezone(UTC).replace(tzinfo=None)])
+    for tool, total, successes, timed, duration in [*live, *shelf.tool_days(owner, since)]:
+        sums.setdefault(tool, Counter()).update(
+            total=total, successes=successes, timed=timed, duration=duration
+        )
+    used = [
+        ToolUse(
+            tool,
+            sum_["total"],
+            sum_["successes"],
+            sum_["duration"] / sum_["timed"] if sum_["timed"] else None,
+        )
+        for tool, sum_ in sums.items()
+    ]
+    return tuple(sorted(used, key=lambda each: (-each.total, each.tool)))
+
+
+def co_edits(columns: Columns, path: str | None, limit: int) -> tuple[CoEdit, ...]:
+    """Files edited together in a task, most often first."""
+    query = f"SELECT * FROM ({CO_EDITS}) AS t (one, other, times, first, last)"
+    params: list[str] = []
+    if path is not None:
+        query, params = f"{query} WHERE one = ? OR other = ?", [path, path]
+    return tuple(
+        CoEdit((one, other), times, _aware(first), _aware(last))
+        for one, other, times, first, last in columns.ask(f"{query} ORDER BY times DESC", params, limit)
+    )
+
+
+def _aware(when: datetime) -> datetime:
+    return m.from_text(when.isoformat())
+
+
+def as_pattern(pair: CoEdit) -> Pattern:
+    data = {
+        "files": list(pair.files),
+        "operations": ["edit", "edit"],
+        "within_seconds": int(WITHIN.total_seconds()),
+    }
+    confidence = round(pair.count / (pair.count + 2), 3)
+    return Pattern(
+        "co-edit", "\n".join(pair.files), data, confidence, pair.count, pair.first_seen, pair.last_seen
+    )
+
+
+def similar_tasks(
+    shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str, limit: int
+) -> tuple[PastTask, ...]:
+    """Tasks like the one told, best first: by the words they share, rare ones counting more, and by meaning."""
+    scores = _by_words(shelf, owner, words_of(text).split())
+    for number, score in _by_meaning(shelf, embedder, owner, text).items():
+        scores[number] = max(scores.get(number, 0.0), score) + 0.2 * min(scores.get(number, 0.0), score)
+    best = sorted(scores, key=lambda number: (-scores[number], -number))[:limit]
+    tasks = {task.number: task for task in shelf.tasks_numbered(owner, best)}
+    return tuple(
+        PastTask(tasks[number], round(min(scores[number], 1.0), 3))
+        for number in best
+        if number in tasks and scores[number] >= _ALIKE
+    )
+
+
+def _by_words(shelf: EpisodeShelf, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
+    """The share of what is asked that each task has, by weight."""
+    wanted = frozenset(asked)
+    total, tasks = shelf.tasks_with(owner, asked)
+    shared = [(number, wanted.intersection(words.split())) for number, words in tasks]
+    common = Counter(word for _, words in shared for word in words)
+    weight = {word: math.log(1 + total / (1 + common[word])) for word in wanted}
+    whole = sum(weight.values()) or 1.0
+    found = {number: sum(weight[word] for word in words) / whole for number, words in shared}
+    return dict(sorted(found.items(), key=lambda item: -item[1])[:_CANDIDATES])
+
+
+def _by_meaning(shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
+    numbers, vectors = shelf.task_vectors(owner, embedder.model)
+    if not numbers:
+        return {}
+    try:
+        asked = embedder.embed([text])[0]
+    except EmbedderUnavailable:
+        return {}
+    import numpy as np  # the embedder has it; a look-up by words does without
+
+    scores = np.frombuffer(vectors, "<f4").reshape(len(numbers), -1) @ asked
+    return {numbers[place]: float(scores[place]) for place in np.argsort(-scores)[:_CANDIDATES]}
+
+
+def last_work(shelf: EpisodeShelf, owner: Owner, topic: str, limit: int) -> LastWork:
+    """Files with the topic in their names, and tasks with its words."""
+    asked = words_of(topic).split()
+    numbers = [
+        number for number, words in shelf.tasks_with(owner, asked)[1] if set(asked) <= set(words.split())
+    ]
+    tasks = sorted(
+        shelf.tasks_numbered(owner, numbers[-limit:]), key=lambda task: task.started_at, reverse=True
+    )
+    names = terms(topic) or [topic]
+    touches = {each.id: each for name in names[:4] for each in shelf.touches(owner, like=name, limit=limit)}
+    newest = sorted(touches.values(), key=lambda each: (each.at, each.id), reverse=True)
+    return LastWork(tuple(tasks), tuple(newest[:limit]))
+
+
+def open_tasks(shelf: EpisodeShelf, owner: Owner, limit: int) -> tuple[Task, ...]:
+    """Newest first, those at work before those that wait."""
+    return (
+        *shelf.tasks(owner, [Status.ACTIVE], limit),
+        *shelf.tasks(owner, [Status.PAUSED], limit),
+    )[:limit]

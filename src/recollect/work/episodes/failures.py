@@ -1,0 +1,223 @@
+"""What is left of a failure when all that changes from run to run is gone, and how alike two of them are. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from recollect.text.redact import redact
+from recollect.work.extract.commands import parse
+
+MOST_LINES = 4
+MOST_NAMES = 24
+ALIKE = 0.62  # from which on two failures are taken for the same; bench/failures.py
+_LONGEST = 240  # characters of a line; a longer one is data
+_READ = 20_000  # characters from each end of an output
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# The most telling first.
+_TELLING = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?:E\s+)?(?:Caused by: |Exception in thread \S+ |Uncaught |Unhandled \w+ )?[\w.:$]*(?:Error|Exception|Warning|Exit|Interrupt|NotFound|Refused|Denied)\b(?:\s*\[?\w*\]?)?\s*:",
+        r"\b(?:error|fatal|ERROR|FATAL|Error|Fatal)(?:\[\w+\]|\s[A-Z]+\d+)?\s*:\s*\S|:\s[A-Z]{1,6}\d{2,5}\s",
+        r"panicked at|^panic: |\bSIG[A-Z]+\b|Segmentation fault|\bOOM|out of memory|DATA RACE|no space left",
+        r"^E\s{2,}\S|^FAILED \S+ - ",
+        r"(?i)\b(?:cannot|can't|could not|couldn't|unable to|not found|no such|does not|doesn't|unknown|undefined|unresolved|unexpected|mismatch|already|refused|denied|rejected|unauthorized|forbidden|conflicts?|incompatible|unsupported|expired|timed out|timeout|missing|required|invalid|illegal|unused|not used|pending|exceeded|ignored|too (?:many|complex|long|large)|violates|has no|not supported|detected)\b",
+        r"(?i)\b(?:failed|failure|error|problem)\b",
+    )
+)
+# Said by any failure, and so of none.
+_SAYS_NOTHING = re.compile(
+    r"""(?ix) ^\W*$ | ^Traceback\b | ^(?:npm|yarn|pnpm)\W+ERR!?\s*(?:code|errno|A\scomplete|This\sis\sprobably|path|syscall|signal)\b
+        | complete\slog\sof\sthis\srun | ^make(?:\[\d+\])?:\s\*\*\* | exit(?:ed\swith)?\s(?:code|status) | ^ELIFECYCLE | Command\sfailed
+        | ^\s*(?:\d+\s)?(?:tests?|passed|warnings?)\b | short\stest\ssummary | ^={3,} | ^-{3,} | ^_{3,} | error:\saborting\sdue | could\snot\scompile
+        | ^\s*(?:at|from|in)\s\S+[(:] | BUILD\sFAILED | What\swent\swrong | ^FAIL\s*$ | Found\s\d+\serrors? | ^\d+\sproblems? | Run\swith\s | ^\s*hint: | For\smore\sinformation
+        | Execution\sfailed\sfor\stask | ^\*\sTry | ^\s*File\s" | ^error\sCommand | Process\scompleted | Test\sSuites?: | ^Tests: | \bfailed,\s\d+\spassed | ^\d+\sfailed
+        | ^error:\srecipe | info\sVisit | errors?\swere\sfound | ^The\scommand\s | To\ssee\s | ^\s*\d+\serrors?\b
+    """
+)
+_TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]?[\d:.,+Z-]*|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b")
+_HEX = re.compile(
+    r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b"
+)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"`)>,]+")
+_PATH = re.compile(
+    r"(?:[A-Za-z]:)?[~.]{0,2}(?:[\\/][\w@.+-]+)+[\\/]?(?::\d+)*(?:::[\w\[\].:-]+)?"
+    r"|\b[\w@.+-]+(?:/[\w@.+-]+)+(?::\d+)*(?:::[\w\[\].:-]+)?"
+    r"|\b[\w-]+\.(?:py|pyi|js|jsx|ts|tsx|mjs|cjs|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|ex|exs|sql|toml|json|ya?ml|lock|cfg|ini|txt|md|sh|gradle|xml|html|css|scss|vue|svelte|proto|tf)\b(?:[:(]\d+[:,]?\d*\)?)*"
+)
+_QUOTED = re.compile(
+    r"`([^`\n]{1,120})`|\"([^\"\n]{1,120})\"|(?<!\w)'([^'\n]{1,120})'(?!\w)|‘([^’\n]{1,120})’|“([^”\n]{1,120})”"
+)
+_NUMBER = re.compile(r"[-+]?\b\d+(?:[.,]\d+)*(?:\s?(?:ms|s|KB|MB|GB|KiB|MiB|GiB|%))?\b")
+_TOKEN = re.compile(r"[^\W\d_](?:[\w.$-]*\w)?|<\w+>")
+# An identifier rather than a word: it has a case inside, or is made of parts.
+_NAME = re.compile(
+    r"[^\W\d_]\w*(?:[._$:-]+\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]+|@[\w-]+(?:/[\w.-]+)?"
+)
+_KIND = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Panic|Failed|Denied|Refused|Timeout)$")
+_REMOTE = re.compile(r"\b(?:[\w.-]+@)?[\w-]+(?:\.[\w-]+)+:[\w./-]+\.git\b")
+_SHELL = re.compile(r"^(?:/bin/)?(?:ba|z|da|k)?sh: (?:line )?(?:\d+: )?")
+_VERSION = re.compile(r"(?:[@^~=<>v-]+)?\d+(?:\.\w+)*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something a failure said, and what it spoke of: `"` stands before what was quoted, `/` before a file or a test."""
+
+    words: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    head: str  # program and verb of the command; "" = not known
+    lines: tuple[Line, ...]  # without what changes from run to run; the most telling first
+
+    @property
+    def name(self) -> str:
+        """The same for the same failure."""
+        told = (f"{line.words} {' '.join(sorted(_strong(line)))}" for line in self.lines[:2])
+        return "\n".join([self.head.partition(" ")[0], *told])
+
+
+def failure_of(output: str, command: str = "") -> Failure | None:
+    """None where nothing says what went wrong."""
+    lines: dict[str, Line] = {}
+    for told in telling_lines(output):
+        line = normal(redact(told)[0])
+        if line.words:
+            lines.setdefault(line.words, line)
+    return Failure(head_of(command), tuple(lines.values())) if lines else None
+
+
+def telling_lines(output: str) -> list[str]:
+    """The lines of `output` that say best what went wrong, the best first."""
+    if len(output) > 2 * _READ:
+        output = output[:_READ] + "\n" + output[-_READ:]
+    lines = [
+        bare
+        for line in _ANSI.sub("", output).splitlines()
+        if (bare := line.strip(" \t│┃|>*✖×✗⨯")) and len(bare) <= _LONGEST and not _SAYS_NOTHING.search(bare)
+    ]
+    found: dict[str, None] = {}
+    for pattern in _TELLING:
+        for index, line in enumerate(lines):
+            if pattern.search(line):
+                if line.endswith(":") and index + 1 < len(lines):  # what it is stands below
+                    line = f"{line} {lines[index + 1]}"
+                found.setdefault(line)
+            if len(found) >= MOST_LINES:
+                return list(found)
+    return list(found) or [line for line in lines if len(line.split()) >= 5][-2:]
+
+
+def normal(line: str) -> Line:
+    """Paths, numbers, times, addresses and names are out of the words."""
+    names: dict[str, None] = {}
+    line = _SHELL.sub("", _TIME.sub(" ", _HEX.sub(" ", _URL.sub(" <url> ", _REMOTE.sub(" <url> ", line)))))
+
+    def quoted(found: re.Match[str]) -> str:
+        text = next(group for group in found.groups() if group is not None)
+        if _PATH.fullmatch(text) and not (text.count("/") == 1 and text.startswith("@")):
+            names.update(dict.fromkeys(_file(text)))
+            return " <path> "
+        names.update(dict.fromkeys(f'"{name}' for name in _named(text)))
+        return " <name> "
+
+    def path(found: re.Match[str]) -> str:
+        names.update(dict.fromkeys(_file(found[0])))
+        return " <path> "
+
+    line = _NUMBER.sub(" ", _PATH.sub(path, _QUOTED.sub(quoted, line)))
+    words = []
+    for token in _TOKEN.findall(line):
+        if token[0] != "<" and _NAME.fullmatch(token) and not _KIND.search(token):
+            names.setdefault(token.lower())
+            token = "<name>"
+        words.append(token.lower())
+    return Line(" ".join(words)[:_LONGEST], frozenset(list(names)[:MOST_NAMES]))
+
+
+def _named(text: str) -> Iterator[str]:
+    """A quoted text that is a name, or the names in one that is more."""
+    text = _VERSION.sub("", text.strip()).strip()
+    if 1 < len(text) <= 60 and not re.search(r"\s", text) and re.search(r"[^\W\d_]", text):
+        yield text.lower()
+        return
+    for token in _TOKEN.findall(text):
+        if len(token) > 2:
+            yield token.lower()
+
+
+def _file(path: str) -> Iterator[str]:
+    """Of a path only the file's own name, and the test in it."""
+    place, _, test = path.partition("::")
+    if test:
+        yield "/" + re.sub(r"\[.*", "", test.rpartition("::")[2]).lower()
+    name = re.sub(r"[:(]\d.*$", "", place).replace("\\", "/").rstrip("/").rpartition("/")[2]
+    if "." in name.strip(".") and not re.search(r"\d{3,}", name):
+        yield f"/{name.lower()}"
+
+
+@lru_cache(maxsize=512)
+def head_of(command: str) -> str:
+    heads = parse(command).heads if command.strip() else ()
+    return heads[-1] if heads else ""
+
+
+def likeness(one: Failure, other: Failure) -> float:
+    """From 0 to 1: of the line that both have something like, the most telling counting most."""
+    best = max(
+        _lines_alike(mine, theirs) * (1.0 - _LATER * (place + its_place))
+        for place, mine in enumerate(one.lines)
+        for its_place, theirs in enumerate(other.lines)
+    )
+    if not (one.head and other.head) or one.head == other.head:
+        return best
+    return best * (0.96 if one.head.partition(" ")[0] == other.head.partition(" ")[0] else 0.85)
+
+
+_LATER = 0.05  # that each place down the list costs
+_PLAIN = frozenset(
+    "error fatal failed <name> <path> <url> in at of the a an is to e assert assertionerror err exception fail for and or"
+    " not be that it".split()
+)
+
+
+def _lines_alike(one: Line, other: Line) -> float:
+    """The words must agree, and so must what they speak of."""
+    a, b = set(one.words.split()), set(other.words.split())
+    words = len(a & b) / len(a | b)
+    if words < _LEAST:
+        return 0.0
+    mine, theirs = _strong(one), _strong(other)
+    if mine and theirs:
+        shared = _weight(mine & theirs)
+        same = 0.6 * shared / min(_weight(mine), _weight(theirs)) + 0.4 * shared / _weight(mine | theirs)
+    elif mine or theirs:
+        same = 0.4
+    else:  # nothing is named: the words must be many to be sure, unless it is the same file
+        same = len((a & b) - _PLAIN) / 4 + (0.3 if one.names & other.names else 0.0)
+    return words * (0.3 + 0.7 * min(same, 1.0))
+
+
+_LEAST = 0.4
+
+
+def _strong(line: Line) -> set[str]:
+    return {name for name in line.names if name[0] != "/"}
+
+
+def _weight(names: set[str]) -> float:
+    return sum(2.0 if name[0] == '"' else 1.0 for name in names)
+
+
+def as_data(failure: Failure) -> dict[str, Any]:
+    return {"head": failure.head, "lines": [[line.words, sorted(line.names)] for line in failure.lines]}
+
+
+def failure_from(data: Mapping[str, Any]) -> Failure:
+    return Failure(str(data["head"]), tuple(Line(words, frozenset(names)) for words, names in data["lines"]))

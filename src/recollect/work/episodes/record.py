@@ -1,0 +1,353 @@
+"""Calls and their answers become rows: what ran, on which files, and how it ended. Pure.
+
+Nothing of a model's answer is kept, nor the text of a file, nor the output of a tool: only sizes, digests and shapes.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from recollect.store.episode_rows import Execution, Operation, Touch
+from recollect.text.redact import redact
+from recollect.work.episodes.failures import as_data, failure_of
+from recollect.work.extract.commands import parse
+from recollect.work.extract.outcomes import failed, telling_line
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.lines import whole
+from recollect.work.transcripts.tools import (
+    EDIT,
+    READ,
+    SEARCH,
+    WRITE,
+    command_of,
+    family_of,
+    is_ours,
+    paths_of,
+)
+
+LONGEST_VALUE = 200  # characters of a value; of a longer one only its size is kept
+LONGEST_COMMAND = 600
+LONGEST_ERROR = 200
+LONGEST_SUMMARY = 160
+_PENDING = 64  # calls that wait for their answer
+_MOST_VALUES = 20
+_DEPTH = 3
+
+# Hold the text of a file, whatever their length.
+_TEXTS = frozenset(
+    "content contents new_string old_string new_str old_str newString oldString file_text new_source old_source"
+    " code_edit text patch patchText prompt code body data diff insert_text snippet instructions"
+    " thinking thought thoughts reasoning".split()
+)
+_COMMANDS = frozenset({"command", "cmd"})
+_WHY = ("description", "explanation", "reason", "justification")
+_OLD = ("old_string", "old_str", "oldString", "old_source")
+_NEW = (
+    "new_string",
+    "new_str",
+    "newString",
+    "new_source",
+    "content",
+    "file_text",
+    "insert_text",
+    "code_edit",
+)
+_OPERATIONS = {READ: Operation.READ, WRITE: Operation.WRITE, EDIT: Operation.EDIT, SEARCH: Operation.SEARCH}
+
+_HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?)(.*?)(^\s*\2\b|\Z)", re.DOTALL | re.MULTILINE)
+_REFUSED = re.compile(
+    r"No replacement was performed|introduced new syntax error|^ERROR:|String to replace not found|<tool_use_error>"
+)
+_EXIT = re.compile(r"\b[Ee]xit(?:ed with)?(?: code| status)?[: ]+(\d{1,3})\b")
+_DEFINED = re.compile(
+    r"^\s*(?:export\s+|pub(?:\(\w+\))?\s+|async\s+|public\s+|private\s+|static\s+)*"
+    r"(?:def|class|function|func|fn|interface|struct|enum|type|trait|module)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)",
+    re.MULTILINE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*|\S")
+_FILE = re.compile(r"^[\w@.+~-]*(?:/[\w@.+-]+)+$|^[\w-][\w.-]*\.[A-Za-z]\w{0,5}$")
+_LINES = re.compile(r"^(\d+),(\d+)p$")
+_READERS = frozenset("cat head tail less more nl sed bat view".split())
+_SEARCHERS = frozenset("grep rg ag ack egrep fgrep find fd".split())
+_CHECKERS = re.compile(
+    r"test|spec|lint|check|tsc|mypy|ruff|clippy|vet|pyright|pylint|flake8|jest|vitest|coverage|python|node"
+)
+
+
+class Pairing:
+    """Watches the events of one session go by and pairs calls with their answers."""
+
+    def __init__(self, session: str, root: str = "") -> None:
+        self._session = session
+        self._root = root
+        self._calls: dict[str, Event] = {}
+        self.known: set[str] = set()  # keys of what is in the store already
+
+    def see(self, event: Event, now: datetime) -> tuple[Execution, list[Touch]] | None:
+        """What ran, once its answer is there and unless it is known. Its key is the same whenever it is told again."""
+        if is_ours(event):
+            return None  # the server records its own tools, whether the host has hooks or not
+        if event.is_call:
+            self._calls[event.call] = event
+            if len(self._calls) > _PENDING:
+                del self._calls[next(iter(self._calls))]
+        elif event.is_answer and (call := self._calls.pop(event.call, None)) is not None:
+            key = event_key(self._session, call)
+            if key not in self.known:
+                return executed(call, event, self._session, key, now, self._root)
+        return None
+
+
+def event_key(session: str, call: Event) -> str:
+    """A host's own name for the call, where it has one: its record and its hooks agree on that, and on little else."""
+    name = call.call or f"{call.agent}\0{call.order}"
+    return hashlib.sha256(f"{session}\0{name}".encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def executed(
+    call: Event, answer: Event, session: str, key: str, now: datetime, root: str = ""
+) -> tuple[Execution, list[Touch]]:
+    """`root` is the project's folder: files in it are named from there."""
+    at = call.at or answer.at or now
+    line = command_of(call)
+    bad = _went_wrong(call, answer, line)
+    touches = list(_touches(call, line, key, at, session, not bad, root))
+    changed = [each.path for each in touches if each.operation in (Operation.EDIT, Operation.WRITE)]
+    execution = Execution(
+        key,
+        at,
+        session,
+        clean(call.tool, 80) or "unnamed",
+        bounded(call.input),
+        not bad,
+        result=_shape(call, answer, line, changed, bad),
+        error=_error(answer.text, line is None) if bad else None,
+        duration_ms=_took(call, answer),
+    )
+    return execution, touches
+
+
+def _went_wrong(call: Event, answer: Event, line: str | None) -> bool:
+    if line is not None:
+        if answer.failed is False and "|" not in line:
+            return False  # what a pipe hides is all there is to look for, and taking a command apart costs
+        told = failed(answer, parse(line))
+        return bool(answer.failed) if told is None else told
+    return bool(answer.failed) or bool(_REFUSED.search(answer.text[:300]))
+
+
+def _took(call: Event, answer: Event) -> int | None:
+    if call.at is None or answer.at is None or answer.at <= call.at:
+        return None  # hooks tell both at once
+    return int((answer.at - call.at).total_seconds() * 1000)
+
+
+def _error(text: str, of_editor: bool) -> str:
+    """The line that says what went wrong. Editors quote the text they did not find, which is a piece of a file."""
+    lines = (line.strip() for line in text[:4000].splitlines())
+    told = telling_line(text) or next((line for line in lines if line), "no reason given")
+    return clean(re.sub(r"`[^`]*(?:`|$)", "`…`", told) if of_editor else told, LONGEST_ERROR)
+
+
+def _shape(call: Event, answer: Event, line: str | None, changed: list[str], bad: bool) -> dict[str, Any]:
+    """What came back, without what it was."""
+    text = answer.text
+    shape: dict[str, Any] = {"chars": answer.size or len(text), "lines": text.count("\n") + bool(text)}
+    if (found := _EXIT.search(text[:200]) or _EXIT.search(text[-200:])) is not None:
+        shape["exit"] = int(found[1])
+    if changed:
+        shape["files"] = changed[:20]
+        if (renamed := rename_in(call)) is not None:
+            shape["rename"] = list(renamed)
+    if bad and line is not None and (failure := failure_of(text, line)) is not None:
+        shape["failure"] = as_data(failure)
+    return shape
+
+
+def bounded(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool was called with, as it may be kept: redacted, short, and of texts only how much there was."""
+    return {
+        str(name)[:60]: _value(str(name), value, _DEPTH) for name, value in list(given.items())[:_MOST_VALUES]
+    }
+
+
+def _value(name: str, value: Any, depth: int) -> Any:
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    if isinstance(value, str):
+        if name in _COMMANDS and not value.startswith("apply_patch"):
+            return command_kept(value)
+        if name in _TEXTS or len(value) > LONGEST_VALUE or "\n" in value:
+            return sized(value)
+        return clean(value, LONGEST_VALUE)
+    if isinstance(value, list | tuple) and name in _COMMANDS:
+        return command_kept(shlex.join(map(str, value)))
+    if depth == 0:
+        return sized(json.dumps(value, default=str))
+    if isinstance(value, Mapping):
+        return {
+            str(key)[:60]: _value(str(key), item, depth - 1)
+            for key, item in list(value.items())[:_MOST_VALUES]
+        }
+    if isinstance(value, list | tuple):
+        return [_value(name, item, depth - 1) for item in value[:_MOST_VALUES]]
+    return sized(str(value))
+
+
+def sized(text: str) -> dict[str, Any]:
+    """How much there was, and a mark by which the same text is known again."""
+    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    return {"chars": len(text), "lines": text.count("\n") + bool(text), "digest": mark}
+
+
+def command_kept(command: str) -> str:
+    """On one line, without the files written into it."""
+    told = _HEREDOC.sub(lambda found: f"{found[1]} …{len(found[3])} characters… {found[2]}", command)
+    return clean(told, LONGEST_COMMAND)
+
+
+def clean(text: str, longest: int) -> str:
+    """One line without secrets. Redacted before it is cut: half a secret would not be known for one."""
+    return _redacted(" ".join(whole(text[: 8 * longest]).split()))[:longest]
+
+
+@lru_cache(maxsize=4096)  # paths, names and commands come again and again
+def _redacted(text: str) -> str:
+    return redact(text)[0] if len(text) > 3 else text
+
+
+# files
+
+
+def _touches(
+    call: Event, line: str | None, key: str, at: datetime, session: str, success: bool, root: str
+) -> Iterator[Touch]:
+    context = next(
+        (clean(why, LONGEST_SUMMARY) for name in _WHY if isinstance(why := call.input.get(name), str)), None
+    )
+    changes = summary_of(call)
+    for number, (path, operation, lines) in enumerate(_files(call, line)):
+        changing = operation in (Operation.EDIT, Operation.WRITE)
+        yield Touch(
+            f"{key}.{number}",
+            at,
+            session,
+            place(path, root, call.cwd),
+            operation,
+            success,
+            lines=lines,
+            context=context or None,
+            changes=changes if changing else None,
+        )
+
+
+def _files(call: Event, line: str | None) -> Iterator[tuple[str, Operation, tuple[int, int] | None]]:
+    operation = _OPERATIONS.get(family_of(call))
+    if operation is not None:
+        for path in paths_of(call)[:20]:
+            yield path, operation, _range(call.input)
+    elif line is not None:
+        yield from dict.fromkeys(_named_by(line))
+
+
+def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
+    span = given.get("view_range") or given.get("line_range")
+    if isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(each, int) for each in span):
+        return int(span[0]), int(span[1])
+    first = given.get("offset", given.get("start_line", given.get("insert_line")))
+    size = given.get("limit")
+    if isinstance(first, int) and isinstance(last := given.get("end_line"), int):
+        return first, last
+    if isinstance(first, int) or isinstance(size, int):
+        start = first if isinstance(first, int) else 1
+        return start, start + size - 1 if isinstance(size, int) else start
+    return None
+
+
+def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | None]]:
+    """Files that a command line reads, searches, checks or fills."""
+    if ">" in line or "sed -i" in line:
+        for path in parse(line).writes:
+            yield path, Operation.WRITE, None
+    for part in re.split(r"&&|\|\||[;\n|]", _HEREDOC.sub(" ", line[:4000])):
+        words = part.split()
+        while words and re.fullmatch(r"[A-Za-z_]\w*=\S*|sudo|time|timeout|nice|env|\d+", words[0]):
+            words.pop(0)
+        if not words or "-i" in words[:2]:
+            continue
+        program = words[0].rpartition("/")[2]
+        operation = (
+            Operation.READ
+            if program in _READERS
+            else Operation.SEARCH
+            if program in _SEARCHERS
+            else Operation.ANALYZE
+            if any(_CHECKERS.search(word) for word in words[:3])
+            else None
+        )
+        if operation is None:
+            continue
+        bare = [word.strip("'\"") for word in words[1:]]
+        span = next((found for word in bare if (found := _LINES.match(word))), None)
+        for word in bare:
+            name = word.partition("::")[0]
+            if (
+                _FILE.match(name)
+                and not name.startswith("-")
+                and "*" not in name
+                and not name.startswith("/dev/")
+            ):
+                yield name, operation, (int(span[1]), int(span[2])) if span else None
+
+
+def place(path: str, root: str, cwd: str = "") -> str:
+    """`path` as the project sees it."""
+    path = clean(path.removeprefix("./"), 300)
+    for folder in (root, cwd):
+        if folder and path.startswith(folder.rstrip("/") + "/"):
+            return path[len(folder.rstrip("/")) + 1 :]
+    return path
+
+
+def summary_of(call: Event) -> str | None:
+    """What an edit came to, without its text: how many lines, and what is defined there."""
+    old, new = _text(call.input, _OLD), _text(call.input, _NEW)
+    if new is None:
+        patch = _text(call.input, ("input", "patch", "patchText", "command"))
+        if patch is None or "*** Begin Patch" not in patch:
+            return None
+        lines = patch.splitlines()
+        old = "\n".join(each[1:] for each in lines if each.startswith("-"))
+        new = "\n".join(each[1:] for each in lines if each.startswith("+"))
+    if (renamed := rename_in(call)) is not None:
+        return clean(f"{renamed[0]} renamed {renamed[1]}", LONGEST_SUMMARY)
+    added, gone = set(new.splitlines()), set((old or "").splitlines())
+    told = f"+{len(added - gone)} −{len(gone - added)} lines"
+    defined = list(dict.fromkeys(_DEFINED.findall(new)))[:3]
+    return clean(f"{told} ({', '.join(defined)})" if defined else told, LONGEST_SUMMARY)
+
+
+def rename_in(call: Event) -> tuple[str, str] | None:
+    """Where an edit does nothing but put one identifier in the place of another."""
+    old, new = _text(call.input, _OLD), _text(call.input, _NEW)
+    if not old or not new or len(old) > 20_000:
+        return None
+    before, after = _IDENTIFIER.findall(old), _IDENTIFIER.findall(new)
+    if len(before) != len(after):
+        return None
+    swapped = {(one, other) for one, other in zip(before, after, strict=True) if one != other}
+    if len(swapped) != 1:
+        return None
+    one, other = swapped.pop()
+    if len(one) < 3 or not (one.isidentifier() and other.isidentifier()) or other in before:
+        return None
+    return clean(one, 80), clean(other, 80)
+
+
+def _text(given: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((text for name in names if isinstance(text := given.get(name), str)), None)

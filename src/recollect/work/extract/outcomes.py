@@ -1,0 +1,86 @@
+"""Whether a run failed, and the line of its output that says why."""
+
+from __future__ import annotations
+
+import re
+
+from recollect.text.sentences import clip
+from recollect.work.extract.commands import Command
+from recollect.work.transcripts.event import Event
+
+_READ = 40_000  # characters of an output that are looked at: half from each end
+_DUMP = 400  # characters; a longer line is data
+_LINE = 160  # characters of the telling line that are kept
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# Nothing was tried, or nobody knows how it ended.
+_NO_OUTCOME = re.compile(
+    r"doesn't want to proceed|was rejected|Sibling tool call errored|tool_use_error|running in background|timed out|TIMED OUT|interrupted|KeyboardInterrupt",
+)
+_FAILED = re.compile(
+    r"""\bcommand\snot\sfound\b | ^Traceback\s\(most\srecent | \b[1-9]\d*\s(?:failed|failures?|errors?)\b | ^(?:npm\sERR!|make(?:\[\d+\])?:\s\*\*\*)
+        | ^\S*(?:fatal|error):\s | No\ssuch\sfile(?:\sor\sdirectory)?\s*\)?$ | ^E\s{2,}\w+ | ^\w*(?:Error|Exception):\s | ^Exit\scode\s[1-9]
+        | ^FAILED\b | \bBUILD\sFAILED\b""",
+    re.VERBOSE | re.MULTILINE,
+)
+_SUMMARY = re.compile(
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|^Traceback \(most recent|^FAILED\b|\bcommand not found\b|\bBUILD FAILED\b",
+    re.MULTILINE,
+)
+_PASSED = re.compile(r"\b[1-9]\d* passed\b|\b0 failures\b|\bBUILD SUCCESSFUL\b|^OK\b", re.MULTILINE)
+
+# The most telling first.
+_TELLING = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:E\s+|\*\*\s*\()?\(?[\w.]*(?:Error|Exception|Exit)\)?\s*[:)]",
+        r"\b(?:error|fatal)\b(?:\[\w+\]| [A-Z]+\d+)?\s*:",
+        r"^--- FAIL: |^● \S|\bpanicked at\b|^FAILED \S+ - ",
+        r"^E:?\s+\w",
+        r"\bcommand not found\b|\bNo such file\b|\bcannot\b|\bcan't\b|\bcould not\b|\bunable to\b|\bnot found\b|\bdoes not exist\b|\bunsupported\b",
+        r"^\W*\[(?:[A-Z]|FORMAT|ERROR|FAIL)\]|\b(?:refused|denied|ignored by|not allowed|unauthorized|forbidden|is required|required|missing|invalid)\b",
+        r"\b(?:failed|failure|error|issues? found)\b",
+    )
+)  # fmt: skip
+_MARKUP = re.compile(r"\W{0,3}</?[a-zA-Z!]|[{\[]\"")
+_NOISE = re.compile(
+    r"^(?:Exit code \d+|Traceback\b|hint:|warning:|\d+ (?:failed|passed|tests?)\b|={3,}|_{3,}|\W*$|npm ERR! (?:code|errno|A complete log)|FAILED \S+$)|\b0 (?:errors|failures)\b|\(errors have been logged\)",
+    re.IGNORECASE,
+)
+
+
+def failed(answer: Event, command: Command) -> bool | None:
+    """None where nobody can tell."""
+    output = _ends(answer.text)
+    if _NO_OUTCOME.search(output[:600]) and not (_SUMMARY.search(output) or _PASSED.search(output)):
+        return None
+    if answer.failed:
+        return True
+    if answer.failed is False:
+        return bool(command.piped and _SUMMARY.search(output))
+    return bool(_FAILED.search(output))
+
+
+def telling_line(output: str) -> str:
+    """The line that says best what went wrong; "" where none does."""
+    lines = [bare for line in _ends(output).splitlines() if (bare := _bare(line)) and not _NOISE.search(bare)]
+    lines = [line for line in lines if len(line) <= _DUMP and not _MARKUP.match(line)]
+    for pattern in _TELLING:
+        for index, line in enumerate(lines):
+            if pattern.search(line):
+                goes_on = line.endswith(":") or line.startswith(("--- FAIL", "●"))
+                if goes_on and index + 1 < len(lines):  # "…are ignored by one of your files:"
+                    line = f"{line} {lines[index + 1]}"
+                return clip(line, _LINE)
+    return ""
+
+
+def _ends(text: str) -> str:
+    """The output, or of a long one its first and last lines."""
+    if len(text) > _READ:
+        text = text[: _READ // 2].rpartition("\n")[0] + "\n" + text[-_READ // 2 :].partition("\n")[2]
+    return _ANSI.sub("", text).replace("\\n", "\n")
+
+
+def _bare(line: str) -> str:
+    return re.sub(r"^(?:E\s{2,}|[>│┃|]\s*|\*\*\s+|\s+)+", "", line).strip()

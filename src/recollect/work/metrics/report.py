@@ -1,0 +1,57 @@
+"""The figures for people: this project's, and all together."""
+
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+import recollect.model as m
+from recollect.code.modules.map import Confidence, Kind, from_document
+from recollect.memory.maintenance.decay import confidence_now
+from recollect.store.sqlite import SqliteStore
+from recollect.work.metrics.measures import LAST, Measures
+from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, ON_DEMAND, USED, saved
+
+_MOST = 1000  # memories over which confidence is averaged
+_RECENT = 30  # sessions in a chart
+
+
+def report(measures: Measures, store: SqliteStore, view: m.View, now: datetime) -> dict[str, Any]:
+    timings = measures.timings()  # which writes what waits
+    sessions = store.measures.by_session(measures.user_id, measures.project_id)
+    known = list(sessions.values())
+    savings = [
+        found.tokens
+        for name, of in sessions.items()
+        if (found := saved(of, [each for other, each in sessions.items() if other != name])).tokens
+        is not None
+    ]
+    memories = store.newest(view, limit=_MOST)
+    return {
+        "timings": {
+            name: {"count": each.count, "p50_ms": each.p50, "p95_ms": each.p95, "daily": each.daily}
+            for name, each in timings.items()
+        },
+        "here": _counts(store.measures.totals(measures.user_id, measures.project_id), len(sessions)),
+        "everywhere": _counts(store.measures.totals(measures.user_id, everywhere=True), None),
+        "average_confidence": fmean(confidence_now(each, now) for each in memories) if memories else None,
+        "discovery": [round(of[DISCOVERY]) for of in known if of.get(EDITED) and DISCOVERY in of][-_RECENT:],
+        "saved": sum(savings) if savings else None,
+        "sessions_compared": len(savings),
+        "map_coverage": map_coverage(store, measures.project_id),
+        "last_injected": store.setting(measures.project_id, LAST),
+    }
+
+
+def map_coverage(store: SqliteStore, project_id: str | None) -> float | None:
+    """The share of a project's modules of code that more than a scan is known of; None where there is no map."""
+    document = store.modules.get(project_id) if project_id else None
+    found = from_document(document) if document else None
+    code = [each for each in found.modules if each.kind is Kind.CODE] if found else []
+    known = sum(each.confidence is not Confidence.SHALLOW for each in code)
+    return known / len(code) if code else None
+
+
+def _counts(totals: dict[str, float], sessions: int | None) -> dict[str, int]:
+    names = {"injected": INJECTED, "used": USED, "on_demand": ON_DEMAND}
+    counts = {name: round(totals.get(kept, 0)) for name, kept in names.items()}
+    return counts if sessions is None else {"sessions": sessions, **counts}

@@ -1,0 +1,103 @@
+"""Events as they are kept until a session has been learnt from: redacted, clipped, JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import recollect.model as m
+from recollect.memory.write.messages import bounded
+from recollect.store.events import KeptEvent
+from recollect.text.redact import redact
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.lines import whole
+
+MAX_ANSWER = 3000  # characters of what a tool said: its beginning and its end tell whether it worked
+MAX_INPUT = 2000  # characters of one value a tool was called with
+MAX_VALUES = 20  # values of a tool's input
+MAX_DEPTH = 8  # values within values
+MAX_LABEL = 512  # characters of a name
+_NAMES = ("author", "text", "tool", "call", "failed", "cwd", "branch", "agent", "injected")
+_TYPES = dict.fromkeys(_NAMES, str) | {"failed": bool, "injected": bool, "input": dict, "size": int}
+
+
+def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
+    """Nothing secret is in it, and not more than is needed to learn from it."""
+    cleaned = clean(event)
+    values = {name: getattr(cleaned, name) for name in _NAMES if getattr(cleaned, name) not in ("", None)}
+    values["at"] = m.to_text(event.at or now)
+    if cleaned.input:
+        values["input"] = cleaned.input
+    if cleaned.size:
+        values["size"] = cleaned.size
+    return KeptEvent(event_id, event.at or now, json.dumps(values, ensure_ascii=False))
+
+
+def clean(event: Event) -> Event:
+    """Redacted before it is clipped: half a secret would not be known for one."""
+    text = whole(event.text)
+    kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
+    return replace(
+        event,
+        text=kept,
+        size=event.size or (len(text) if event.is_answer and len(text) > MAX_ANSWER else 0),
+        tool=label(event.tool),
+        call=_pairing(event.call),
+        input=_value(event.input, MAX_DEPTH),
+        cwd=label(event.cwd),
+        branch=label(event.branch),
+        agent=label(event.agent),
+    )
+
+
+@lru_cache(maxsize=256)  # folders, branches and tools come again and again
+def label(name: str) -> str:
+    """A name as it may be kept. Ids are of high entropy too: that alone makes no secret of one."""
+    text, found = redact(whole(name))
+    return (text if any(each.type != "high-entropy" for each in found) else whole(name))[:MAX_LABEL]
+
+
+def _pairing(call: str) -> str:
+    """It is only compared, and two that are redacted would be one."""
+    name = whole(call)
+    return name if label(name) == name else m.fingerprint(name)[:18]
+
+
+def event_from(session: str, order: int, text: str) -> Event | None:
+    """None for what `keep` cannot have written: events wait in files, and files get damaged."""
+    try:
+        values: dict[str, Any] = whole(json.loads(text))
+        at = m.from_text(values.pop("at"))
+        if all(isinstance(value, _TYPES[name]) for name, value in values.items()):
+            return Event(session, order, **{"text": "", **values}, at=at)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        pass
+    return None
+
+
+def _value(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return _ends(whole(value), MAX_INPUT)
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    if depth == 0:
+        return "…"
+    if isinstance(value, Mapping):
+        some = list(value.items())[:MAX_VALUES]
+        return {redact(whole(str(name)))[0][:MAX_LABEL]: _value(item, depth - 1) for name, item in some}
+    if isinstance(value, list | tuple):
+        return [_value(item, depth - 1) for item in value[:MAX_VALUES]]
+    return _value(str(value), depth)
+
+
+def _ends(text: str, size: int) -> str:
+    """The first third and the last two, without secrets."""
+    if len(text) <= 8 * size:
+        first = last = redact(text)[0]
+        if len(first) <= size:
+            return first
+    else:  # what is cut through lies far from what is kept
+        first, last = redact(text[: 2 * size])[0], redact(text[-4 * size :])[0]
+    return f"{first[: size // 3]}\n…\n{last[-2 * size // 3 :]}"

@@ -1,0 +1,523 @@
+"""Sessions: what happens in them is kept as it comes, learnt from at every turn, and promoted at their end."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import chain, islice
+from pathlib import Path
+from typing import TypeVar
+
+import recollect.model as m
+from recollect.embed.protocol import Embedder
+from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError, Refused, SessionNotFound
+from recollect.kinds import kind_of
+from recollect.llm.protocol import Sidecar
+from recollect.memory.write import limits
+from recollect.memory.write.draft import clean_text
+from recollect.memory.write.messages import bounded
+from recollect.store.events import KeptEvent
+from recollect.store.protocol import Store
+from recollect.text.redact import redact
+from recollect.text.words import telling_words
+from recollect.work.extract import extract
+from recollect.work.sessions.kept import clean, event_from, keep, label
+from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
+from recollect.work.sessions.spool import Spool
+from recollect.work.sessions.summary import LINES, Story, watched
+from recollect.work.sessions.switches import is_on
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.formats import FORMATS, read
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINT = 10  # messages after which findings are made, if the turn has not ended before
+IDLE = timedelta(minutes=30)  # after which a session that has not ended is taken to have crashed
+EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is known again
+_BATCH = 64  # messages embedded at once
+_ANSWERS = 2  # telling words that a finding shares with a gap it answers
+_GAP_BONUS = 0.2  # importance of a finding that fills a gap
+
+Item = TypeVar("Item")
+Remember = Callable[[m.Draft], m.Receipt]
+# Hands on the events of a session, all there are so far, and sees them go by.
+Watch = Callable[[m.Session, Iterable[Event]], Iterable[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a session came to."""
+
+    session: m.Session
+    findings: int
+    promoted: tuple[str, ...]  # ids of the memories they became
+    left: tuple[tuple[str, str], ...] = ()  # findings that were not promoted, each with the reason
+
+
+@dataclass(slots=True)
+class Sessions:
+    """`engine.sessions`. Calls take milliseconds and are meant for the background; from any thread."""
+
+    store: Store
+    embedder: Embedder
+    clock: m.Clock
+    user_id: str
+    project: m.Project | None  # None = outside any project: nothing is promoted there
+    remember: Remember
+    sidecar: Callable[[], Sidecar] | None = None  # None = rules alone
+    watch: Watch = lambda session, events: events
+    _said: dict[str, int] = field(default_factory=dict)  # messages since a session's last checkpoint
+
+    @property
+    def project_id(self) -> str | None:
+        return self.project.id if self.project else None
+
+    # settings
+
+    @property
+    def auto(self) -> bool:
+        """Whether sessions are learnt from without being asked."""
+        return is_on(self.store, self.project_id, "auto")
+
+    @property
+    def on(self) -> bool:
+        """Whether memory is on at all here."""
+        return is_on(self.store, self.project_id, "memory")
+
+    def preset(self) -> str:
+        return str(
+            self.store.setting(self.project_id, "preset")
+            or self.store.setting(None, "preset")
+            or DEFAULT_PRESET
+        )
+
+    # a session as it goes on
+
+    def start(
+        self,
+        session_id: str | None = None,
+        *,
+        host: str = "",
+        agent: str = "",
+        branch: str | None = None,
+        transcript: str = "",
+        at: datetime | None = None,
+    ) -> m.Session:
+        """Begin a session, or go on with one that is known by that id."""
+        now = at or self.clock()
+        known = self.store.get_session(session_id) if session_id else None
+        if known is not None:
+            self._refuse_others(known)
+            if known.ended_at is not None:  # resumed: what comes now will be learnt from as well
+                known = replace(known, ended_at=None, extracted_at=None)
+                self.store.put_session(known)
+            return known
+        session = m.Session(
+            _name(session_id) if session_id else m.new_id(now),
+            self.user_id,
+            self.project_id,
+            now,
+            label(agent or host),
+            label(host),
+            label(branch) if branch else None,
+            transcript=transcript,
+            active_at=now,
+        )
+        self.store.put_session(session)
+        return session
+
+    def record(self, session_id: str, events: Sequence[tuple[str, Event]]) -> int:
+        """Keep `events`, each under an id that counts once; how many were new. They are on disk when it returns."""
+        if not self.on:
+            return 0
+        self.get(session_id)
+        now = self.clock()
+        new = self.store.events.append(session_id, [keep(event, event_id, now) for event_id, event in events])
+        said = [event for _, event in events if event.is_message]
+        self._said[session_id] = self._said.get(session_id, 0) + len(said)
+        if self._said[session_id] >= CHECKPOINT or any(event.author == "user" for event in said):
+            self.checkpoint(session_id)
+        return new
+
+    def checkpoint(self, session_id: str) -> int:
+        """Make findings of what has happened so far, and its messages searchable; how many findings are new."""
+        session = self.get(session_id)
+        self._said.pop(session_id, None)
+        if not self.on:
+            return 0
+        written = self._written(session)
+        if written is not None:
+            events = self.watch(session, map(clean, written))
+            return (
+                self.store.events.put_findings(session_id, self._findings(events), since=0)
+                if self.auto
+                else _all(events)
+            )
+        kept = self._events(session_id)
+        if session.host not in FORMATS:  # else at the end, in the order of the host's own record
+            self._keep_messages(kept)
+        events = self.watch(session, kept)
+        return (
+            self.store.events.put_findings(session_id, self._findings(events)) if self.auto else _all(events)
+        )
+
+    def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> Ended:
+        """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more.
+
+        What fails is tried once more; if it fails again, the session is over and `recover` finds it.
+        """
+        session = self.get(session_id)
+        self._said.pop(session_id, None)
+        over = replace(session, ended_at=session.ended_at or at or self.clock())
+        try:
+            ended = self._learn_all(over, summary)
+        except RecollectError:
+            raise
+        except Exception:  # whatever a session holds
+            logger.exception("session %s could not be learnt from, and is tried once more", session_id)
+            self.store.put_session(replace(over, extracted_at=None))
+            ended = self._learn_all(over, summary)
+        self.store.events.served(session_id)
+        self.store.events.forget(self.clock() - EVENTS_KNOWN)
+        return ended
+
+    def _learn_all(self, session: m.Session, summary: str) -> Ended:
+        """From the host's own record, or from what was recorded here since it was learnt from last."""
+        if not self.on:
+            return self._learn(session, (), Story(), learning=False)
+        written = self._written(session)
+        if written is not None:
+            return self.learn_from(session, written, whole=True, learning=self.auto)
+        events = self._events(session.id)
+        self._keep_messages(events)
+        since = events[0].order if events else None
+        return self._learn(session, events, watched(events), summary, since=since, learning=self.auto)
+
+    def _learn(
+        self,
+        session: m.Session,
+        events: Iterable[Event],
+        story: Story,
+        summary: str = "",
+        *,
+        since: int | None = None,
+        learning: bool,
+    ) -> Ended:
+        """The last steps of a session, from its events to its summary. `story` has seen them once they are read.
+
+        `since` is the position from which they are all there are; None = there may be others.
+        """
+        over = replace(session, ended_at=session.ended_at or self.clock())
+        seen = self.watch(over, events) if self.on else events
+        if learning:
+            self.store.events.put_findings(session.id, self._findings(seen), since=since)
+        else:
+            _all(seen)  # they are looked at all the same, for what was said
+        if learning and self.sidecar is not None:
+            self.store.events.put_findings(session.id, self._asked(session, story))
+        found = self.store.findings(session.id)
+        promoted, left = self._promote(session, found) if learning and self.project else ((), ())
+        text = bounded(redact(summary)[0]) or session.summary or self._summary(story, found)
+        done = replace(session, summary=text, extracted_at=self.clock())
+        detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
+        with self.store.transaction():
+            self.store.log("finalize", _agent(session), self.clock(), None, detail)
+            self.store.put_session(done)
+        return Ended(done, len(found), promoted, left)
+
+    # after a crash
+
+    def take_in(self, spool: Spool) -> int:
+        """Events that waited outside the store, in order and once; how many there were. Their sessions may be new."""
+
+        def deliver(session_id: str, events: Sequence[KeptEvent]) -> None:
+            if not self.on:
+                return
+            try:
+                if self.store.get_session(session_id) is None:
+                    self.start(session_id, at=events[0].at)
+                if self.store.events.append(self.get(session_id).id, events):
+                    self.start(session_id)  # it goes on, should it have ended
+            except Refused as error:  # others wait behind it
+                logger.warning("events that waited were not taken in: %s", error.message)
+
+        return spool.drain(deliver)
+
+    def recover(self, session_id: str | None = None) -> tuple[Ended, ...]:
+        """Learn from sessions that never ended: the one named, or all in which nothing has happened for half an hour."""
+        if not self.on:
+            return ()
+        if session_id is not None:
+            lost = [self.get(session_id)]
+        else:
+            lost = self.store.events.unlearnt(self.user_id, self.project_id, self.clock() - IDLE)
+        ended = []
+        for session in lost:
+            try:
+                ended.append(self.end(session.id, at=session.active_at))
+            except RecollectError:
+                raise
+            except Exception:  # one session that cannot be learnt from must not keep the others from it
+                logger.exception("session %s could not be learnt from", session.id)
+        return tuple(ended)
+
+    def fork(self, session_id: str, child: str | None = None) -> m.Session:
+        """A new session with the findings of this one; both may promote them."""
+        parent = self.get(session_id)
+        now = self.clock()
+        session = replace(
+            parent,
+            id=child or m.new_id(now),
+            parent=parent.id,
+            started_at=now,
+            active_at=now,
+            ended_at=None,
+            extracted_at=None,
+            summary="",
+        )
+        if self.store.get_session(session.id) is not None:
+            raise Refused(f"There is a session {session.id} already.", "Give another id, or none.")
+        with self.store.transaction():
+            self.store.put_session(session)
+            # What they cite was said in the parent.
+            copies = [
+                replace(each, id=m.new_id(now), session=session.id, messages=None)
+                for each in self.store.findings(parent.id)
+            ]
+            self.store.events.put_findings(session.id, copies)
+        return session
+
+    # transcripts
+
+    def learn_from(
+        self, session: m.Session, events: Iterable[Event], *, whole: bool = False, learning: bool = True
+    ) -> Ended:
+        """Learn from a transcript in one go, without holding it: what was said is kept, findings are promoted.
+
+        `whole` says that nothing else is known of the session; without `learning`, only what was said is kept.
+        """
+        story = Story()
+        last = session.started_at
+        mine = session.transcript or not self.store.messages.orders(self.user_id, session.id)
+
+        def passing() -> Iterator[Event]:
+            nonlocal last
+            for batch in _batches(events):
+                cleaned = [clean(event) for event in batch]
+                if mine:  # else they were kept as they were said, in an order of their own
+                    self._keep_messages(cleaned)
+                for event in cleaned:
+                    story.watch(event)
+                    last = event.at or last
+                    yield event
+
+        ended = self._learn(session, passing(), story, since=0 if whole else None, learning=learning)
+        done = replace(ended.session, active_at=last, ended_at=last)
+        self.store.put_session(done)
+        return replace(ended, session=done)
+
+    # looking
+
+    def get(self, session_id: str) -> m.Session:
+        """Raises `SessionNotFound`, and `Refused` for one of another project."""
+        session = self.store.get_session(session_id)
+        if session is None or session.user_id != self.user_id:
+            raise SessionNotFound(session_id)
+        self._refuse_others(session)
+        return session
+
+    def find(self, name: str) -> m.Session:
+        """By id, or the beginning or end of one of this project's newest. Raises `SessionNotFound`."""
+        if self.store.get_session(name) is not None:
+            return self.get(name)
+        fits = [each for each in self.newest(500) if each.id.startswith(name) or each.id.endswith(name)]
+        if len(fits) != 1:
+            raise SessionNotFound(name)
+        return fits[0]
+
+    def newest(self, limit: int = 20) -> tuple[m.Session, ...]:
+        """This project's, newest first."""
+        return tuple(self.store.sessions(self.user_id, self.project_id, limit))
+
+    def source(self, memory: m.Memory) -> tuple[m.Message, ...]:
+        """What was said where `memory` came from; empty where that is not known, or too long ago."""
+        for origin in memory.provenance:
+            if origin.session and origin.messages:
+                return tuple(self.store.messages.span(memory.user_id, origin.session, *origin.messages))
+        return ()
+
+    def findings(self, session_id: str) -> tuple[m.Finding, ...]:
+        return tuple(self.store.findings(self.get(session_id).id))
+
+    # steps
+
+    def _written(self, session: m.Session) -> Iterator[Event] | None:
+        """The host's own record of the session, which tells more than was recorded here; None where it has none."""
+        if not session.transcript or session.host not in FORMATS:
+            return None
+        try:
+            events = read(Path(session.transcript), session.host)
+            mine = (event for event in events if event.session == session.id)
+            first = next(mine, None)
+        except Refused:
+            return None
+        return None if first is None else chain([first], mine)
+
+    def _events(self, session_id: str) -> list[Event]:
+        kept = [event_from(session_id, order, text) for order, text in self.store.events.of(session_id)]
+        events = [event for event in kept if event is not None]
+        if len(events) < len(kept):
+            logger.warning(
+                "%d damaged events of session %s are passed over", len(kept) - len(events), session_id
+            )
+        return events
+
+    def _findings(self, events: Iterable[Event]) -> Iterator[m.Finding]:
+        gaps = [set(telling_words(gap.context)) for gap in self.store.gaps(self.project_id, 50)]
+        for finding in extract(events, self.clock()):
+            words = set(telling_words(finding.content))
+            if any(len(words & gap) >= _ANSWERS for gap in gaps):
+                finding = replace(finding, importance=min(1.0, finding.importance + _GAP_BONUS))
+            yield finding
+
+    def _asked(self, session: m.Session, story: Story) -> Iterator[m.Finding]:
+        """What a model finds worth keeping, under the same rules of limits and redaction as everything else."""
+        assert self.sidecar is not None
+        gaps = [gap.context for gap in self.store.gaps(self.project_id, 10)]
+        now = self.clock()
+        for learnt in self.sidecar().extract(story.digest.text(), gaps) or ():
+            try:
+                text, _ = clean_text(learnt.content)
+                kind = kind_of(learnt.kind).name
+            except RecollectError as error:
+                logger.info("a model's finding was not kept: %s", error.message)
+                continue
+            span = None if learnt.first is None else (learnt.first, learnt.last or learnt.first)
+            yield m.Finding(
+                m.new_id(now),
+                session.id,
+                m.fingerprint(text),
+                kind,
+                text,
+                now,
+                min(max(learnt.importance, 0.0), 1.0),
+                file_paths=learnt.file_paths,
+                messages=span,
+            )
+
+    def _summary(self, story: Story, found: Sequence[m.Finding]) -> str:
+        if story.empty:
+            return ""
+        told = self.sidecar().summarise(story.digest.text(), LINES) if self.sidecar is not None else None
+        return bounded(redact(told)[0]) if told else story.told(found)
+
+    def _promote(
+        self, session: m.Session, findings: Sequence[m.Finding]
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        preset = preset_named(self.preset())
+        promoted: list[str] = []
+        left: list[tuple[str, str]] = []
+        for finding in findings:
+            if finding.promoted_to is not None:
+                continue
+            sightings = self.store.events.sightings(self.user_id, self.project_id, finding.fingerprint)
+            verdict = judge(finding, preset, *sightings)
+            if not verdict.promoted:
+                left.append((finding.id, verdict.reason))
+                continue
+            try:
+                name = (
+                    self._kept(finding, session) or self.remember(_draft(finding, session, verdict.reason)).id
+                )
+            except Refused as error:
+                left.append((finding.id, error.message))
+                continue
+            self.store.events.promoted(finding.id, name)
+            promoted.append(name)
+        return tuple(dict.fromkeys(promoted)), tuple(left)
+
+    def _kept(self, finding: m.Finding, session: m.Session) -> str | None:
+        """The memory it became just before we were killed; None, mostly."""
+        twins = self.store.twins(m.View(self.user_id, self.project_id), finding.fingerprint)
+        return next((each.id for each in twins if each.session == session.id), None)
+
+    def _keep_messages(self, events: Sequence[Event]) -> None:
+        """What was said, searchable; known ones are left as they are.
+
+        Not what a sub-agent says: in a file of its own it counts anew, and would take the places of others.
+        """
+        said = [
+            event
+            for event in events
+            if event.is_message and not event.injected and not event.agent and event.text.strip()
+        ]
+        if not said:
+            return
+        known = self.store.messages.orders(self.user_id, said[0].session)
+        new = [self._message(event) for event in said if event.order not in known]
+        for batch in _batches(new):
+            model, vectors = self._embedded([message.text for message in batch])
+            self.store.messages.put(batch, model, vectors, self.clock())
+
+    def _message(self, event: Event) -> m.Message:
+        when = event.at or self.clock()
+        author = "user" if event.author == "user" else "assistant"
+        text = bounded(event.text)
+        return m.Message(event.session, event.order, author, text, when, self.user_id, self.project_id)
+
+    def _embedded(self, texts: Sequence[str]) -> "tuple[str | None, list[bytes] | None]":
+        try:
+            rows = self.embedder.embed(list(texts))
+        except EmbedderUnavailable:
+            return None, None
+        return self.embedder.model, [row.astype("<f4").tobytes() for row in rows]
+
+    def _refuse_others(self, session: m.Session) -> None:
+        if session.user_id != self.user_id or session.project_id != self.project_id:
+            raise Refused(
+                f"Session {session.id} belongs to another project.",
+                "Go to that project's folder; a new session needs an id of its own.",
+            )
+
+
+def _name(session_id: str) -> str:
+    """Raises `ContentRefused`."""
+    name = limits.plain(limits.short(session_id, "session's id"), "The session's id")
+    if label(name) != name:
+        raise ContentRefused("The session's id holds a secret.", "Give it another id.")
+    return name
+
+
+def _agent(session: m.Session) -> str:
+    return f"agent:{session.agent or session.host or 'session'}"
+
+
+def _draft(finding: m.Finding, session: m.Session, reason: str) -> m.Draft:
+    return m.Draft(
+        finding.content,
+        kind=finding.kind,
+        tags=finding.tags,
+        file_paths=finding.file_paths,
+        steps=finding.steps,
+        importance=finding.importance,
+        created_by=_agent(session),
+        session=session.id,
+        source=finding.source,
+        messages=finding.messages,
+        snippet=reason,
+        branch=None,
+        standing=m.Standing.CANDIDATE,
+    )
+
+
+def _all(events: Iterable[Event]) -> int:
+    """They are looked at, and nothing is made of them."""
+    for _ in events:
+        pass
+    return 0
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    supply = iter(items)
+    while batch := list(islice(supply, _BATCH)):
+        yield batch

@@ -1,0 +1,57 @@
+"""Events that could not be handed over wait in files, one a session, and are taken in once, in order."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import recollect.model as m
+from recollect.store.events import KeptEvent
+from recollect.work.sessions.files import MAX_FILE, WaitingFiles
+from recollect.work.sessions.kept import keep
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.lines import whole
+
+Deliver = Callable[[str, Sequence[KeptEvent]], object]
+
+
+class Spool:
+    """Many processes may append and drain at once."""
+
+    def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:
+        self._files = WaitingFiles(folder, largest)
+
+    def append(self, session: str, events: Sequence[tuple[str, Event]], now: datetime) -> bool:
+        """Write them down, redacted; False where there is no more room. They are on disk when it returns."""
+        lines = "".join(_line(session, keep(event, event_id, now)) for event_id, event in events)
+        return self._files.append(session, lines)
+
+    def drain(self, deliver: Deliver) -> int:
+        """Hand over all that waits, a session at a time; how many events. What a crash cuts short is handed over again:
+        events have ids, and count once."""
+
+        def sort_out(lines: list[bytes]) -> int:
+            by_session: dict[str, list[KeptEvent]] = {}
+            for line in lines:
+                with suppress(ValueError, KeyError, TypeError, RecursionError):  # cut off by a power cut
+                    session, kept = _read(line)
+                    by_session.setdefault(session, []).append(kept)
+            for session, events in by_session.items():
+                deliver(session, events)
+            return sum(map(len, by_session.values()))
+
+        return self._files.drain(sort_out)
+
+
+def _line(session: str, kept: KeptEvent) -> str:
+    record = {"session": session, "id": kept.id, "at": m.to_text(kept.at), "event": kept.event}
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _read(line: bytes) -> tuple[str, KeptEvent]:
+    record = whole(json.loads(line))
+    session, name, event = (record[field] for field in ("session", "id", "event"))
+    if not all(isinstance(each, str) for each in (session, name, event)):
+        raise TypeError("not a line of ours")
+    return session, KeptEvent(name, m.from_text(record["at"]), event)

@@ -1,0 +1,88 @@
+"""Learning from the transcripts that hosts leave behind."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from pathlib import Path
+
+from recollect.errors import RecollectError, Refused
+from recollect.work.sessions.sessions import Ended, Sessions
+from recollect.work.transcripts.event import Event
+from recollect.work.transcripts.formats import detect, read
+from recollect.work.transcripts.report import Report
+
+logger = logging.getLogger(__name__)
+
+Belongs = Callable[[str], bool]  # whether a folder is this project's
+
+
+@dataclass(slots=True)
+class Learning:
+    """What came of a number of transcripts."""
+
+    files: int = 0
+    found: dict[str, int] = field(
+        default_factory=dict
+    )  # findings of each session, which may be told in pieces
+    promoted: list[str] = field(default_factory=list)
+    elsewhere: int = 0  # sessions of other projects, passed over
+    refused: list[str] = field(default_factory=list)  # files that could not be read, each with the reason
+    report: Report = field(default_factory=Report)
+
+    @property
+    def sessions(self) -> list[str]:
+        return list(self.found)
+
+    @property
+    def findings(self) -> int:
+        return sum(self.found.values())
+
+
+def learn_from_file(
+    sessions: Sessions, path: Path, learning: Learning, belongs: Belongs | None = None
+) -> None:
+    """Read `path` once, session by session. `belongs` passes over sessions that were held elsewhere, or nobody knows where.
+
+    A session that cannot be learnt from is named, and the others are.
+    """
+    try:
+        host = detect(path)
+        for name, events in groupby(read(path, host, learning.report), key=lambda event: event.session):
+            try:
+                _learn(sessions, name or path.stem, events, host, path, learning, belongs)
+            except Refused as error:
+                learning.refused.append(f"{path.name}: {error.message}")
+            except RecollectError:
+                raise
+            except Exception:  # whatever a transcript holds
+                logger.exception("%s could not be learnt from", path)
+                learning.refused.append(
+                    f"{path.name}: session {name or path.stem} could not be learnt from; `session recover` tries again."
+                )
+    except Refused as error:
+        learning.refused.append(f"{path.name}: {error.message}")
+        return
+    learning.files += 1
+
+
+def _learn(
+    sessions: Sessions,
+    name: str,
+    events: Iterator[Event],
+    host: str,
+    path: Path,
+    learning: Learning,
+    belongs: Belongs | None,
+) -> None:
+    first = next(events)
+    if belongs is not None and not (first.cwd and belongs(first.cwd)):
+        learning.elsewhere += 1
+        return
+    record = "" if first.agent else str(path.absolute())  # a sub-agent's file is not all of the session
+    session = sessions.start(
+        name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
+    )
+    ended: Ended = sessions.learn_from(session, chain([first], events))
+    learning.found[ended.session.id] = ended.findings
+    learning.promoted += ended.promoted

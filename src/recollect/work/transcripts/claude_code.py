@@ -1,0 +1,185 @@
+"""Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, one JSON object a line.
+
+Read in the order of the file: a rewound branch happened too. Its line format is nobody's promise, so every
+field is looked at with care.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from recollect.work.transcripts import blocks
+from recollect.work.transcripts.document import members
+from recollect.work.transcripts.event import ASSISTANT, USER, Event
+from recollect.work.transcripts.fields import mapping, moment, plain, string
+from recollect.work.transcripts.lines import opened, records
+from recollect.work.transcripts.reading import Place, Reading
+
+# What the host writes for itself: of no use to anyone who asks what happened.
+BOOKKEEPING = set(
+    """
+    progress file-history-snapshot summary last-prompt ai-title custom-title agent-name agent-color agent-setting
+    permission-mode pr-link tag mode worktree-state content-replacement attribution-snapshot speculation-accept
+    started result marble-origami-commit marble-origami-snapshot task-summary bridge-session
+    """.split()
+)
+_COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
+_TYPED = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
+_PRINTED = re.compile(r"<bash-std(?:out|err)>(.*?)</bash-std(?:out|err)>", re.DOTALL)
+
+
+def read(path: Path, reading: Reading) -> Iterator[Event]:
+    with opened(path) as stream:
+        session = _Session(reading)
+        for line in records(stream, reading):
+            yield from session.tell(line)
+
+
+def read_document(path: Path, reading: Reading) -> Iterator[Event]:
+    """The same lines, gathered into one list."""
+    with opened(path) as stream:
+        session = _Session(reading)
+        for _, line in members(stream, reading, {""}):
+            yield from session.tell(mapping(line))
+
+
+class _Session:
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.session = ""
+        self.seen: set[int] = set()  # a resumed session may repeat its lines; a hash is enough to know one
+        self.sidechains: dict[str, str] = {}  # line of a sub-agent → the line it began with
+        self.typed = ""  # the command the person ran last, until its output comes
+
+    def tell(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        kind = string(line.get("type"))
+        uuid = string(line.get("uuid"))
+        if uuid and kind in (USER, ASSISTANT):
+            key = hash((uuid, repr(line.get("message"))))
+            if key in self.seen:
+                self.reading.leave_out("told twice")
+                return
+            self.seen.add(key)
+        if kind in (USER, ASSISTANT):
+            yield from self._message(line)
+        elif kind == "queue-operation":
+            yield from self._queued(line)
+        elif kind == "attachment":
+            yield from self._attached(line)
+        elif kind == "system":
+            yield from self._system(line)
+        elif kind in BOOKKEEPING:
+            self.reading.leave_out(kind)
+        else:
+            self.reading.skip(f"unknown kind {kind[:40]!r}")
+
+    def _message(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        message = mapping(line.get("message"))
+        if "content" not in message:
+            self.reading.skip("a message without content")
+            return
+        place = self._place(line)
+        content = message["content"]
+        if line["type"] == ASSISTANT:
+            made_up = bool(line.get("isApiErrorMessage")) or message.get("model") == "<synthetic>"
+            yield from blocks.tell(content, ASSISTANT, place, self.reading, injected=made_up)
+            return
+        injected = bool(line.get("isMeta") or line.get("isCompactSummary") or place.agent)
+        words = _only_text(content)
+        if words is not None and not injected:
+            yield from self._words(words, place)
+            return
+        for event in blocks.tell(
+            content, USER, place, self.reading, injected=injected, spare=_result(line.get("toolUseResult"))
+        ):
+            # The host says so when a tool fails, and nothing when it does not.
+            yield replace(event, failed=bool(event.failed)) if event.is_answer else event
+
+    def _words(self, text: str, place: Place) -> Iterator[Event]:
+        """What the person typed, in the host's wrapping or without."""
+        wrapped = text.lstrip().startswith(("<command-name>", "<command-message>"))
+        if typed := _TYPED.fullmatch(text):
+            self.typed = f"typed-{self.reading.line}"
+            yield self.reading.called(place, "Bash", {"command": typed[1]}, self.typed, author=USER)
+        elif self.typed and text.startswith(("<bash-stdout>", "<bash-stderr>")):
+            printed = "\n".join(filter(None, _PRINTED.findall(text)))
+            yield self.reading.answered(place, printed, self.typed, None)
+            self.typed = ""
+        else:
+            if wrapped and (command := _COMMAND.search(text)):
+                given = _ARGUMENTS.search(text)
+                text = f"/{command[1].removeprefix('/')} {given[1] if given else ''}".strip()
+            if not self.reading.is_echo(USER, text):
+                yield from self.reading.said(place, USER, text)
+
+    def _queued(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        """Typed while the agent was busy. Some versions write it down nowhere else, some again when it is taken up."""
+        text = string(line.get("content"))
+        if line.get("operation") != "enqueue" or not text:
+            self.reading.leave_out("queue-operation")
+        else:
+            self.reading.expect(USER, text)
+            yield from self.reading.said(self._place(line), USER, text)
+
+    def _attached(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        attachment = mapping(line.get("attachment"))
+        kind = string(attachment.get("type"))
+        if kind == "queued_command":
+            text = plain(attachment.get("prompt"))
+            if not self.reading.is_echo(USER, text):
+                yield from self.reading.said(self._place(line), USER, text)
+        elif kind == "hook_additional_context":
+            text = plain(attachment.get("content"))
+            yield from self.reading.said(self._place(line), USER, text, injected=True)
+        else:
+            self.reading.leave_out(f"attachment {kind}".strip())
+
+    def _system(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        text = string(line.get("content"))
+        if line.get("subtype") == "local_command" and text:
+            yield from self._words(text, self._place(line))
+        else:
+            self.reading.leave_out(f"system {string(line.get('subtype'))}".strip())
+
+    def _place(self, line: Mapping[str, Any]) -> Place:
+        self.session = string(line.get("sessionId")) or self.session
+        return Place(
+            session=self.session,
+            at=moment(line.get("timestamp")),
+            cwd=string(line.get("cwd")),
+            branch=string(line.get("gitBranch")),
+            agent=self._agent(line),
+        )
+
+    def _agent(self, line: Mapping[str, Any]) -> str:
+        """A sub-agent by its id; older versions only chain its lines, and its first line then names it."""
+        if not line.get("isSidechain"):
+            return ""
+        if agent := string(line.get("agentId")):
+            return agent
+        uuid, parent = string(line.get("uuid")), string(line.get("parentUuid"))
+        agent = self.sidechains.get(parent) or uuid or "sidechain"
+        if uuid:
+            self.sidechains[uuid] = agent
+        return agent
+
+
+def _only_text(content: Any) -> str | None:
+    """None when there is more to it than one piece of text."""
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+    if isinstance(content, dict) and content.get("type") == "text":
+        content = content.get("text")
+    return content if isinstance(content, str) else None
+
+
+def _result(result: Any) -> str:
+    if isinstance(result, dict):
+        printed = (string(result.get(key)) for key in ("stdout", "stderr"))
+        return "\n".join(filter(None, printed))
+    return string(result)

@@ -1,0 +1,176 @@
+"""Codex: `~/.codex/sessions/…/rollout-….jsonl`, from its first Rust version on, and the JSON file before that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from recollect.work.transcripts.document import members
+from recollect.work.transcripts.event import ASSISTANT, USER, Event
+from recollect.work.transcripts.fields import arguments, identifier, mapping, moment, plain, string
+from recollect.work.transcripts.lines import opened, records
+from recollect.work.transcripts.reading import Place, Reading
+
+ENVELOPES = set(
+    """
+    session_meta response_item turn_context event_msg compacted world_state inter_agent_communication
+    security_risk_score
+    """.split()
+)
+# The kinds of a `response_item`; in older files a line of its own.
+ITEMS = set(
+    """
+    message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+    local_shell_call local_shell_call_output web_search_call tool_search_call tool_search_output
+    image_generation_call mcp_tool_call ghost_snapshot compaction compaction_summary context_compaction other
+    """.split()
+)
+# The head that newer versions put over an output.
+_EXIT = re.compile(r"(?:.*\n){0,4}?(?:Exit code:|Process exited with code) (-?\d+)\n(?:.*\n){0,4}?Output:")
+
+
+def read(path: Path, reading: Reading) -> Iterator[Event]:
+    with opened(path) as stream:
+        thread = _Thread(reading)
+        for line in records(stream, reading):
+            yield from thread.tell(line)
+
+
+def read_document(path: Path, reading: Reading) -> Iterator[Event]:
+    """The form of 2025: `{"session": {…}, "items": […]}`."""
+    with opened(path) as stream:
+        thread = _Thread(reading)
+        for name, value in members(stream, reading, {"session", "items", ""}):
+            if name == "session":
+                thread.begin(mapping(value))
+            else:
+                yield from thread.tell(mapping(value))
+
+
+class _Thread:
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.session = ""
+        self.agent = ""
+        self.cwd = ""
+        self.branch = ""
+
+    def tell(self, line: Mapping[str, Any]) -> Iterator[Event]:
+        kind = string(line.get("type"))
+        payload = mapping(line.get("payload"))
+        place = self._place(line.get("timestamp"))
+        if kind == "response_item":
+            yield from self._item(payload, place)
+        elif kind == "event_msg":
+            yield from self._message_event(payload, place)
+        elif kind == "session_meta":
+            self.begin(payload)
+        elif kind == "turn_context":
+            self.cwd = string(payload.get("cwd")) or self.cwd
+            self.reading.leave_out(kind)
+        elif kind == "compacted":
+            yield from self.reading.said(place, USER, string(payload.get("message")), injected=True)
+        elif kind in ENVELOPES:
+            self.reading.leave_out(kind)
+        elif kind in ITEMS:
+            yield from self._item(line, place)
+        elif "record_type" in line:
+            self.reading.leave_out("state")
+        elif not kind and "id" in line and "timestamp" in line:
+            self.begin(line)
+        else:
+            self.reading.skip(f"unknown kind {kind[:40]!r}")
+
+    def begin(self, meta: Mapping[str, Any]) -> None:
+        """A fork carries the beginnings of its parents along; the first is its own."""
+        self.reading.leave_out("session_meta")
+        if self.session:
+            return
+        thread = identifier(meta.get("id"))
+        self.session = identifier(meta.get("session_id")) or thread
+        self.cwd = string(meta.get("cwd"))
+        self.branch = string(mapping(meta.get("git")).get("branch"))
+        source = meta.get("source")
+        if isinstance(source, dict) and "subagent" in source:
+            self.session = self.session if self.session != thread else _parent(meta) or thread
+            self.agent = thread
+
+    def _item(self, item: Mapping[str, Any], place: Place) -> Iterator[Event]:
+        kind = string(item.get("type"))
+        call = identifier(item.get("call_id")) or identifier(item.get("id"))
+        if kind == "message":
+            yield from self._message(string(item.get("role")), plain(item.get("content")), place)
+        elif kind == "function_call":
+            yield self.reading.called(place, string(item.get("name")), arguments(item.get("arguments")), call)
+        elif kind == "custom_tool_call":
+            yield self.reading.called(place, string(item.get("name")), _words(item.get("input")), call)
+        elif kind == "local_shell_call":
+            yield self.reading.called(place, "local_shell", mapping(item.get("action")), call)
+        elif kind == "web_search_call":
+            yield self.reading.called(place, "web_search", mapping(item.get("action")), call)
+        elif kind in ("tool_search_call", "mcp_tool_call"):
+            name = string(item.get("name")) or kind.removesuffix("_call")
+            yield self.reading.called(place, name, arguments(item.get("arguments")), call)
+        elif kind.endswith("_output"):
+            text, failed = _answer(item.get("output", item.get("tools")))
+            yield self.reading.answered(place, text, call, failed)
+        elif kind in ITEMS:
+            self.reading.leave_out(kind)
+        else:
+            self.reading.skip(f"unknown item {kind[:40]!r}")
+
+    def _message(self, role: str, text: str, place: Place) -> Iterator[Event]:
+        author = ASSISTANT if role == "assistant" else USER
+        if self.reading.is_echo(f"item {author}", text):
+            return
+        self.reading.expect(f"event {author}", text)
+        injected = role not in (USER, ASSISTANT) or (author == USER and bool(self.agent))
+        yield from self.reading.said(place, author, text, injected=injected)
+
+    def _message_event(self, payload: Mapping[str, Any], place: Place) -> Iterator[Event]:
+        """Older versions write what is said down twice: as an item and as an event, now one first, now the other."""
+        kind = string(payload.get("type"))
+        author = {"user_message": USER, "agent_message": ASSISTANT}.get(kind)
+        text = string(payload.get("message"))
+        if author is None or not text:
+            self.reading.leave_out(f"event {kind}".strip())
+        elif not self.reading.is_echo(f"event {author}", text):
+            self.reading.expect(f"item {author}", text)
+            yield from self.reading.said(place, author, text, injected=author == USER and bool(self.agent))
+
+    def _place(self, at: Any) -> Place:
+        return Place(self.session, moment(at), self.cwd, self.branch, self.agent)
+
+
+def _words(given: Any) -> Mapping[str, Any]:
+    """A custom tool takes text, never JSON, even where it looks like it."""
+    return {"input": given} if isinstance(given, str) else arguments(given)
+
+
+def _answer(output: Any) -> tuple[str, bool | None]:
+    """What a tool answered, out of the wrapping of several versions, and whether it failed."""
+    failed: bool | None = None
+    if isinstance(output, str) and output.startswith("{"):
+        wrapped = arguments(output)
+        if isinstance(wrapped.get("output"), str) and "metadata" in wrapped:
+            output = wrapped
+    if isinstance(output, dict):
+        code = mapping(output.get("metadata")).get("exit_code", output.get("exit_code"))
+        success = output.get("success")
+        if isinstance(code, int):
+            failed = code != 0
+        elif isinstance(success, bool):
+            failed = not success
+        output = output.get("output", output.get("content", output.get("stdout", "")))
+    text = plain(output)
+    exit_code = _EXIT.match(text)
+    if failed is None and exit_code:
+        failed = exit_code[1] != "0"
+    return text, failed
+
+
+def _parent(meta: Mapping[str, Any]) -> str:
+    spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return identifier(meta.get("parent_thread_id")) or identifier(spawned.get("parent_thread_id"))

@@ -1,0 +1,33 @@
+"""What a window asks of the engine behind it, and no more."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import recollect.model as m
+from recollect.config import Settings
+
+if TYPE_CHECKING:
+    from recollect.code.relevant.search import Relevant
+    from recollect.store.sqlite import SqliteStore
+    from recollect.work.episodes.episodes import Episodes
+
+
+class Backing(Protocol):
+    """An `Engine` is one."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def store(self) -> "SqliteStore": ...
+
+    @property
+    def project(self) -> m.Project | None: ...
+
+    @property
+    def episodes(self) -> "Episodes": ...
+
+    def search(self, query: str, limit: int = 10, **filters: Any) -> m.Answer: ...
+
+    def relevant(
+        self, task: str, *, limit: int = 10, budget: int = 2000, patient: bool = True
+    ) -> "Relevant": ...

@@ -1,0 +1,95 @@
+"""What a tool printed, made short: how it begins and ends, what went wrong, and a line on how to have the rest."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from recollect.text import tokens
+from recollect.work.transcripts.tools import FAMILIES, OTHER, READ, RUN, SEARCH
+
+WIDEST = 400  # characters of one line
+_BYTES = 3  # of a text that one token covers, to be careful
+_CONTEXT = 1  # lines kept before and after one that tells something
+# What share of the budget goes to the beginning and to the end; the rest goes to lines that tell something.
+_SHARES = {RUN: (0.2, 0.4), READ: (0.55, 0.15), SEARCH: (0.7, 0.1), OTHER: (0.3, 0.3)}
+_TELLING = re.compile(
+    r"error|exception|traceback|fail|fatal|panic|assert|warning|denied|refused|not found|undefined|cannot|unable"
+    r"|^E\s{2,}|^>\s|^\S+:\d+:|^[+-]{3} |^@@ ",
+    re.IGNORECASE,
+)
+
+
+class Shortened(NamedTuple):
+    text: str
+    keep: bool  # whether something is missing, so that the whole must be kept under its id
+
+
+def output_id(text: str) -> str:
+    """The same for the same output, so that one that is seen twice is kept once."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def shorten(tool: str, text: str, budget: int) -> Shortened:
+    """`text` in at most `budget` tokens, by what `tool` is; what is missing can be asked for by its id."""
+    if tokens.fits(text, budget):
+        return Shortened(text, keep=False)
+    name = output_id(text)
+    note = f"[shortened; all of it: `recollect history output {name}`, or read_source {name}]"
+    return Shortened(cut(text, budget, note, FAMILIES.get(tool, OTHER)), keep=True)
+
+
+def cut(text: str, budget: int, note: str, family: str = OTHER) -> str:
+    """Beginning, telling lines and end of `text`, with `note` where the first lines are missing; all in `budget` tokens."""
+    room = budget - tokens.count(note) - 4
+    if room <= 0:
+        return tokens.clip(note, budget)
+    for share in (1.0, 0.8, 0.6, 0.4, 0.2):  # estimated by size, so it may take a second try
+        kept = _join(_chosen(text, int(room * share) * _BYTES, family), note)
+        if tokens.fits(kept, budget):
+            return kept
+    return tokens.clip(f"{note}\n{text[: room * _BYTES]}", budget)
+
+
+def _chosen(text: str, size: int, family: str) -> list[str | None]:
+    """The lines that are kept, in order; None where some are missing."""
+    head, tail = (int(size * share) for share in _SHARES.get(family, _SHARES[OTHER]))
+    lines = [line if len(line) <= WIDEST else f"{line[:WIDEST]}…" for line in text.split("\n")]
+    begin = _fill(lines, range(len(lines)), head)
+    end = _fill(lines, range(len(lines) - 1, -1, -1), tail)
+    told = [number for number, line in enumerate(lines) if _TELLING.search(line)]
+    around = (near for number in told for near in range(number - _CONTEXT, number + _CONTEXT + 1))
+    left = size - sum(len(lines[number]) + 1 for number in begin | end)
+    middle = _fill(lines, (each for each in around if 0 <= each < len(lines)), left)
+    return list(_with_gaps(lines, sorted(begin | end | middle)))
+
+
+def _fill(lines: list[str], order: Iterable[int], size: int) -> set[int]:
+    chosen: set[int] = set()
+    for number in order:
+        if number in chosen:
+            continue
+        size -= len(lines[number].encode("utf-8", "replace")) + 1
+        if size < 0:
+            break
+        chosen.add(number)
+    return chosen
+
+
+def _with_gaps(lines: list[str], chosen: list[int]) -> Iterator[str | None]:
+    last = -1
+    for number in chosen:
+        if number != last + 1:
+            yield None
+        yield lines[number]
+        last = number
+    if last != len(lines) - 1:
+        yield None
+
+
+def _join(lines: list[str | None], note: str) -> str:
+    marks = iter([note])
+    return "\n".join(next(marks, "…") if line is None else line for line in lines) + "".join(
+        f"\n{mark}"
+        for mark in marks  # only the middle of long lines is missing
+    )

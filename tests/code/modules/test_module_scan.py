@@ -1,0 +1,208 @@
+"""From files to modules: what a maintainer would name."""
+
+import pytest
+from grounds import code, ground
+
+from recollect.code.modules.map import Confidence, Kind
+from recollect.code.modules.scan import scan
+
+
+def modules(files, kind=Kind.CODE, **known):
+    return {each.name: each for each in scan(ground(files, **known)).modules if each.kind is kind}
+
+
+def package(*paths, kilobytes=4):
+    return {path: code(kilobytes) for path in paths}
+
+
+SHOP = package(
+    "src/shop/__init__.py",
+    *(f"src/shop/auth/{name}.py" for name in ("tokens", "login", "sessions")),
+    *(f"src/shop/billing/{name}.py" for name in ("invoice", "tax", "mail")),
+    *(f"src/shop/stock/{name}.py" for name in ("shelf", "order", "count")),
+)
+
+
+def test_the_folders_of_the_only_package_are_the_modules():
+    found = modules(SHOP)
+
+    assert sorted(found) == ["auth", "billing", "shop", "stock"]
+    assert set(found["auth"].core_files) == {
+        f"src/shop/auth/{name}.py" for name in ("tokens", "login", "sessions")
+    }
+    assert found["auth"].confidence is Confidence.SHALLOW
+
+
+def test_large_files_of_a_flat_package_are_modules_and_small_ones_join_what_they_are_linked_to():
+    files = package("app/__init__.py", kilobytes=0) | package(
+        *(f"app/{name}.py" for name in ("cli", "config", "web", "store")), kilobytes=20
+    )
+    files |= package("app/keys.py", kilobytes=1)
+
+    found = modules(files, links={"app/store.py": {"app/keys.py": 3.0}, "app/cli.py": {"app/keys.py": 1.0}})
+
+    assert sorted(found) == ["app", "cli", "config", "store", "web"]
+    assert set(found["store"].core_files) == {"app/keys.py", "app/store.py"}
+
+
+def test_files_that_are_classes_do_not_make_modules_by_themselves():
+    files = package(*(f"src/main/java/org/shop/{name}.java" for name in "ABCDEFGH"), kilobytes=20)
+
+    assert sorted(modules(files)) == ["shop"]
+
+
+def test_each_package_of_a_workspace_is_a_module():
+    files = {"Cargo.toml": "[workspace]\n"}
+    for name in ("cli", "core", "regex"):
+        files[f"crates/{name}/Cargo.toml"] = (
+            f'[package]\nname = "{name}"\ndescription = "The {name} of it all."\n'
+        )
+        files[f"crates/{name}/src/lib.rs"] = code(5)
+
+    found = modules(files)
+
+    assert sorted(found) == ["cli", "core", "regex"]
+    assert found["regex"].description == "The regex of it all."
+    assert found["regex"].entry_points == ("crates/regex/src/lib.rs",)
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("src/shop/auth/__init__.py", '"""Who may do what.\n\nMore of it.\n"""\n'),
+        ("README.md", "# Shop\n\n- `auth`: Who may do what.\n"),
+        ("README.md", "# Shop\n\n## Auth\n\nWho may do what. And more.\n"),
+        ("README.md", "| part | what |\n| --- | --- |\n| `src/shop/auth/` | Who may do what. |\n"),
+        ("src/shop/auth/README.md", "# auth\n\n![badge](x.svg)\n\nWho may do what. And when.\n"),
+    ],
+)
+def test_a_module_is_described_in_the_projects_own_words(path, text):
+    assert modules(SHOP | {path: text})["auth"].description == "Who may do what."
+
+
+def test_a_module_of_which_nothing_is_said_is_told_by_its_files():
+    assert modules(SHOP)["auth"].description == "login, sessions, tokens"
+
+
+def test_a_file_of_declarations_is_told_by_what_it_declares():
+    files = SHOP | package("src/shop/types/cart.d.ts", "src/shop/types/till.d.ts", "src/shop/types/mail.d.ts")
+
+    assert modules(files)["types"].description == "cart, mail, till"
+
+
+def test_no_secret_gets_into_a_description():
+    token = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
+    files = SHOP | {"src/shop/auth/__init__.py": f'"""Who may do what with {token}."""\n'}
+
+    assert token not in modules(files)["auth"].description
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "tests/test_auth.py",
+        "tests/auth/test_everything.py",
+        "tests/test_login.py",
+        "src/shop/auth/test_more.py",
+        "src/shop/auth/tests/test_more.py",
+    ],
+)
+def test_a_test_belongs_to_the_module_it_is_named_for_or_stands_in(test):
+    found = modules(SHOP | {test: code()})
+
+    assert found["auth"].test_files == (test,)
+
+
+def test_a_test_belongs_to_the_module_it_uses_most():
+    files = SHOP | package(*(f"tests/test_flow{n}.py" for n in range(4)))
+    links = {f"tests/test_flow{n}.py": {"src/shop/__init__.py": 2.0} for n in range(4)}
+    links["tests/test_flow0.py"] |= {"src/shop/stock/order.py": 3.0}
+
+    assert modules(files, links=links)["stock"].test_files == ("tests/test_flow0.py",)
+
+
+def test_what_is_no_code_has_its_own_modules():
+    files = SHOP | {
+        "docs/guide.md": "",
+        "examples/tiny.py": "",
+        "scripts/release.sh": "",
+        ".github/workflows/ci.yml": "",
+        "tests/conftest.py": "",
+        "tests/helpers.py": "",
+        "node_modules/left-pad/index.js": "",
+    }
+
+    found = {
+        (each.kind, each.name): each.core_files
+        for each in scan(ground(files)).modules
+        if each.kind is not Kind.CODE
+    }
+
+    assert found == {
+        (Kind.TESTS, "tests"): ("tests/",),
+        (Kind.DOCS, "docs"): ("docs/",),
+        (Kind.EXAMPLES, "examples"): ("examples/",),
+        (Kind.TOOLING, "scripts"): ("scripts/",),
+        (Kind.CI, "CI"): (".github/",),
+    }
+
+
+def test_a_package_called_test_that_is_no_test_is_code():
+    files = SHOP | package("src/shop/test/__init__.py", "src/shop/test/client.py", "src/shop/test/runner.py")
+
+    assert "test" in modules(files)
+
+
+def test_console_scripts_and_mains_are_entry_points():
+    files = SHOP | {
+        "pyproject.toml": '[project]\nname = "shop"\n[project.scripts]\nshop = "shop.auth.login:main"\n',
+        "src/shop/auth/__main__.py": "",
+    }
+
+    assert modules(files)["auth"].entry_points == ("src/shop/auth/login.py", "src/shop/auth/__main__.py")
+
+
+def test_dependencies_are_packages_and_not_what_comes_with_the_language():
+    files = SHOP | {"pyproject.toml": '[project]\ndependencies = ["PyJWT>=2", "python-dateutil"]\n'}
+    outside = {"src/shop/auth/tokens.py": ["os.path", "redis.client", "python_dateutil.tz"]}
+
+    assert modules(files, outside=outside)["auth"].dependencies == ("python-dateutil", "redis")
+
+
+def test_related_modules_are_those_with_most_links_between():
+    links = {
+        "src/shop/billing/tax.py": {"src/shop/stock/order.py": 5.0, "src/shop/auth/login.py": 1.0},
+        "src/shop/stock/order.py": {"src/shop/stock/count.py": 9.0},
+    }
+
+    assert modules(SHOP, links=links)["billing"].related == ("src/shop/stock", "src/shop/auth")
+
+
+def test_the_same_files_make_the_same_map_in_whatever_order_they_come():
+    backwards = dict(reversed(SHOP.items()))
+
+    assert scan(ground(SHOP)) == scan(ground(backwards))
+
+
+@pytest.mark.parametrize(
+    "files", [{}, {"README.md": "# Hi"}, {"a.py": ""}, {"x/" * 60 + "a.py": ""}, {"a b/c'd.py": ""}]
+)
+def test_odd_projects_are_mapped_too(files):
+    scan(ground(files))
+
+
+def test_go_keeps_its_packages_in_a_folder_called_pkg():
+    files = package(*(f"pkg/{name}/{name}.go" for name in ("api", "store", "queue")), "cmd/shop/main.go")
+    files |= package("tools/release.go", "go.mod")
+
+    found = modules(files)
+
+    assert {"api", "store", "queue"} <= {name.rpartition("/")[2] for name in found}
+    assert list(modules(files, Kind.TOOLING)) == ["tools"]
+
+
+def test_a_folder_called_like_tooling_that_has_most_of_the_code_is_code():
+    files = package(*(f"tools/{name}.py" for name in ("lint", "build", "sign")), "setup.py")
+
+    assert list(modules(files, Kind.TOOLING)) == []
+    assert list(modules(files)) == ["tools"]

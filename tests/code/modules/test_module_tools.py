@@ -1,0 +1,367 @@
+"""Build, test and lint commands, out of manifests, configs and CI."""
+
+import pytest
+from grounds import ground
+
+from recollect.code.modules.tools import find_tools
+
+
+def commands(files, path=""):
+    return next(dict(tools.commands) for tools in find_tools(ground(files)) if tools.path == path)
+
+
+PROJECTS = {
+    "python with uv": (
+        {
+            "pyproject.toml": '[project]\nname = "shop"\n[tool.pytest.ini_options]\n[tool.ruff]\n[tool.mypy]\nfiles = ["src"]\n',
+            "uv.lock": "",
+            "src/shop/app.py": "",
+        },
+        "uv",
+        {
+            "build": "uv build",
+            "test": "uv run pytest",
+            "lint": "uv run ruff check .",
+            "types": "uv run mypy",
+            "format": "uv run ruff format .",
+        },
+    ),
+    "python with poetry and tasks": (
+        {
+            "pyproject.toml": '[tool.poetry]\nname = "shop"\n[tool.poe.tasks]\ntest = "pytest -q"\n[tool.black]\n',
+            "shop.py": "",
+        },
+        "poetry",
+        {"build": "poetry build", "test": "poetry run poe test", "format": "poetry run black ."},
+    ),
+    "python with setup.py": (
+        {"setup.py": "", "setup.cfg": "[tool:pytest]\n[flake8]\n", "shop.py": ""},
+        "setuptools",
+        {"build": "python -m build", "test": "pytest", "lint": "flake8"},
+    ),
+    "node with yarn": (
+        {
+            "package.json": '{"scripts": {"build": "tsc -b", "test": "jest", "start": "node ."}, "devDependencies": {"jest": "1", "eslint": "9"}}',
+            "yarn.lock": "",
+            "src/index.ts": "",
+        },
+        "yarn",
+        {"build": "yarn run build", "test": "yarn test", "lint": "yarn eslint .", "run": "yarn run start"},
+    ),
+    "node without a test script": (
+        {
+            "package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\""}, "devDependencies": {"vitest": "1"}}',
+            "vitest.config.ts": "",
+            "index.js": "",
+        },
+        "npm",
+        {"test": "npx vitest run"},
+    ),
+    "rust": (
+        {
+            "Cargo.toml": '[package]\nname = "rg"\n[workspace]\n[lints.clippy]\nall = "warn"\n',
+            "src/main.rs": "",
+        },
+        "cargo",
+        {
+            "build": "cargo build --workspace",
+            "test": "cargo test --workspace",
+            "lint": "cargo clippy",
+            "format": "cargo fmt",
+            "run": "cargo run",
+        },
+    ),
+    "go": (
+        {"go.mod": "module example.com/shop\n", ".golangci.yml": "", "main.go": ""},
+        "go",
+        {
+            "build": "go build ./...",
+            "test": "go test ./...",
+            "lint": "golangci-lint run",
+            "format": "gofmt -w .",
+            "run": "go run .",
+        },
+    ),
+    "java with maven": (
+        {
+            "pom.xml": "<artifactId>shop</artifactId><plugin>spotless-maven-plugin</plugin>",
+            "mvnw": "",
+            "src/main/java/A.java": "",
+        },
+        "maven",
+        {
+            "build": "./mvnw package",
+            "test": "./mvnw test",
+            "lint": "./mvnw spotless:check",
+            "format": "./mvnw spotless:apply",
+        },
+    ),
+    "java with gradle": (
+        {"build.gradle.kts": 'plugins { id("checkstyle") }', "gradlew": "", "src/main/java/A.java": ""},
+        "gradle",
+        {"build": "./gradlew build", "test": "./gradlew test", "lint": "./gradlew checkstyleMain"},
+    ),
+    "ruby": (
+        {
+            "Gemfile": "gem 'rspec'\n",
+            "Rakefile": "RSpec::Core::RakeTask.new\n",
+            ".rubocop.yml": "",
+            "lib/shop.rb": "",
+        },
+        "bundler",
+        {"test": "bundle exec rake spec", "lint": "bundle exec rubocop", "format": "bundle exec rubocop -a"},
+    ),
+    "php": (
+        {
+            "composer.json": '{"require-dev": {"phpunit/phpunit": "^11"}}',
+            "phpunit.xml.dist": "",
+            "phpstan.neon": "",
+            ".php-cs-fixer.php": "",
+            "src/A.php": "",
+        },
+        "composer",
+        {
+            "build": "composer install",
+            "test": "vendor/bin/phpunit",
+            "lint": "vendor/bin/phpstan analyse",
+            "format": "vendor/bin/php-cs-fixer fix",
+        },
+    ),
+    "c++ with cmake": (
+        {"CMakeLists.txt": "enable_testing()\nfind_package(GTest)\n", "src/a.cc": ""},
+        "cmake",
+        {
+            "build": "cmake -S . -B build && cmake --build build",
+            "test": "ctest --test-dir build --output-on-failure",
+        },
+    ),
+    "c with make": (
+        {"Makefile": "all: a.o\n\ntest: all\n\t./run-tests\n", "a.c": ""},
+        "make",
+        {"build": "make", "test": "make test"},
+    ),
+    ".net": (
+        {"Shop.sln": "", "src/Shop.csproj": "xunit", "src/A.cs": ""},
+        "dotnet",
+        {
+            "build": "dotnet build",
+            "test": "dotnet test",
+            "lint": "dotnet format --verify-no-changes",
+            "format": "dotnet format",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("files, tool, expected", PROJECTS.values(), ids=PROJECTS)
+def test_each_ecosystem_has_its_commands(files, tool, expected):
+    tools = find_tools(ground(files))[0]
+
+    assert (tools.tool, dict(tools.commands)) == (tool, expected)
+
+
+def test_the_test_framework_is_named_with_its_config():
+    files, *_ = PROJECTS["node without a test script"]
+
+    test = find_tools(ground(files))[0].test
+
+    assert (test.tool, test.config_file, test.run_command) == ("vitest", "vitest.config.ts", "npx vitest run")
+
+
+def workflow(*steps):
+    return "jobs:\n  test:\n    steps:\n" + "".join(f"      - run: {step}\n" for step in steps)
+
+
+GO = {"go.mod": "module m\n", "main.go": ""}
+
+
+def test_what_ci_runs_wins_over_the_convention():
+    files = {**GO, ".github/workflows/ci.yml": workflow("go test -race ./...")}
+
+    assert commands(files)["test"] == "go test -race ./..."
+
+
+def test_a_task_of_the_plain_name_stands_for_what_ci_runs_of_it():
+    scripts = '{"scripts": {"test": "mocha test/", "test-ci": "nyc npm test", "lint": "eslint ."}}'
+    files = {
+        "package.json": scripts,
+        "index.js": "",
+        ".github/workflows/ci.yml": workflow("npm run test-ci", "npx eslint src"),
+    }
+
+    found = commands(files)
+
+    assert (found["test"], found["lint"]) == ("npm test", "npm run lint")
+
+
+def test_a_task_that_runs_something_else_than_ci_does_not():
+    files = {
+        **GO,
+        "Makefile": "lint:\n\tgolint ./...\n",
+        ".github/workflows/ci.yml": "steps:\n  - uses: golangci/golangci-lint-action@v9\n",
+    }
+
+    assert commands(files)["lint"] == "golangci-lint run"
+
+
+def test_all_linters_that_ci_runs_are_in_the_command():
+    steps = workflow("ruff check src", "ruff check src --fix", "ruff format --check src", "flake8")
+    files = {"pyproject.toml": "[tool.ruff]\n", "a.py": "", ".github/workflows/ci.yml": steps}
+
+    assert commands(files)["lint"] == "flake8 && ruff check src && ruff format --check src"
+
+
+def test_what_only_ci_can_fill_in_is_left_out():
+    steps = "env:\n  CARGO: cargo\nsteps:\n  - run: ${{ env.CARGO }} test --workspace --target ${{ matrix.target || '' }}\n"
+    files = {"Cargo.toml": "[package]", "src/lib.rs": "", ".github/workflows/ci.yml": steps}
+
+    assert commands(files)["test"] == "cargo test --workspace"
+
+
+def test_workflows_of_releases_say_nothing_of_tests():
+    files = {**GO, ".github/workflows/release.yml": workflow("go test -tags release ./...")}
+
+    assert commands(files)["test"] == "go test ./..."
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        (".gitlab-ci.yml", "test:\n  script:\n    - go get ./...\n    - go test -short ./...\n"),
+        (".travis.yml", "script:\n- go test -short ./...\n"),
+        (
+            ".circleci/config.yml",
+            "steps:\n  - run:\n      command: |\n        cd x\n        go test -short ./...\n",
+        ),
+        ("Jenkinsfile", "stage('test') {\n  sh 'go test -short ./...'\n}\n"),
+    ],
+)
+def test_all_kinds_of_ci_are_read(path, text):
+    assert commands({**GO, path: text})["test"] == "go test -short ./..."
+
+
+def test_a_matrix_runner_leaves_the_short_way_to_the_framework():
+    files = {
+        "pyproject.toml": "[tool.pytest.ini_options]\n",
+        "a.py": "",
+        ".github/workflows/ci.yml": workflow("tox run"),
+    }
+
+    tools = find_tools(ground(files))[0]
+
+    assert (tools.commands["test"], tools.test.run_command) == ("tox run", "pytest")
+
+
+@pytest.mark.parametrize(
+    "name, text, line",
+    [
+        ("Makefile", ".PHONY: test\ntest: build\n\tgo test ./...\n", "make test"),
+        ("justfile", "set shell := ['sh']\n\ntest *args: build\n    go test\n", "just test"),
+        ("Taskfile.yml", "version: 3\ntasks:\n  test:\n    cmds:\n      - go test\n", "task test"),
+    ],
+)
+def test_the_projects_own_tasks_come_before_the_convention(name, text, line):
+    assert commands({**GO, name: text})["test"] == line
+
+
+def test_parts_of_a_monorepo_have_commands_of_their_own():
+    files = {
+        "package.json": '{"packageManager": "pnpm@9", "scripts": {"test": "vitest"}}',
+        "packages/core/package.json": '{"name": "@shop/core", "scripts": {"test": "vitest"}}',
+        "packages/core/index.ts": "",
+        "backend/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "backend/app.py": "",
+        "examples/tiny/package.json": '{"name": "tiny", "scripts": {"test": "vitest"}}',
+        "index.ts": "",
+    }
+
+    found = {tools.path: tools.commands["test"] for tools in find_tools(ground(files))}
+
+    assert found == {
+        "": "pnpm test",
+        "backend": "cd backend && pytest",
+        "packages/core": "pnpm --filter @shop/core run test",
+    }
+
+
+def test_a_project_of_two_languages_has_the_tools_of_both_the_larger_first():
+    files = {
+        "pyproject.toml": "[tool.ruff]\n",
+        "app.py": "x = 1\n" * 100,
+        "package.json": '{"scripts": {"test": "qunit"}}',
+        "static/app.js": "1",
+    }
+
+    assert [tools.tool for tools in find_tools(ground(files))] == ["pip", "npm"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"package.json": "{", "index.js": ""},
+        {"package.json": "[]", "index.js": ""},
+        {"package.json": '{"scripts": [], "bin": 7, "main": {}}', "index.js": ""},
+        {"pyproject.toml": "= =", "a.py": ""},
+        {"pyproject.toml": "project = 3\ntool = []\n", "a.py": ""},
+        {"Cargo.toml": "bin = 3", "a.rs": ""},
+        {".github/workflows/ci.yml": "run: |\n\trun:\n- run\n- run:", "a.go": "", "go.mod": ""},
+    ],
+)
+def test_manifests_that_make_no_sense_stop_nothing(files):
+    find_tools(ground(files))
+
+
+def test_no_secret_stands_in_a_command():
+    token = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
+    files = {**GO, ".github/workflows/ci.yml": workflow(f"go test -token={token} ./...")}
+
+    assert token not in commands(files)["test"]
+
+
+def test_a_makefile_that_hands_on_what_it_does_not_know_has_the_tasks_of_the_folder_below():
+    files = {
+        "Makefile": "SUBDIRS = src\ndefault: all\n.DEFAULT:\n\tfor dir in $(SUBDIRS); do $(MAKE) -C $$dir $@; done\n",
+        "src/Makefile": "all: server\ntest: server\n\t@(cd ..; ./runtest)\n",
+        "src/server.c": "",
+    }
+
+    assert commands(files) == {"build": "make", "test": "make test"}
+
+
+def test_requirements_alone_are_nothing_to_build():
+    files = {"requirements.txt": "pytest\n", "app.py": "", "tests/test_app.py": ""}
+
+    assert "build" not in commands(files)
+
+
+def test_the_settings_of_a_tool_are_no_part_of_the_project():
+    files = {"Makefile": "test:\n\tcheck\n", "src/a.c": "", ".codespell/setup.py": ""}
+
+    assert [tools.path for tools in find_tools(ground(files))] == [""]
+
+
+WORKSPACE = {
+    "package.json": '{"name": "shop", "private": true, "workspaces": ["packages/*"]}',
+    "packages/api/package.json": '{"name": "api", "scripts": {"test": "jest"}}',
+    "packages/api/a.js": "",
+}
+
+
+def test_a_part_is_addressed_from_a_root_that_has_no_tasks_of_its_own():
+    assert commands(WORKSPACE, "packages/api")["test"] == "npm run test -w packages/api"
+
+
+def test_a_part_of_what_is_no_workspace_is_gone_into():
+    files = {path: text for path, text in WORKSPACE.items() if path != "package.json"}
+
+    assert commands(files, "packages/api")["test"] == "cd packages/api && npm test"
+
+
+def test_a_part_whose_tests_no_script_runs_has_them_run_where_it_is():
+    files = WORKSPACE | {
+        "pnpm-lock.yaml": "",
+        "packages/api/package.json": '{"name": "api", "devDependencies": {"vitest": "1"}}',
+    }
+
+    assert commands(files, "packages/api") == {"test": "cd packages/api && pnpm exec vitest run"}

@@ -1,0 +1,101 @@
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect.interfaces.cli import show
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "ago, said",
+    [
+        (timedelta(seconds=-5), "now"),
+        (timedelta(seconds=59), "now"),
+        (timedelta(seconds=60), "1 min"),
+        (timedelta(hours=23), "23 h"),
+        (timedelta(days=29), "29 d"),
+        (timedelta(days=100), "3 mo"),
+        (timedelta(days=800), "2 y"),
+    ],
+)
+def test_ages_are_rough(ago, said):
+    assert show.age(NOW - ago, NOW) == said
+
+
+def test_short_ids_are_as_long_as_tells_them_apart():
+    assert show.short_ids(["aaaaaaaaaa123456", "bbbbbbbbbb123456", "cc654321"]) == [
+        "a123456",
+        "b123456",
+        "c654321",
+    ]
+
+
+def test_what_a_terminal_would_obey_is_shown_instead():
+    assert show.printable("a\x1b[31mb\x07c\u202ed\ne") == "a\\x1b[31mb\\x07c\\u202ed\ne"
+
+
+def test_letters_and_emoji_of_all_languages_stay_as_they_are():
+    assert show.printable("naïve 漢字 👩‍💻 हिन्दी") == "naïve 漢字 👩‍💻 हिन्दी"
+
+
+@pytest.mark.parametrize(
+    "text, room, shown", [("short", 10, "short"), ("a long text", 7, "a long…"), ("漢字漢字", 5, "漢字…")]
+)
+def test_a_text_is_cut_to_the_columns_it_has(text, room, shown):
+    assert show.cut(text, room) == shown
+    assert show.width(shown) <= room
+
+
+def in_terminal(*arguments: str, **variables: str) -> str:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments],
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "COLUMNS": "60", **variables},
+        check=True,
+    )
+    os.close(theirs)
+    text = os.read(ours, 100_000).decode()
+    os.close(ours)
+    return text
+
+
+def test_a_terminal_gets_colours_and_lines_that_fit(remember):
+    remember("word " * 60)
+
+    line = in_terminal("list").strip()
+
+    assert "\x1b[36m" in line
+    assert line.endswith("…")
+    assert "\x1b" not in in_terminal("list", "--no-color")
+    assert "\x1b" not in in_terminal("--no-color", "list")
+    assert show.width(in_terminal("list", NO_COLOR="1").strip()) <= 60
+
+
+def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):
+    remember("word " * 60)
+
+    line = run("list").out
+
+    assert line.endswith("word word\n")
+    assert "\x1b" not in line
+
+
+def test_listing_loads_nothing_heavy(home, remember):
+    remember("Use tabs")
+    script = (
+        "import sys; from recollect.__main__ import main; code = main(sys.argv[1:]);"
+        "heavy = {'numpy', 'rich', 'keyring', 'onnxruntime', 'tokenizers', 'pathspec', 'splintr', 'redact_secret'};"
+        "sys.exit(f'loaded: {heavy & set(sys.modules)}' if heavy & set(sys.modules) else code)"
+    )
+
+    for arguments in (["list"], ["list", "--json"], ["show", "--help"], ["--help"]):
+        done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
+
+        assert done.returncode == 0, done.stderr

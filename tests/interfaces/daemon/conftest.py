@@ -1,0 +1,104 @@
+"""A daemon in this process, with real stores and a socket of its own; and how hooks talk to it."""
+
+import json
+import os
+import threading
+
+import pytest
+from asking import fields
+
+from recollect.config import load_settings
+from recollect.engine import Engine
+from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon.desk import Desk
+from recollect.interfaces.daemon.engines import Engines
+from recollect.interfaces.daemon.server import Server
+from recollect.interfaces.daemon.spool import HookSpool
+
+
+@pytest.fixture
+def silence(clock):
+    """How long nobody has come, as far as the daemon knows."""
+    return lambda: clock().timestamp()
+
+
+@pytest.fixture
+def desk(home, embedder, silence):
+    made = Desk(Engines(load_settings(home), embedder), HookSpool(home), silence)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def memory(home, folder, embedder):
+    """The user's own engine, beside the daemon."""
+    with Engine.open(folder, home, embedder=embedder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hook(desk, folder):
+    """What a host would print for an event: the text for its model, or nothing."""
+
+    def call(event, session="s1", host="claude-code", name=None, seconds="20", **body):
+        told = desk.take(
+            fields(host, event, name, seconds=seconds),
+            {"session_id": session, "cwd": str(folder), **body},
+        )
+        if not told or host == "opencode":
+            return told.decode()
+        said = json.loads(told)
+        if "hookSpecificOutput" in said:
+            assert said["hookSpecificOutput"]["hookEventName"] == event
+            return said["hookSpecificOutput"]["additionalContext"]
+        return said["additional_context"]
+
+    return call
+
+
+@pytest.fixture
+def recorded(memory):
+    """What is kept of a session, in order."""
+
+    def of(session="s1"):
+        return [event.text or event.input.get("command", "") for event in memory.sessions._events(session)]
+
+    return of
+
+
+@pytest.fixture
+def serve(home, desk):
+    """Starts a server in this process; it is told to leave at the end."""
+    running = []
+
+    def start(**options):
+        server = Server(home, desk, options.pop("idle", 0), **options)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((server, thread))
+        return server, thread
+
+    yield start
+    for server, thread in running:
+        if thread.is_alive():
+            server.leave()
+        thread.join(30)
+        server.close()
+
+
+@pytest.fixture
+def ask(home):
+    def ask(want, *given, body=b"", seconds=20.0):
+        return wire.ask(str(home), want, given, body, seconds)
+
+    return ask
+
+
+@pytest.fixture
+def lock(home):
+    """No daemon can start: someone holds its lock."""
+    from recollect.interfaces.daemon.start import take_lock
+
+    file = take_lock(str(home))
+    yield file
+    os.close(file)

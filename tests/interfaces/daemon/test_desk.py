@@ -1,0 +1,332 @@
+"""What a host gets back for its events, and what is kept of them."""
+
+import json
+import threading
+
+import pytest
+from asking import fields
+
+import recollect.model as m
+from recollect.engine import Engine
+from recollect.interfaces.daemon.spool import HookSpool
+from recollect.memory.maintenance.consolidate.run import last_run
+from recollect.text import block
+from recollect.work.extract import extract
+from recollect.work.transcripts.formats import read
+
+NEVER = "Never run rm -rf build: the release artefacts live there."
+GOTCHA = "The payment webhook retries must be idempotent."
+ASK = "Add retries to the payment webhook handler please"
+
+
+def run(hook, command, output="", failed=False, **more):
+    given = {"tool_name": "Bash", "tool_input": {"command": command}, **more}
+    if failed:
+        return hook("PostToolUseFailure", error=output, **given)
+    return hook("PostToolUse", tool_response={"stdout": output, "stderr": ""}, **given)
+
+
+def test_a_session_starts_with_the_briefing(hook, memory):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+
+    assert "Tuesdays" in hook("SessionStart", source="startup")
+
+
+def test_a_prompt_brings_what_bears_on_it(hook, memory):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+
+    assert GOTCHA in hook("UserPromptSubmit", prompt=ASK)
+
+
+def test_what_was_shown_is_not_shown_again(hook, memory):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+    hook("UserPromptSubmit", prompt=ASK)
+
+    assert hook("UserPromptSubmit", prompt=f"{ASK} and log each payment webhook retry") == ""
+
+
+def test_after_a_compaction_it_is_shown_again(hook, memory):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    hook("SessionStart", source="startup")
+
+    hook("PreCompact", trigger="auto")
+
+    assert "Tuesdays" in hook("SessionStart", source="compact")
+
+
+def test_a_session_whose_start_nobody_heard_is_briefed_at_its_first_prompt(hook, memory):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+
+    assert "Tuesdays" in hook("UserPromptSubmit", prompt=ASK)
+
+
+def test_a_tool_whose_input_has_a_trigger_is_warned_of_once_a_turn(hook, memory):
+    memory.remember(NEVER, kind="negative", triggers=("rm -rf",))
+    hook("SessionStart", source="startup")
+    given = {"tool_name": "Bash", "tool_input": {"command": "cd x && rm -rf build"}}
+
+    first, second = hook("PreToolUse", **given), hook("PreToolUse", **given)
+    hook("UserPromptSubmit", prompt="go on with it")
+
+    assert NEVER in first
+    assert second == ""
+    assert NEVER in hook("PreToolUse", **given)
+    assert hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
+
+
+def test_a_failure_brings_the_known_fix(hook, memory):
+    known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
+    memory.remember(known, kind="error_pattern")
+
+    told = run(hook, "npm test", "Exit code 1\nError: Cannot find module jest", failed=True)
+
+    assert "npm install jest" in told
+
+
+def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+    gate, quick = threading.Event(), embedder.embed
+    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+
+    nothing_yet = hook("UserPromptSubmit", prompt=ASK, seconds="0.05")
+    gate.set()
+
+    assert nothing_yet == ""
+    late = ""
+    while not late:  # it comes when it is found, and not before
+        late = hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    assert GOTCHA in late
+
+
+def test_a_session_is_learnt_from_at_its_end(hook, desk, memory):
+    hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
+    run(hook, "npm test", "Exit code 1\nError: Cannot find module jest", failed=True)
+    run(hook, "npm install jest", "ok")
+    run(hook, "npm test", "3 passed")
+
+    hook("SessionEnd", reason="other")
+    desk.settle(30)
+
+    assert any("pnpm" in each.content for each in memory.list())
+    assert memory.store.get_session("s1").ended_at is not None
+    assert "pnpm" in hook("SessionStart", session="s2", source="startup")
+
+
+def test_an_event_that_comes_twice_counts_once(hook, recorded):
+    run(hook, "make", "done", name="e1")
+    run(hook, "make", "done", name="e1")
+
+    assert recorded() == ["make", "done"]
+
+
+def test_what_waited_comes_before_what_happens_now(hook, home, folder, recorded):
+    body = b'{"session_id": "s1", "cwd": "%s", "prompt": "%s"}'
+    for number in (2, 1):  # written down out of order
+        text = body % (str(folder).encode(), b"number %d" % number)
+        HookSpool(home).append(fields("claude-code", "UserPromptSubmit", at=number), text)
+
+    hook("UserPromptSubmit", prompt="number 3")
+
+    assert recorded() == ["number 1", "number 2", "number 3"]
+    assert not HookSpool(home).waiting()
+
+
+def test_the_spool_holds_no_secret(home, folder):
+    secret = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
+    session = "550e8400-e29b-41d4-a716-446655440000"
+    body = json.dumps({"session_id": session, "cwd": "/x", "tool_input": {"command": f"export T={secret}"}})
+
+    assert HookSpool(home).append(fields("claude-code", "PostToolUse"), body.encode())
+
+    (file,) = (home / "spool" / "hooks").glob("*.jsonl")
+    assert secret not in file.read_text()
+    assert session in file.read_text()
+    assert oct(file.stat().st_mode)[-3:] == "600"
+
+
+def test_with_memory_off_nothing_is_kept_or_shown(hook, memory, recorded):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    memory.set_switch("memory", False)
+
+    assert hook("SessionStart", source="startup") == ""
+    assert hook("UserPromptSubmit", prompt=ASK) == ""
+    assert recorded() == []
+
+
+def test_with_learning_off_sessions_are_kept_and_not_learnt_from(hook, desk, memory):
+    memory.set_switch("auto", False)
+    hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
+
+    hook("SessionEnd", reason="other")
+    desk.settle(30)
+
+    assert memory.list() == ()
+    assert memory.sessions.findings("s1") == ()
+
+
+def test_a_session_stays_in_the_project_it_began_in(hook, desk, home, folder, tmp_path, embedder, recorded):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    hook("UserPromptSubmit", prompt="one")
+
+    hook("UserPromptSubmit", prompt="two", cwd=str(elsewhere))
+    hook("UserPromptSubmit", session="s2", prompt="three", cwd=str(elsewhere))
+
+    assert recorded() == ["one", "two"]
+    with Engine.open(elsewhere, home, embedder=embedder) as engine:
+        assert [session.id for session in engine.sessions.newest()] == ["s2"]
+
+
+@pytest.mark.parametrize("cwd", ["/no/such/folder", "", None, 7, "\0"])
+def test_a_folder_that_is_none_costs_only_the_event(hook, cwd):
+    assert hook("UserPromptSubmit", prompt=ASK, cwd=cwd) == ""
+
+
+def test_a_transcript_is_read_only_where_the_host_keeps_its_own(hook, desk, memory, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    line = (
+        '{"type": "user", "uuid": "u", "sessionId": "%s", "message": '
+        '{"role": "user", "content": "We always use pnpm here, never npm, please remember that."}}\n'
+    )
+    own, foreign = tmp_path / "claude" / "projects" / "p" / "s1.jsonl", tmp_path / "s2.jsonl"
+    own.parent.mkdir(parents=True)
+    own.write_text(line % "s1")
+    foreign.write_text(line % "s2")
+
+    hook("SessionEnd", session="s1", transcript_path=str(own))
+    hook("SessionEnd", session="s2", transcript_path=str(foreign))
+    desk.settle(30)
+
+    assert len(memory.sessions.findings("s1")) == 1
+    assert memory.sessions.findings("s2") == ()
+
+
+def test_ten_thousand_characters_are_never_exceeded(hook, memory):
+    for number in range(60):
+        memory.remember(f"Convention {number}: " + f"word{number} " * 60, kind="convention")
+    memory.set_budget(5000)
+
+    told = hook("SessionStart", source="startup")
+
+    assert 0 < len(told) <= 10_000
+
+
+@pytest.mark.parametrize(
+    ("host", "start", "prompt"),
+    [
+        ("codex", "SessionStart", "UserPromptSubmit"),
+        ("gemini", "SessionStart", "BeforeAgent"),
+        ("vscode", "SessionStart", "UserPromptSubmit"),
+        ("opencode", "experimental.chat.system.transform", "chat.message"),
+    ],
+)
+def test_other_hosts_get_the_same_in_their_own_form(hook, memory, host, start, prompt):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    memory.remember(GOTCHA, kind="gotcha")
+
+    assert "Tuesdays" in hook(start, host=host)
+    assert GOTCHA in hook(prompt, host=host, prompt=ASK)
+
+
+def test_a_host_that_takes_nothing_is_told_nothing(hook, memory, recorded):
+    memory.remember(GOTCHA, kind="gotcha")
+
+    assert hook("pre_user_prompt", host="windsurf", tool_info={"user_prompt": ASK}) == ""
+    assert recorded() == [ASK]
+
+
+def test_a_session_ends_with_the_findings_of_its_transcript(
+    hook, desk, memory, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    file = tmp_path / "claude" / "projects" / "p" / "s1.jsonl"
+    file.parent.mkdir(parents=True)
+    error = "Exit code 1\nE   ConnectionError: redis is not reachable on port 6380\n1 failed"
+    file.write_text(
+        "".join(
+            json.dumps({"uuid": str(number), "sessionId": "s1", "cwd": str(folder), **line}) + "\n"
+            for number, line in enumerate(
+                [
+                    _said("user", "Please run the tests of the queue."),
+                    _called("c1", "Bash", command="pytest tests/queue"),
+                    _answered("c1", error, failed=True),
+                    _said("assistant", "The fixture starts Redis on another port than the tests expect."),
+                    _called("c2", "Edit", file_path=f"{folder}/conftest.py", old_string="1", new_string="2"),
+                    _answered("c2", "ok"),
+                    _called("c3", "Bash", command="pytest tests/queue"),
+                    _answered("c3", "3 passed"),
+                ]
+            )
+        )
+    )
+
+    hook("UserPromptSubmit", prompt="Please run the tests of the queue.")
+    run(hook, "pytest tests/queue", error, failed=True)
+    hook(
+        "PostToolUse", tool_name="Edit", tool_input={"file_path": f"{folder}/conftest.py"}, tool_response="ok"
+    )
+    run(hook, "pytest tests/queue", "3 passed")
+    hook("SessionEnd", transcript_path=str(file))
+    desk.settle(30)
+
+    wanted = extract(read(file), m.utc_now())
+    assert len(wanted) == 1
+    assert "another port" in wanted[0].content
+    assert [each.content for each in memory.sessions.findings("s1")] == [each.content for each in wanted]
+
+
+def _said(role, text):
+    return {"type": role, "message": {"role": role, "content": [{"type": "text", "text": text}]}}
+
+
+def _called(call, tool, **given):
+    block = {"type": "tool_use", "id": call, "name": tool, "input": given}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+
+
+def _answered(call, text, failed=False):
+    block = {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed}
+    return {"type": "user", "message": {"role": "user", "content": [block]}}
+
+
+def test_a_host_that_takes_nothing_has_the_briefing_in_its_rules(hook, desk, memory, folder):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    rules = folder / ".windsurf" / "rules" / "recollect.md"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(block.put("", "Ask memory first."))
+
+    hook("pre_user_prompt", host="windsurf", tool_info={"user_prompt": ASK})
+    hook("post_cascade_response", host="windsurf", tool_info={"response": "Done."})
+    desk.settle(30)
+
+    assert "Tuesdays" in rules.read_text()
+    assert "Ask memory first." in rules.read_text()
+
+
+def test_after_ten_quiet_minutes_memories_are_consolidated(hook, desk, memory, clock):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+
+    desk.tick()
+    desk.settle(60)
+    before = last_run(memory.store)
+    clock.advance(minutes=11)
+    desk.tick()
+    desk.settle(60)
+
+    assert before is None
+    assert last_run(memory.store) is not None
+
+
+def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, desk, memory, clock, execute):
+    hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
+    execute("UPDATE sessions SET active_at = '2020-01-01T00:00:00.000000Z'")
+    clock.advance(minutes=1)
+
+    desk.tick()
+    desk.settle(60)
+
+    assert memory.store.get_session("s1").extracted_at is not None

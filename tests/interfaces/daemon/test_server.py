@@ -1,0 +1,240 @@
+"""Who may talk to the daemon, and when it leaves."""
+
+import json
+import os
+import socket
+import stat
+import threading
+
+import pytest
+from asking import fields
+
+from recollect.interfaces.daemon import client, wire
+from recollect.interfaces.daemon.log import NAME
+from recollect.interfaces.daemon.server import Server
+from recollect.interfaces.daemon.start import take_lock
+
+
+def test_only_its_user_can_reach_the_socket(serve, home):
+    serve()
+
+    assert stat.S_IMODE((home / wire.SOCKET).stat().st_mode) == 0o600
+
+
+def test_it_says_how_it_is(serve, home):
+    serve()
+
+    said = client.status(home)
+
+    assert said["pid"] == os.getpid()
+    assert said["version"] == wire.__version__
+    assert said["memory_mb"] > 0
+
+
+def test_an_event_is_kept_before_it_is_acknowledged(serve, ask, folder, recorded):
+    serve()
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
+
+    ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body)
+
+    assert recorded() == ["hello there"]
+
+
+def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):
+    server, thread = serve()
+
+    ask("stop")
+    thread.join(20)
+    server.close()
+
+    assert not thread.is_alive()
+    assert not (home / wire.SOCKET).exists()
+
+
+def test_it_leaves_when_nobody_has_come_for_long(serve):
+    _, thread = serve(idle=0.01)
+
+    thread.join(20)
+
+    assert not thread.is_alive()
+
+
+def test_it_leaves_when_the_settings_have_changed(serve, home):
+    _, thread = serve()
+
+    (home / "config.toml").write_text("daemon_idle = 60\n")
+    thread.join(20)
+
+    assert not thread.is_alive()
+
+
+def test_it_leaves_after_it_has_served_a_newer_version(serve, home, monkeypatch):
+    _, thread = serve()
+    monkeypatch.setattr(wire, "__version__", "999.0")
+
+    said = client.status(home)
+    thread.join(20)
+
+    assert said is not None
+    assert not thread.is_alive()
+
+
+def test_it_stays_for_an_older_version(serve, home, monkeypatch):
+    _, thread = serve()
+    monkeypatch.setattr(wire, "__version__", "0.0.1")
+    client.status(home)
+
+    assert client.status(home) is not None
+    assert thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"hook\t1\t\t-5\n",
+        b"hook\t1\t\t99999999999\n",
+        b"status\t1\t\tx\n",
+        b"\xff\xfe" * 9000,
+        b"dance\t0\t\t0\n",
+    ],
+)
+def test_what_is_no_request_of_ours_is_refused(serve, home, data):
+    serve()
+
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(home / wire.SOCKET))
+        line.settimeout(20)
+        try:
+            line.sendall(data)
+            line.shutdown(socket.SHUT_WR)
+            answer = line.recv(100)
+        except OSError:
+            answer = b""
+
+    assert not answer.startswith(b"ok")
+    assert client.status(home) is not None
+
+
+@pytest.mark.parametrize("body", [b"", b"garbage", b"[]", b"7", b'{"a": ' * 10_000, b'{"session_id": 5}'])
+def test_garbage_is_taken_and_forgotten(serve, ask, body):
+    serve()
+
+    assert ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body) == b""
+
+
+def test_another_user_is_refused_and_that_is_logged(serve, home, monkeypatch, caplog):
+    serve()
+    monkeypatch.setattr(
+        wire, "peer", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
+    )
+
+    with caplog.at_level("WARNING", "recollect.interfaces.daemon.server"):
+        said = client.status(home)
+
+    assert said is None
+    assert "refused" in caplog.text
+
+
+def test_on_loopback_nobody_is_heard_without_the_token(serve, home):
+    serve(port=True)
+    port, token = (home / wire.TOKEN).read_text().split()
+    answers = {}
+    for given in ("", "x" * 32, token):
+        with socket.create_connection(("127.0.0.1", int(port)), 20) as line:
+            line.sendall(wire.request("status", given, (), b""))
+            answers[given] = line.recv(2)
+
+    assert answers == {"": b"no", "x" * 32: b"no", token: b"ok"}
+    assert client.status(home)["pid"] == os.getpid()
+    assert stat.S_IMODE((home / wire.TOKEN).stat().st_mode) == 0o600
+
+
+def test_a_web_page_has_no_token(serve, home):
+    serve(port=True)
+    port = int((home / wire.TOKEN).read_text().split()[0])
+
+    with socket.create_connection(("127.0.0.1", port), 20) as line:
+        line.sendall(b"POST /status HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n")
+        line.shutdown(socket.SHUT_WR)
+        assert line.recv(100) == b""
+
+
+def test_a_home_deep_down_is_reached_all_the_same(tmp_path, desk):
+    home = tmp_path / ("deep" * 20) / ("deeper" * 15)
+    home.mkdir(parents=True)
+    server = Server(home, desk, 0)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+
+    said = client.status(home)
+    server.leave()
+    thread.join(20)
+    server.close()
+
+    assert said["pid"] == os.getpid()
+    assert not (home / wire.SOCKET).exists()
+
+
+def test_the_lock_is_one_process_s_alone(home):
+    first = take_lock(str(home))
+
+    assert client.is_running(home)
+    assert take_lock(str(home)) is None
+    os.close(first)
+    assert not client.is_running(home)
+
+
+def test_with_no_daemon_there_is_nothing_to_stop_or_to_see(home):
+    assert client.status(home) is None
+    assert client.stop(home) is False
+
+
+def test_a_daemon_that_hangs_up_half_way_has_not_answered(home):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(home / wire.SOCKET))
+        listener.listen(1)
+        listener.settimeout(20)
+
+        def half() -> None:
+            line, _ = listener.accept()
+            with line:
+                line.recv(65536)
+                line.sendall(b'ok 100\n{"hookSpecific')
+
+        answering = threading.Thread(target=half)
+        answering.start()
+
+        with pytest.raises(wire.NoAnswer):
+            wire.ask(str(home), "status", (), b"", 20)
+        answering.join(20)
+
+
+def test_the_log_has_no_word_of_what_was_said(home):
+    import logging
+
+    from recollect.interfaces.daemon.log import write_log
+
+    ours = logging.getLogger("recollect")
+    before = list(ours.handlers), ours.level, ours.propagate
+    write_log(home)
+    try:
+        try:
+            raise ValueError("the secret plan")
+        except ValueError:
+            ours.exception("a session %s could not be learnt from", "the secret plan")
+        ours.info("hook", extra={"fields": {"host": "codex"}})
+    finally:
+        for handler in set(ours.handlers) - set(before[0]):
+            ours.removeHandler(handler)
+            handler.close()
+        ours.level, ours.propagate = before[1:]
+
+    text = (home / NAME).read_text()
+    first, second = map(json.loads, text.splitlines())
+    assert "secret plan" not in text
+    assert first["error"] == "ValueError" and first["where"]
+    assert (second["what"], second["host"]) == ("hook", "codex")
+    assert stat.S_IMODE((home / NAME).stat().st_mode) == 0o600

@@ -1,0 +1,163 @@
+"""The table of hosts, and what is made from it."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from recollect.interfaces.hosts import templates
+from recollect.interfaces.hosts.bundles import FOLDER, bundles
+from recollect.interfaces.hosts.entries import is_ours, program_of
+from recollect.interfaces.hosts.shapes import EVENTS, SILENT
+from recollect.interfaces.hosts.table import HOSTS, Machine, running_program
+from recollect.memory.briefing.render import HOSTS as FORMATS
+
+ROOT = Path(__file__).parents[3]
+MACHINE = Machine(Path("/home/me"), ("/opt/my venv/bin/recollect",), {}, "linux")
+
+
+def test_the_hosts_are_those_that_a_briefing_can_be_written_for():
+    assert set(HOSTS) <= set(FORMATS)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_hook_is_installed_for_an_event_that_means_nothing_to_us(host):
+    unknown = [hook.event for hook in HOSTS[host].hooks if hook.event not in EVENTS[host]]
+    silent = [
+        hook.event for hook in HOSTS[host].hooks if hook.injects and EVENTS[host][hook.event].answer == SILENT
+    ]
+
+    assert unknown == []
+    assert silent == []
+
+
+def test_the_plugin_and_the_extension_are_what_the_table_says():
+    stale = [name for name, text in bundles().items() if (FOLDER / name).read_text(encoding="utf-8") != text]
+
+    assert stale == [], "run `python -m recollect.interfaces.hosts.bundles`"
+
+
+def test_the_marketplace_leads_to_the_plugin():
+    market = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text())
+
+    folder = ROOT / market["plugins"][0]["source"]
+
+    assert (
+        json.loads((folder / ".claude-plugin/plugin.json").read_text())["name"]
+        == market["plugins"][0]["name"]
+    )
+    assert (folder / "hooks/hooks.json").exists()
+    assert (folder / "skills/recollect/SKILL.md").exists()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_slash_commands_run_the_program_by_its_path(host):
+    texts = dict(templates.commands(HOSTS[host], MACHINE))
+
+    assert len(texts) == len(templates.COMMANDS)
+    for text in texts.values():
+        body = text.partition("Written by")[0] if host != "gemini" else text.partition("\n")[2]
+        assert "'/opt/my venv/bin/recollect' " in body
+        assert "`recollect " not in body
+        assert templates.MARK in text
+        assert host in ("claude-code", "codex", "opencode") or "$ARGUMENTS" not in text
+
+
+def test_the_commands_of_gemini_are_toml():
+    for name, text in templates.commands(HOSTS["gemini"], MACHINE):
+        assert {"description", "prompt"} == set(tomllib.loads(text)), name
+
+
+@pytest.mark.parametrize("host, taken", [("claude-code", "memory.md"), ("gemini", "memory.toml")])
+def test_a_command_that_the_host_has_itself_gets_another_name(host, taken):
+    names = [name for name, _ in templates.commands(HOSTS[host], MACHINE)]
+
+    assert taken not in names
+    assert taken.replace("memory", "recollect") in names
+
+
+def test_what_is_injected_states_facts():
+    texts = [templates.rules(host, "project", MACHINE)[1] for host in HOSTS.values()] + [
+        templates.skill(MACHINE)
+    ]
+
+    for text in texts:
+        assert not any(word in text.lower() for word in ("you must", "always ", "never ", "important:"))
+
+
+@pytest.mark.parametrize(
+    "value, ours",
+    [
+        ({"command": "/x/recollect", "args": ["mcp"]}, True),
+        ({"command": ["C:\\x\\recollect.exe", "mcp"]}, True),
+        ({"command": "'/my venv/recollect' hook codex Stop"}, True),
+        ({"command": "/usr/bin/python", "args": ["-m", "recollect", "hook", "cursor", "stop"]}, True),
+        ({"hooks": [{"command": "recollect hook codex Stop"}]}, True),
+        ({"hooks": [{"command": "recollect hook codex Stop"}, {"command": "lint"}]}, False),
+        ({"hooks": []}, False),
+        ({"command": "recollector hook x"}, False),
+        ({"command": "recollect search x"}, False),
+        ({"command": "my-recollect mcp"}, False),
+        ({"command": 1}, False),
+        ("recollect mcp", False),
+        (None, False),
+    ],
+)
+def test_our_entries_are_known_by_what_they_start(value, ours):
+    assert is_ours(value) is ours
+
+
+@pytest.mark.parametrize(
+    "value, program",
+    [
+        ({"command": "/x/recollect", "args": ["mcp"]}, "/x/recollect"),
+        ({"command": ["/x/recollect", "mcp"]}, "/x/recollect"),
+        ({"hooks": [{"command": "'/my venv/recollect' hook codex Stop"}]}, "/my venv/recollect"),
+        ({"command": "C:\\bin\\recollect.exe hook codex Stop"}, "C:\\bin\\recollect.exe"),
+    ],
+)
+def test_the_program_of_an_entry_is_found(value, program):
+    assert program_of(value) == program
+
+
+def test_the_running_program_is_named_by_its_path():
+    assert Path(running_program()[0]).is_absolute()
+    assert Path(running_program()[0]).exists()
+
+
+@pytest.mark.parametrize(
+    "platform, variables, expected",
+    [
+        ("linux", {}, "/home/me/.config/Code"),
+        ("linux", {"XDG_CONFIG_HOME": "/x"}, "/x/Code"),
+        ("darwin", {}, "/home/me/Library/Application Support/Code"),
+        ("win32", {}, "/home/me/AppData/Roaming/Code"),
+    ],
+)
+def test_vs_code_is_where_its_platform_has_it(platform, variables, expected):
+    machine = Machine(Path("/home/me"), ("x",), variables, platform)
+
+    assert machine.place(HOSTS["vscode"].sign, Path("/")) == Path(expected)
+
+
+def test_a_windows_command_line_is_quoted_the_windows_way():
+    from recollect.interfaces.hosts.entries import hook_entry
+
+    machine = Machine(Path("/u"), ("C:\\my venv\\recollect.exe",), {}, "win32")
+
+    entry = hook_entry(HOSTS["cursor"], HOSTS["cursor"].hooks[0], machine)
+
+    assert entry["command"] == '"C:\\my venv\\recollect.exe" hook cursor sessionStart'
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_page_of_a_host_tells_what_happens_at_each_event(host):
+    page = (ROOT / "docs/hosts" / f"{host}.md").read_text(encoding="utf-8")
+    rows = [
+        f"| `{hook.event}` | {hook.happens} | {'yes' if hook.injects else '–'} |"
+        for hook in HOSTS[host].hooks
+    ]
+
+    assert [row for row in rows if row not in page] == []
+    assert page.startswith(f"# {HOSTS[host].title}\n")

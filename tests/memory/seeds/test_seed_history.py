@@ -1,0 +1,118 @@
+import subprocess
+
+import pytest
+
+from recollect.memory.seeds.history import history
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Something to call with files and a message; each call is a commit."""
+    root = tmp_path / "shop"
+    root.mkdir()
+
+    def git(*arguments):
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+    git("init", "-q")
+    count = 0
+
+    def commit(message, *files):
+        nonlocal count
+        for name in files:
+            count += 1
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(f"{count}\n")
+        git("add", "-A")
+        git("commit", "-q", "--allow-empty", "-m", message)
+
+    commit.root = root
+    return commit
+
+
+def told(repository):
+    return [(seed.kind, seed.content, seed.file_paths) for seed in history(repository.root)]
+
+
+def test_files_that_change_together_are_told(repository):
+    for number in range(6):
+        repository(f"change {number}", "src/order.py", "src/price.py")
+    for number in range(20):
+        repository(f"price {number}", "src/price.py")
+    for number in range(4):
+        repository(f"seldom {number}", "src/a.py", "src/b.py")
+
+    assert told(repository) == [
+        (
+            "dependency_relation",
+            "When `src/order.py` changes, `src/price.py` usually does too.",
+            ("src/order.py", "src/price.py"),
+        )
+    ]
+
+
+def test_the_words_stay_the_same_when_the_numbers_grow(repository):
+    for number in range(6):
+        repository(f"change {number}", "src/order.py", "src/price.py")
+    before = told(repository)
+    for number in range(6):
+        repository(f"again {number}", "src/order.py", "src/price.py")
+
+    assert (
+        told(repository)
+        == before
+        == [
+            (
+                "dependency_relation",
+                "`src/order.py` and `src/price.py` change together.",
+                ("src/order.py", "src/price.py"),
+            )
+        ]
+    )
+
+
+def test_what_everyone_knows_to_change_together_is_not_told(repository):
+    for number in range(6):
+        repository(
+            f"change {number}", "src/order.py", "tests/test_order.py", "CHANGELOG.md", "uv.lock", "README.md"
+        )
+        repository(f"style {number}", "src/till.c", "src/till.h")
+        repository(f"large {number}", *(f"src/part{each}.py" for each in range(12)))
+
+    assert told(repository) == []
+
+
+def test_what_was_reverted_is_told_with_its_reason(repository):
+    repository("Use threads", "src/pool.py")
+    repository(
+        'Revert "Use threads (#12)"\n\nThis reverts commit 1f2e3d4.\n\nThe driver is not safe to share.',
+        "src/pool.py",
+    )
+    repository("Use processes", "src/pool.py")
+    repository('Revert "Use processes"\n\nThis reverts commit 1f2e3d4.', "src/pool.py")
+    repository('Reapply "Use processes"', "src/pool.py")
+
+    assert told(repository) == [
+        (
+            "gotcha",
+            '"Use threads" was tried and taken back: The driver is not safe to share.',
+            ("src/pool.py",),
+        )
+    ]
+
+
+def test_a_fix_that_names_its_cause_is_told(repository):
+    cause = "Orders were lost because the queue drops what it cannot parse."
+    repository(
+        f"Fix lost orders (#7)\n\n{cause}\n\nCloses #7\nSigned-off-by: Ada <ada@example.org>", "src/queue.py"
+    )
+    repository("Fix a typo", "src/queue.py")
+    repository("Add a queue\n\nIt is there because we need one for orders.", "src/queue.py")
+
+    assert told(repository) == [("gotcha", f"Fix lost orders: {cause}", ("src/queue.py",))]
+
+
+def test_there_is_no_history_without_git_or_commits(tmp_path, repository):
+    assert list(history(tmp_path)) == []
+    assert told(repository) == []

@@ -1,0 +1,112 @@
+import pytest
+
+from recollect.memory.seeds.instructions import instructions
+from recollect.text import block
+
+AGENTS = """# Guide
+
+You are an expert in payments.
+
+## Testing
+
+- Run `make test` before every commit,
+  and read what it says.
+- Never mock the database in integration tests.
+* pytest only
+1. Keep the fixtures in `tests/fixtures`.
+
+Always use the factory for orders. It is quick. Why is it quick?
+
+```bash
+- rm -rf build
+```
+
+| a | - table |
+
+> - quoted advice that is not ours
+
+## Layout
+
+- `src/api/`: the HTTP handlers and nothing else
+- **Careful**: the *price* is in [cents](docs/money.md), not euros
+- See docs/setup.md
+- Follow best practices
+"""
+
+
+def said(root, name="AGENTS.md", text=AGENTS):
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text(text)
+    return [(seed.kind, seed.content, seed.source) for seed in instructions(root)]
+
+
+def test_bullets_and_orders_are_statements_with_their_kind_and_place(tmp_path):
+    assert said(tmp_path) == [
+        ("convention", "Run `make test` before every commit, and read what it says.", "AGENTS.md:7"),
+        ("negative", "Never mock the database in integration tests.", "AGENTS.md:9"),
+        ("convention", "Testing: pytest only.", "AGENTS.md:10"),
+        ("convention", "Keep the fixtures in `tests/fixtures`.", "AGENTS.md:11"),
+        ("convention", "Always use the factory for orders.", "AGENTS.md:13"),
+        ("architecture", "`src/api/`: the HTTP handlers and nothing else.", "AGENTS.md:25"),
+        ("gotcha", "Careful: the price is in cents, not euros.", "AGENTS.md:26"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CLAUDE.md",
+        "GEMINI.md",
+        ".cursorrules",
+        ".cursor/rules/python/style.mdc",
+        ".windsurfrules",
+        ".windsurf/rules/a.md",
+        ".github/copilot-instructions.md",
+        ".github/instructions/x.instructions.md",
+        ".clinerules",
+        ".clinerules/rules.md",
+        "CONVENTIONS.md",
+    ],
+)
+def test_every_hosts_instructions_are_read(tmp_path, name):
+    found = said(tmp_path, name, "---\nglobs: '*.py'\n---\n- Use tabs for all of it\n")
+
+    assert found == [("convention", "Use tabs for all of it.", f"{name}:4")]
+
+
+def test_what_recollect_wrote_there_itself_is_left_out(tmp_path):
+    text = block.put("- Use tabs for all of it\n", "- They are searched with the MCP tool `search_memory`")
+
+    assert [content for _, content, _ in said(tmp_path, text=text)] == ["Use tabs for all of it."]
+
+
+def test_a_briefing_that_recollect_put_into_a_file_is_not_learnt_again(tmp_path):
+    assert said(tmp_path, text='<x source="recollect-memory">\n- Use tabs for all of it\n</x>') == []
+
+
+def test_two_names_of_one_file_are_read_once(tmp_path):
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+
+    assert len(said(tmp_path)) == 7
+
+
+def test_a_link_out_of_the_project_is_not_followed(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "secret.md").write_text("- Use the master password always\n")
+    (tmp_path / "shop" / "CLAUDE.md").symlink_to("../secret.md")
+
+    assert list(instructions(tmp_path / "shop")) == []
+
+
+def test_instructions_for_a_folder_say_which_one(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("- Run `make test` before every commit.\n")
+    for folder in ("packages/ui", "node_modules/left-pad"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "CLAUDE.md").write_text("- Never import from the server here.\n")
+
+    found = list(instructions(tmp_path))
+
+    assert [(seed.content, seed.kind, seed.source) for seed in found] == [
+        ("Run `make test` before every commit.", "convention", "AGENTS.md:1"),
+        ("In packages/ui: Never import from the server here.", "negative", "packages/ui/CLAUDE.md:1"),
+    ]

@@ -1,0 +1,181 @@
+import pytest
+
+from recollect.code.modules.map import Tools
+from recollect.memory.seeds.manifests import commands, manifests
+from recollect.memory.seeds.pipelines import pipelines
+from recollect.memory.seeds.readme import readme
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    "files, expected",
+    [
+        (
+            {
+                "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.11"\ndependencies = ["Django>=5", "celery[redis]"]\n'
+                '[dependency-groups]\ndev = ["pytest"]\n',
+                "uv.lock": "",
+            },
+            [
+                "Python 3.11 or newer is needed.",
+                "The frameworks here: Django and Celery.",
+                "The tests are written for pytest.",
+                "Python dependencies are managed with uv (uv.lock).",
+            ],
+        ),
+        (
+            {"pyproject.toml": '[tool.poetry.dependencies]\npython = "^3.9"\nflask = "*"\n'},
+            [
+                "Python 3.9 or newer is needed.",
+                "The frameworks here: Flask.",
+                "Python dependencies are managed with Poetry.",
+            ],
+        ),
+        (
+            {
+                "package.json": '{"engines": {"node": ">=20"}, "packageManager": "pnpm@9.1.0", "type": "module",'
+                ' "dependencies": {"react": "19", "next": "15"}, "devDependencies": {"vitest": "3"}}',
+                "tsconfig.json": '{\n  // all of it\n  "compilerOptions": {"strict": true},\n}',
+            },
+            [
+                "Node.js 20 or newer is needed.",
+                "Node packages are installed with pnpm.",
+                "JavaScript files are ES modules.",
+                "The frameworks here: React and Next.js.",
+                "The tests are written for Vitest.",
+                "TypeScript is checked in strict mode.",
+            ],
+        ),
+        (
+            {
+                "Cargo.toml": '[package]\nedition = "2021"\nrust-version = "1.75"\n[dependencies]\ntokio = "1"\naxum = { version = "0.7" }\n'
+            },
+            [
+                "Rust 1.75 or newer is needed.",
+                "The Rust edition is 2021.",
+                "The frameworks here: Tokio and Axum.",
+            ],
+        ),
+        (
+            {
+                "go.mod": "module x\n\ngo 1.22\n\nrequire (\n\tgithub.com/labstack/echo/v4 v4.11.0\n\tgithub.com/spf13/cobra v1.8.0\n)\n"
+            },
+            ["Go 1.22 or newer is needed.", "The frameworks here: Echo and Cobra."],
+        ),
+        (
+            {"pom.xml": "<java.version>21</java.version><artifactId>spring-boot-starter</artifactId>"},
+            ["Java 21 or newer is needed.", "The frameworks here: Spring Boot."],
+        ),
+        ({"build.gradle.kts": "kotlin { jvmToolchain(17) }"}, ["Java 17 or newer is needed."]),
+        (
+            {"Gemfile": 'ruby "3.3.0"\ngem "rails", "~> 7"\ngem "rspec-rails"\n'},
+            [
+                "Ruby 3.3.0 or newer is needed.",
+                "The frameworks here: Rails.",
+                "The tests are written for RSpec.",
+            ],
+        ),
+        (
+            {"composer.json": '{"require": {"php": "^8.2", "laravel/framework": "^11"}}'},
+            ["PHP 8.2 or newer is needed.", "The frameworks here: Laravel."],
+        ),
+        ({"CMakeLists.txt": "set(CMAKE_CXX_STANDARD 20)"}, ["The C++ standard is C++20."]),
+    ],
+)
+def test_manifests_tell_versions_and_frameworks(tmp_path, files, expected):
+    write(tmp_path, files)
+
+    assert [seed.content for seed in manifests(tmp_path)] == expected
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "package.json", "Cargo.toml", "composer.json", "go.mod"])
+@pytest.mark.parametrize("text", ["", "[", '{"dependencies": 3}', "[project]\ndependencies = 3\n", "\x00"])
+def test_a_broken_manifest_says_nothing(tmp_path, name, text):
+    write(tmp_path, {name: text})
+
+    assert list(manifests(tmp_path)) == []
+
+
+def test_the_commands_of_the_whole_project_are_conventions():
+    tools = (
+        Tools("", "make", {"test": "make test", "run": "make run"}),
+        Tools("web", "npm", {"test": "npm test"}),
+    )
+
+    assert [seed.content for seed in commands(tools)] == ["`make test` runs the tests."]
+
+
+def test_ci_tells_versions_and_services(tmp_path):
+    workflow = """
+jobs:
+  test:
+    strategy:
+      matrix:
+        python-version: ["3.11", "3.12"]  # all of them
+        node:
+          - 20
+          - 22
+    services:
+      db:
+        image: postgres:16
+      cache:
+        image: docker.io/library/redis
+    steps:
+      - uses: actions/setup-python
+        with:
+          python-version: ${{ matrix.python-version }}
+"""
+    write(tmp_path, {".github/workflows/test.yml": workflow})
+
+    assert [(seed.content, seed.source) for seed in pipelines(tmp_path)] == [
+        ("CI tests with Python 3.11 and 3.12.", ".github/workflows/test.yml:6"),
+        ("CI tests with Node.js 20 and 22.", ".github/workflows/test.yml:7"),
+        ("CI starts postgres and redis for the tests.", ".github/workflows/test.yml:10"),
+    ]
+
+
+README = """# Shop
+
+[![Build](x.svg)](https://ci.example)
+
+**Shop** is a till for small stores that works without a network.
+
+## Install
+
+    pip install shop
+
+## Development
+
+```console
+$ git clone https://example.org/shop
+$ pip install -e .[dev]  # once
+```
+
+### Running the tests
+
+```sh
+make test
+```
+"""
+
+
+def test_a_readme_tells_what_it_is_and_how_it_is_worked_on(tmp_path):
+    write(
+        tmp_path,
+        {
+            "README.md": README,
+            "CONTRIBUTING.md": "- Be kind to everyone here\n- Never commit without tests for it\n",
+        },
+    )
+
+    assert [(seed.content, seed.source) for seed in readme(tmp_path)] == [
+        ("Shop is a till for small stores that works without a network.", "README.md:5"),
+        ("For development it is set up with `pip install -e .[dev]`.", "README.md:11"),
+        ("The tests are run with `make test`.", "README.md:18"),
+        ("Never commit without tests for it.", "CONTRIBUTING.md:2"),
+    ]

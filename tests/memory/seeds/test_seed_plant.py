@@ -1,0 +1,148 @@
+import pytest
+
+import recollect.model as m
+from recollect.memory.seeds.find import MOST_SEEDS, find_seeds
+from recollect.memory.seeds.plant import plant
+
+RULES = "- Use tabs for indentation\n- Never push to main on a Friday\n- Put handlers into `src/api`\n"
+
+
+@pytest.fixture
+def seed(engine, folder, clock):
+    """Looks for seeds, and plants them."""
+
+    def seed():
+        found = find_seeds(folder)
+        return plant(engine.store, engine.remember, found, engine.settings.user, engine.project.id, clock())
+
+    return seed
+
+
+def test_seeds_are_candidates_that_say_where_they_come_from(engine, folder, seed):
+    (folder / "AGENTS.md").write_text(RULES)
+
+    planted = seed()
+
+    first = engine.get(planted.new[0])
+    assert planted.found == len(planted.new) == 3
+    assert (first.content, first.kind) == ("Use tabs for indentation.", "convention")
+    assert (first.source, first.standing, first.trust) == (m.Source.SEEDED, m.Standing.CANDIDATE, 0.6)
+    assert first.provenance[0].snippet == "AGENTS.md:1"
+
+
+def test_each_seed_waits_for_a_persons_word(engine, folder, seed):
+    (folder / "AGENTS.md").write_text(RULES)
+    seed()
+
+    asked = engine.questions("seed")
+    engine.decide(asked[0].review.id, "accept")
+
+    assert [each.review.reason for each in asked] == [f"found in AGENTS.md:{line}" for line in (1, 2, 3)]
+    assert engine.get(asked[0].memories[0].id).standing is m.Standing.CONFIRMED
+    assert len(engine.questions("seed")) == 2
+
+
+def test_a_second_time_adds_nothing_and_offers_nothing_that_was_rejected(engine, folder, seed, clock):
+    (folder / "AGENTS.md").write_text(RULES)
+    seed()
+    for each in engine.questions("seed"):
+        engine.decide(each.review.id, "reject")
+    clock.advance(days=60)
+    engine.care.purge()
+
+    again = seed()
+
+    assert (again.found, again.new) == (3, ())
+    assert engine.list() == ()
+    assert engine.questions("seed") == ()
+
+
+def test_what_is_new_is_added_the_next_time(engine, folder, seed):
+    (folder / "AGENTS.md").write_text(RULES)
+    seed()
+    (folder / "AGENTS.md").write_text(RULES + "- Ask before you add a dependency\n")
+
+    again = seed()
+
+    assert [engine.get(name).content for name in again.new] == ["Ask before you add a dependency."]
+
+
+def test_what_is_known_already_is_not_asked_about(engine, folder, seed):
+    engine.remember("Use tabs for indentation.", kind="convention")
+    (folder / "AGENTS.md").write_text(RULES)
+
+    planted = seed()
+
+    assert (planted.found, len(planted.new)) == (3, 2)
+
+
+def test_secrets_are_taken_out_on_the_way(engine, folder, seed):
+    (folder / "AGENTS.md").write_text("- Log in with password hunter2-correct-horse on staging\n")
+
+    seed()
+
+    texts = [memory.content for memory in engine.list()]
+    assert len(texts) == 1
+    assert "hunter2" not in texts[0]
+
+
+def test_there_are_never_more_than_can_be_reviewed(engine, folder, seed):
+    (folder / "AGENTS.md").write_text(
+        "".join(f"- Use the colour number {each} for shop {each}\n" for each in range(200))
+    )
+    (folder / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.11"\n')
+
+    found = find_seeds(folder)
+
+    assert len(found) <= MOST_SEEDS
+    assert "Python 3.11 or newer is needed." in [each.content for each in found]
+
+
+def test_what_is_kept_out_of_version_control_is_not_looked_at(folder):
+    (folder / "CLAUDE.md").write_text(RULES)
+    (folder / ".gitignore").write_text("CLAUDE.md\n")
+
+    assert find_seeds(folder) == []
+
+
+def test_an_empty_folder_has_no_seeds(folder, seed):
+    assert seed().found == 0
+
+
+def test_of_two_that_cannot_both_be_true_the_surer_is_offered(folder):
+    (folder / "ruff.toml").write_text("line-length = 100\n")
+    (folder / ".flake8").write_text("[flake8]\nmax-line-length = 79\n")
+
+    assert [each.content for each in find_seeds(folder)] == [
+        "Lines of Python are at most 100 characters long (ruff)."
+    ]
+
+
+def test_no_seed_takes_the_place_of_another(engine, folder, seed):
+    (folder / "pyproject.toml").write_text(
+        '[project]\nrequires-python = ">=3.11"\ndependencies = ["flask"]\n[dependency-groups]\ndev = ["pytest"]\n'
+        "[tool.ruff]\nline-length = 100\n[tool.mypy]\nstrict = true\n[tool.pyright]\n[tool.black]\n"
+    )
+    (folder / "package.json").write_text(
+        '{"engines": {"node": ">=20"}, "packageManager": "pnpm@9", "dependencies": {"vue": "3"}}'
+    )
+    (folder / "README.md").write_text("# Shop\n\n## Tests\n\n```sh\nmake test\n```\n")
+
+    planted = seed()
+
+    assert len(planted.new) == len(engine.list()) >= 9
+
+
+def test_what_was_planted_before_an_interrupt_is_asked_about_the_next_time(engine, folder, clock, seed):
+    (folder / "AGENTS.md").write_text(RULES)
+
+    def interrupted(*args, **options):
+        engine.remember(*args, **options)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plant(engine.store, interrupted, find_seeds(folder), engine.settings.user, engine.project.id, clock())
+
+    again = seed()
+
+    assert len(engine.list()) == len(again.new) == len(engine.questions("seed")) == 3

@@ -1,0 +1,137 @@
+"""Each tool's settings, as its own documentation writes them."""
+
+import pytest
+
+from recollect.memory.seeds.styles import styles
+
+
+def found(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return {seed.content: seed for seed in styles(root)}
+
+
+@pytest.mark.parametrize(
+    "name, text, expected",
+    [
+        (
+            "pyproject.toml",
+            "[tool.ruff]\nline-length = 110\n",
+            "Lines of Python are at most 110 characters long (ruff).",
+        ),
+        (
+            "ruff.toml",
+            "[format]\nquote-style = 'single'\n",
+            "Strings in Python are written in single quotes (ruff).",
+        ),
+        ("ruff.toml", "[lint]\nselect = ['E', 'F', 'I']\n", "Ruff checks the rule sets E, F and I."),
+        (
+            "pyproject.toml",
+            "[tool.black]\nline-length = 99\n",
+            "Lines of Python are at most 99 characters long (black).",
+        ),
+        ("pyproject.toml", "[tool.mypy]\nstrict = true\n", "mypy checks the types, in strict mode."),
+        (
+            "setup.cfg",
+            "[flake8]\nmax-line-length = 90\n",
+            "Lines of Python are at most 90 characters long (flake8).",
+        ),
+        (
+            ".prettierrc",
+            '{"semi": false, "singleQuote": true, "tabWidth": 2, // wide\n "printWidth": 100}',
+            "Prettier formats the code: lines up to 100 characters, indentation of 2 spaces, single quotes and no semicolons.",
+        ),
+        (
+            ".prettierrc",
+            "semi: true\nuseTabs: true\n",
+            "Prettier formats the code: indentation by tabs and semicolons.",
+        ),
+        (
+            "package.json",
+            '{"prettier": {"trailingComma": "none"}}',
+            "Prettier formats the code: no trailing commas.",
+        ),
+        (
+            "biome.json",
+            '{"formatter": {"indentStyle": "tab", "lineWidth": 120}, "javascript": {"formatter": {"quoteStyle": "single"}}}',
+            "Biome formats and lints the code: lines up to 120 characters, indentation by tabs and single quotes.",
+        ),
+        (".eslintrc.json", '{"extends": ["airbnb", "prettier"]}', "ESLint extends airbnb and prettier."),
+        ("eslint.config.js", "export default [];", "ESLint checks the code, as eslint.config.js says."),
+        (
+            ".editorconfig",
+            "root = true\n[*]\nindent_style = space\nindent_size = 4\n[Makefile]\nindent_style = tab\n",
+            "Indentation is 4 spaces in all files and tabs in Makefile (.editorconfig).",
+        ),
+        ("rustfmt.toml", "max_width = 120\n", "Lines of Rust are at most 120 characters long (rustfmt)."),
+        (
+            "Cargo.toml",
+            '[lints.clippy]\nunwrap_used = "deny"\n',
+            "Cargo refuses code that breaks the lints unwrap_used (deny).",
+        ),
+        (
+            ".golangci.yml",
+            "linters:\n  enable:\n    - errcheck\n    - govet\n",
+            "golangci-lint runs errcheck and govet.",
+        ),
+        (
+            "checkstyle.xml",
+            '<module name="LineLength">\n<property name="max" value="140"/>\n</module>',
+            "Lines of Java are at most 140 characters long (Checkstyle).",
+        ),
+        (
+            ".rubocop.yml",
+            "Layout/LineLength:\n  Max: 130\n",
+            "Lines of Ruby are at most 130 characters long (RuboCop).",
+        ),
+        (
+            ".rubocop.yml",
+            "Style/StringLiterals:\n  EnforcedStyle: double_quotes\n",
+            "Strings in Ruby are written in double quotes (RuboCop).",
+        ),
+        ("phpcs.xml", '<ruleset><rule ref="PSR12"/></ruleset>', "PHP_CodeSniffer checks PSR12."),
+        (
+            ".clang-format",
+            "BasedOnStyle: Google\nIndentWidth: 4\n",
+            "clang-format formats C and C++: based on Google and indentation of 4.",
+        ),
+        (
+            ".pre-commit-config.yaml",
+            "repos:\n- repo: x\n  hooks:\n  - id: ruff\n  - id: trailing-whitespace\n  - id: mypy\n",
+            "Before a commit pre-commit runs ruff and mypy.",
+        ),
+    ],
+)
+def test_a_tools_settings_are_conventions(tmp_path, name, text, expected):
+    seeds = found(tmp_path, {name: text})
+
+    assert expected in seeds
+    assert seeds[expected].kind == "convention"
+    assert seeds[expected].source.startswith(name)
+
+
+def test_a_seed_says_on_which_line_it_stands(tmp_path):
+    seeds = found(tmp_path, {"pyproject.toml": "[project]\nname = 'x'\n\n[tool.ruff]\nline-length = 100\n"})
+
+    assert seeds["Lines of Python are at most 100 characters long (ruff)."].source == "pyproject.toml:5"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pyproject.toml",
+        "ruff.toml",
+        "biome.json",
+        ".prettierrc",
+        ".eslintrc.json",
+        "setup.cfg",
+        "Cargo.toml",
+        ".editorconfig",
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["", "\x00\x01", "[[[", "{" * 5000, "[tool]\nruff = 3", '{"formatter": []}', "[flake8\n"]
+)
+def test_a_broken_file_says_nothing(tmp_path, name, text):
+    assert found(tmp_path, {name: text}) == {}
