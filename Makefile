@@ -6,12 +6,12 @@ STAMP := $(VENV)/.installed
 CODE := src tests bench scripts
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
-.PHONY: run test lint types tests bench matrix format clean
+.PHONY: run test lint types layers tests bench matrix format clean
 
 run: $(STAMP)
 	@$(BIN)/python -m recollect demo
 
-test: lint types tests
+test: lint types layers tests
 
 lint: $(STAMP)
 	$(BIN)/python -m ruff check $(CODE)
@@ -20,8 +20,12 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/python -m mypy
 
+layers: $(STAMP)
+	$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
+
+# One test process per core, up to eight.
 tests: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)

@@ -20,7 +20,7 @@ CAPACITY = 300
 def run(small: bool = False) -> dict[str, Any]:
     sys.path += [
         str(_TESTS),
-        str(_TESTS / "tend"),
+        str(_TESTS / "memory" / "maintenance"),
     ]  # the same simulation as tests/memory/maintenance/test_year.py, there in short
     from fakes import FakeClock
     from year import Year, lines_of, unexplained
