@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from jsonc_texts import texts
 
+from jsonc_texts import texts
 from recollect.interfaces.hosts.entries import hook_entry, server_entry
 from recollect.interfaces.hosts.pieces import JsonPiece
 from recollect.interfaces.hosts.table import HOSTS, Machine

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 import recollect.model as m
-from recollect.interfaces.cli.explain import first_because, say_reasons
+from recollect.interfaces.cli.explain import first_because, print_parts
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PATH = "“login loop” → #a1b2c3 —tag incident→ #d4e5f6"
@@ -84,8 +84,8 @@ def test_two_that_are_as_good_are_called_that(combined):
 
 
 def test_a_part_that_changes_nothing_has_no_bar(capsys):
-    say_reasons(hit({"meaning": 0.5, "words": 0.0, "kind": -0.1}))
-    say_reasons(hit({"recency": 1.5, "use": 1.0, "words": 0.0}, "product"))
+    print_parts(hit({"meaning": 0.5, "words": 0.0, "kind": -0.1}))
+    print_parts(hit({"recency": 1.5, "use": 1.0, "words": 0.0}, "product"))
 
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names == ["meaning", "kind", "recency", "words"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from jsonc_texts import texts
 
+from jsonc_texts import texts
 from recollect.errors import Refused
 from recollect.interfaces.hosts import rules
 from recollect.interfaces.hosts.change import Change, apply

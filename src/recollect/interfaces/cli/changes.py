@@ -3,32 +3,32 @@
 import click
 
 import recollect.model as m
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, at_most, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, limit_option, open_engine, shared_options
 
 
 @click.command()
-@at_most(20)
-@shared
+@limit_option(20)
+@shared_options
 @click.pass_obj
-def changes(door: Door, limit: int) -> None:
+def changes(cli: CliContext, limit: int) -> None:
     """List what was done to memories, each with the id that undoes it.
 
     Consolidations, compactions, merges, imports, what was forgotten or found wrong: each can be taken back for 30 days.
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = engine.care.changes(limit)
-    if door.json:
-        look.say_json(found)
+    if cli.json:
+        output.print_json(found)
         return
     if not found:
         click.echo("Nothing has been changed here yet that could be undone.")
-    names = look.short_ids([change.id for change in found])
+    names = output.short_ids([change.id for change in found])
     rows = [
-        (name, look.moment(change.at), change.action, look.one_line(change.summary) + _status(change))
+        (name, output.moment(change.at), change.action, output.one_line(change.summary) + _status(change))
         for name, change in zip(names, found, strict=True)
     ]
-    for line in look.table(rows, ("yellow", "", "cyan")):
+    for line in output.table(rows, ("yellow", "", "cyan")):
         click.echo(line)
 
 
@@ -40,20 +40,20 @@ def _status(change: m.Change) -> str:
 
 @click.command()
 @click.argument("change", metavar="ID")
-@shared
+@shared_options
 @click.pass_obj
-def undo(door: Door, change: str) -> None:
+def undo(cli: CliContext, change: str) -> None:
     """Take back a change as a whole: ID as `recollect changes` lists it.
 
     Memories that have changed since are left alone, and named.
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         undone = engine.care.undo(change)
-    if door.json:
-        look.say_json(undone)
+    if cli.json:
+        output.print_json(undone)
         return
-    click.echo(f"Undone: {look.count(len(undone.restored), 'memory is', 'memories are')} as before.")
+    click.echo(f"Undone: {output.count(len(undone.restored), 'memory is', 'memories are')} as before.")
     if undone.left_alone:
-        names = ", ".join(look.short_ids(undone.left_alone[:10]))
+        names = ", ".join(output.short_ids(undone.left_alone[:10]))
         more = len(undone.left_alone) - 10
         click.echo(f"Changed since, and left alone: {names}{f' and {more} more' if more > 0 else ''}.")

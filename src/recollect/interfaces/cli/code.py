@@ -12,8 +12,8 @@ from recollect.code.codebase import Codebase
 from recollect.code.graph.graph import CodeGraph, outer, path_of
 from recollect.code.graph.impact import Reached
 from recollect.code.graph.nodes import OUTSIDE, Edge, Symbol
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, at_most, open_engine, shared, text_of
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, limit_option, open_engine, read_text, shared_options
 
 if TYPE_CHECKING:
     from recollect.code.relevant.search import FileHit
@@ -26,7 +26,7 @@ possible = click.option(
 
 
 @click.group()
-@shared
+@shared_options
 def graph() -> None:
     """Ask who calls what, what depends on what, and what a task touches.
 
@@ -39,53 +39,53 @@ def graph() -> None:
 
 @graph.command()
 @click.argument("path")
-@shared
+@shared_options
 @click.pass_obj
-def file(door: Door, path: str) -> None:
+def file(cli: CliContext, path: str) -> None:
     """Show what the file at PATH defines, and where."""
-    with _asked(door) as (code, found):
+    with _asked(cli) as (code, found):
         path = _file(code, found, path)
     symbols = found.outline(path)
-    if door.json:
+    if cli.json:
         told = {"path": path, "language": found.language(path), "doc": found.file_doc(path)}
-        look.say_json({**told, "symbols": [_symbol_json(each) for each in symbols]})
+        output.print_json({**told, "symbols": [_symbol_json(each) for each in symbols]})
         return
-    click.echo(click.style(look.one_line(path), bold=True) + f"  {found.language(path)}")
+    click.echo(click.style(output.one_line(path), bold=True) + f"  {found.language(path)}")
     if found.file_doc(path):
-        click.echo(look.one_line(found.file_doc(path)))
-    for line in look.table([_outline_row(each) for each in symbols], ["bright_black"]):
+        click.echo(output.one_line(found.file_doc(path)))
+    for line in output.table([_outline_row(each) for each in symbols], ["bright_black"]):
         click.echo(line)
 
 
 @graph.command()
 @click.argument("name")
-@shared
+@shared_options
 @click.pass_obj
-def symbol(door: Door, name: str) -> None:
+def symbol(cli: CliContext, name: str) -> None:
     """Find where NAME is defined: a function, a class, a variable."""
-    with _asked(door) as (_, found):
+    with _asked(cli) as (_, found):
         symbols = found.symbols_named(name)
-    if door.json:
-        look.say_json({"symbols": [_symbol_json(each) for each in symbols]})
+    if cli.json:
+        output.print_json({"symbols": [_symbol_json(each) for each in symbols]})
         return
     for each in symbols:
         click.echo(f"{click.style(_place(each), fg='cyan')}  {each.kind}  {_written(each)}")
         if each.doc:
-            click.echo(f"    {look.one_line(each.doc)}")
+            click.echo(f"    {output.one_line(each.doc)}")
         callers, callees = len(found.callers(each.id)), len(found.callees(each.id))
-        click.echo(f"    {look.count(callers, 'caller')}, calls {look.count(callees, 'time')}")
+        click.echo(f"    {output.count(callers, 'caller')}, calls {output.count(callees, 'time')}")
 
 
 @graph.command()
 @click.argument("name")
 @possible
-@at_most(50)
-@shared
+@limit_option(50)
+@shared_options
 @click.pass_obj
-def callers(door: Door, name: str, possible: bool, limit: int) -> None:
+def callers(cli: CliContext, name: str, possible: bool, limit: int) -> None:
     """List the calls of NAME, and how each was found."""
     _say_calls(
-        door,
+        cli,
         name,
         limit,
         lambda found, id: found.callers(id, possible),
@@ -96,13 +96,13 @@ def callers(door: Door, name: str, possible: bool, limit: int) -> None:
 @graph.command()
 @click.argument("name")
 @possible
-@at_most(50)
-@shared
+@limit_option(50)
+@shared_options
 @click.pass_obj
-def callees(door: Door, name: str, possible: bool, limit: int) -> None:
+def callees(cli: CliContext, name: str, possible: bool, limit: int) -> None:
     """List what NAME calls, and how each was found."""
     _say_calls(
-        door,
+        cli,
         name,
         limit,
         lambda found, id: found.callees(id, possible),
@@ -114,39 +114,39 @@ def callees(door: Door, name: str, possible: bool, limit: int) -> None:
 @click.argument("path", metavar="FILE")
 @click.option("--reverse", is_flag=True, help="The files that depend on it instead.")
 @possible
-@at_most(50)
-@shared
+@limit_option(50)
+@shared_options
 @click.pass_obj
-def deps(door: Door, path: str, reverse: bool, possible: bool, limit: int) -> None:
+def deps(cli: CliContext, path: str, reverse: bool, possible: bool, limit: int) -> None:
     """List what FILE depends on: files of the project and what is outside."""
-    with _asked(door) as (code, found):
+    with _asked(cli) as (code, found):
         path = _file(code, found, path)
         edges = found.dependents(path, possible) if reverse else found.dependencies(path, possible)
-    _say_edges(door, {"path": path, "reverse": reverse}, edges, limit, "Nothing, as far as is known.")
+    _say_edges(cli, {"path": path, "reverse": reverse}, edges, limit, "Nothing, as far as is known.")
 
 
 @graph.command()
 @click.argument("path", metavar="FILE")
 @possible
-@at_most(50)
-@shared
+@limit_option(50)
+@shared_options
 @click.pass_obj
-def impact(door: Door, path: str, possible: bool, limit: int) -> None:
+def impact(cli: CliContext, path: str, possible: bool, limit: int) -> None:
     """List what may break when FILE changes, the likeliest first."""
-    with _asked(door) as (code, found):
+    with _asked(cli) as (code, found):
         path = _file(code, found, path)
         reached = found.impact(path, possible)
-    if door.json:
+    if cli.json:
         told = [_reached_json(each) for each in reached[:limit]]
-        look.say_json({"path": path, "reached": told, "left_off": max(len(reached) - limit, 0)})
+        output.print_json({"path": path, "reached": told, "left_off": max(len(reached) - limit, 0)})
         return
     if not reached:
         click.echo("Nothing, as far as is known.", err=True)
     rows = [
-        (f"{each.weight:.2f}", str(each.distance), look.one_line(each.id), _because(each.because))
+        (f"{each.weight:.2f}", str(each.distance), output.one_line(each.id), _because(each.because))
         for each in reached[:limit]
     ]
-    for line in look.table(rows, ["blue", "bright_black", "cyan"]):
+    for line in output.table(rows, ["blue", "bright_black", "cyan"]):
         click.echo(line)
     _say_left_off(len(reached), limit)
 
@@ -160,16 +160,16 @@ def impact(door: Door, path: str, possible: bool, limit: int) -> None:
     show_default=True,
     help="Tokens that the lines to read may have.",
 )
-@at_most(10)
-@shared
+@limit_option(10)
+@shared_options
 @click.pass_obj
-def relevant(door: Door, words: tuple[str, ...], budget: int, limit: int) -> None:
+def relevant(cli: CliContext, words: tuple[str, ...], budget: int, limit: int) -> None:
     """Rank files and symbols for TEXT (- for input), with the lines to read."""
-    text = text_of(words)
-    with _asked(door) as (code, _):
+    text = read_text(words)
+    with _asked(cli) as (code, _):
         found = code.relevant(text, limit=limit, budget=budget)
-    if door.json:
-        look.say_json(
+    if cli.json:
+        output.print_json(
             {
                 "files": found.files,
                 "symbols": [{**_symbol_json(each.symbol), "score": each.score} for each in found.symbols],
@@ -180,34 +180,34 @@ def relevant(door: Door, words: tuple[str, ...], budget: int, limit: int) -> Non
         return
     if not found.files:
         click.echo("Nothing here seems to be about that.", err=True)
-    for line in look.table([_file_row(each) for each in found.files], ["blue", "cyan"]):
+    for line in output.table([_file_row(each) for each in found.files], ["blue", "cyan"]):
         click.echo(line)
     for snippet in found.snippets:
         first, last = snippet.lines
-        click.echo("\n" + click.style(look.one_line(f"{snippet.path}:{first}-{last}"), bold=True))
-        click.echo(look.printable(snippet.text))
+        click.echo("\n" + click.style(output.one_line(f"{snippet.path}:{first}-{last}"), bold=True))
+        click.echo(output.printable(snippet.text))
 
 
 def _say_calls(
-    door: Door, name: str, limit: int, ask: Callable[[CodeGraph, str], Sequence[Edge]], otherwise: str
+    cli: CliContext, name: str, limit: int, ask: Callable[[CodeGraph, str], Sequence[Edge]], otherwise: str
 ) -> None:
-    with _asked(door) as (_, found):
+    with _asked(cli) as (_, found):
         symbols = found.symbols_named(name)
         edges = [edge for each in symbols for edge in ask(found, each.id)]
-    _say_edges(door, {"symbols": [each.id for each in symbols]}, edges, limit, otherwise)
+    _say_edges(cli, {"symbols": [each.id for each in symbols]}, edges, limit, otherwise)
 
 
 # asking
 
 
 @contextlib.contextmanager
-def _asked(door: Door) -> Iterator[tuple[Codebase, CodeGraph]]:
+def _asked(cli: CliContext) -> Iterator[tuple[Codebase, CodeGraph]]:
     """The graph as the files are now; who waits for it sees how far it is."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         with _shown_progress() as progress:
             done = engine.code.refresh(progress)
-        if done.parsed and not door.json:
-            click.echo(f"Read {look.count(done.parsed, 'file')} in {done.seconds:.1f} s.", err=True)
+        if done.parsed and not cli.json:
+            click.echo(f"Read {output.count(done.parsed, 'file')} in {done.seconds:.1f} s.", err=True)
         yield engine.code, engine.code.graph
 
 
@@ -252,7 +252,11 @@ def _reached_json(reached: Reached) -> dict[str, Any]:
 
 def _file_row(hit: "FileHit") -> tuple[str, str, str]:
     why = sorted((item for item in hit.why.items() if item[1] >= _TELLING), key=lambda part: -part[1])
-    return f"{hit.score:.2f}", look.one_line(hit.path), ", ".join(f"{name} {part:.2f}" for name, part in why)
+    return (
+        f"{hit.score:.2f}",
+        output.one_line(hit.path),
+        ", ".join(f"{name} {part:.2f}" for name, part in why),
+    )
 
 
 def _outline_row(symbol: Symbol) -> tuple[str, str]:
@@ -261,27 +265,29 @@ def _outline_row(symbol: Symbol) -> tuple[str, str]:
     while inside != symbol.path:
         depth, inside = depth + 1, outer(inside)
     mark = {"class": "class ", "function": "def "}.get(symbol.kind, "")
-    doc = f"  {look.one_line(symbol.doc)}" if symbol.doc else ""
+    doc = f"  {output.one_line(symbol.doc)}" if symbol.doc else ""
     return f"{symbol.line}-{symbol.end}", f"{'  ' * depth}{mark}{_written(symbol)}{doc}"
 
 
 def _written(symbol: Symbol) -> str:
-    return look.one_line(symbol.name + symbol.signature)
+    return output.one_line(symbol.name + symbol.signature)
 
 
 def _place(symbol: Symbol) -> str:
-    return look.one_line(f"{symbol.path}:{symbol.line}")
+    return output.one_line(f"{symbol.path}:{symbol.line}")
 
 
-def _say_edges(door: Door, asked: dict[str, Any], edges: Sequence[Edge], limit: int, otherwise: str) -> None:
-    if door.json:
+def _say_edges(
+    cli: CliContext, asked: dict[str, Any], edges: Sequence[Edge], limit: int, otherwise: str
+) -> None:
+    if cli.json:
         told = [_edge_json(edge) for edge in edges[:limit]]
-        look.say_json({**asked, "edges": told, "left_off": max(len(edges) - limit, 0)})
+        output.print_json({**asked, "edges": told, "left_off": max(len(edges) - limit, 0)})
         return
     if not edges:
         click.echo(otherwise, err=True)
     rows = [(f"{edge.confidence:.2f}", edge.rule, *_ends(edge)) for edge in edges[:limit]]
-    for line in look.table(rows, ["blue", "bright_black", "cyan"]):
+    for line in output.table(rows, ["blue", "bright_black", "cyan"]):
         click.echo(line)
     _say_left_off(len(edges), limit)
 
@@ -290,11 +296,11 @@ def _ends(edge: Edge) -> tuple[str, str]:
     source = f"{path_of(edge.source)}:{edge.line}" if edge.line else path_of(edge.source)
     name = edge.source.partition("::")[2]
     target = edge.target.removeprefix(OUTSIDE) + (" (outside)" if edge.target.startswith(OUTSIDE) else "")
-    return look.one_line(f"{source} {name}"), look.one_line(f"{edge.kind} {target}")
+    return output.one_line(f"{source} {name}"), output.one_line(f"{edge.kind} {target}")
 
 
 def _because(edge: Edge) -> str:
-    return look.one_line(f"{edge.kind} {edge.target} ({edge.rule} {edge.confidence:.2f}, line {edge.line})")
+    return output.one_line(f"{edge.kind} {edge.target} ({edge.rule} {edge.confidence:.2f}, line {edge.line})")
 
 
 def _say_left_off(count: int, limit: int) -> None:

@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from recollect.interfaces.cli.door import shared
+from recollect.interfaces.cli.command import shared_options
 
 _INSTALL = {
     "bash": "recollect completion bash >> ~/.bashrc",
@@ -14,7 +14,7 @@ _INSTALL = {
 
 @click.command()
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
-@shared
+@shared_options
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the completion script for your shell.

@@ -6,8 +6,8 @@ import click
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, excluding, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
 from recollect.llm import ledger
 from recollect.llm.consent import WHAT_GOES, agreement, place
 from recollect.llm.preview import PURPOSES, REQUEST, preview
@@ -19,41 +19,41 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--show-prompt", type=click.Choice(PURPOSES), help="Print what would be sent, for an example.")
 @click.option("--agree", is_flag=True, help="Agree that texts are sent to the sidecar that is set up.")
-@shared
+@shared_options
 @click.pass_obj
-def cost(door: Door, show_prompt: str | None, agree: bool) -> None:
+def cost(cli: CliContext, show_prompt: str | None, agree: bool) -> None:
     """Show what the sidecar has cost, and what would be sent to it.
 
     \b
     recollect cost
     recollect cost --show-prompt verify
     """
-    excluding(show_prompt=show_prompt, agree=agree)
-    with open_engine(door) as engine:
+    refuse_both(show_prompt=show_prompt, agree=agree)
+    with open_engine(cli) as engine:
         if show_prompt:
-            _show_prompt(door, engine, show_prompt)
+            _show_prompt(cli, engine, show_prompt)
             return
         if agree:
             _agree(engine)
         found = ledger.costs(engine.settings, engine.store, m.utc_now())
-    if door.json:
-        look.say_json(found)
+    if cli.json:
+        output.print_json(found)
         return
     _say_standing(found)
     rows = [("today", found.today), ("7 days", found.week), *sorted(found.by_purpose.items())]
-    for line in look.table([_row(name, spent) for name, spent in rows], ("", "", "")):
+    for line in output.table([_row(name, spent) for name, spent in rows], ("", "", "")):
         click.echo(line)
     money = f"{found.daily_cost:.2f}" if found.priced else "any money: no price is set"
     click.echo(f"A day may take {found.daily_tokens:,} tokens and {money}.")
 
 
-def _show_prompt(door: Door, engine: "Engine", purpose: str) -> None:
+def _show_prompt(cli: CliContext, engine: "Engine", purpose: str) -> None:
     hits = engine.search(REQUEST, 5).results if purpose == "verify" else ()
     text = preview(engine.settings, purpose, hits)
-    if door.json:
-        look.say_json({"purpose": purpose, "place": place(engine.settings), "prompt": text})
+    if cli.json:
+        output.print_json({"purpose": purpose, "place": place(engine.settings), "prompt": text})
         return
-    click.echo(look.printable(text))
+    click.echo(output.printable(text))
 
 
 def _agree(engine: "Engine") -> None:
@@ -69,7 +69,7 @@ def _say_standing(found: ledger.Costs) -> None:
     if not found.place:
         click.echo(f"The sidecar is {found.sidecar}: nothing is sent, and nothing costs.")
         return
-    where = click.style(look.one_line(found.place), bold=True)
+    where = click.style(output.one_line(found.place), bold=True)
     if not found.may_send:
         click.echo(f"Nothing is sent to {where} until you agree. It would get {WHAT_GOES}.")
         click.echo(
@@ -78,9 +78,9 @@ def _say_standing(found: ledger.Costs) -> None:
         return
     click.echo(f"The sidecar is {where}. It gets {WHAT_GOES}.")
     if found.rests_until:
-        click.echo(f"It failed, and is left alone until {look.moment(found.rests_until)}.")
+        click.echo(f"It failed, and is left alone until {output.moment(found.rests_until)}.")
 
 
 def _row(name: str, spent: ledger.Spent) -> tuple[str, ...]:
     failed = f" ({spent.failed} failed)" if spent.failed else ""
-    return name, look.count(spent.calls, "call") + failed, f"{spent.tokens:,} tokens", f"{spent.cost:.4f}"
+    return name, output.count(spent.calls, "call") + failed, f"{spent.tokens:,} tokens", f"{spent.cost:.4f}"

@@ -9,71 +9,73 @@ import click
 import recollect.model as m
 from recollect.config import load_settings
 from recollect.errors import Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, at_most, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, limit_option, shared_options
 from recollect.interfaces.daemon import client
 from recollect.interfaces.daemon.log import NAME
 
 
 @click.group()
-@shared
+@shared_options
 def daemon() -> None:
     """The process in the background that hooks talk to."""
 
 
 @daemon.command()
-@shared
+@shared_options
 @click.pass_obj
-def status(door: Door) -> None:
+def status(cli: CliContext) -> None:
     """Show whether it is running, since when, and what it has done."""
-    home = load_settings(door.home).home
+    home = load_settings(cli.home).home
     said = client.status(home)
-    if door.json:
-        look.say_json({"running": client.is_running(home), **(said or {})})
+    if cli.json:
+        output.print_json({"running": client.is_running(home), **(said or {})})
         return
     if said is None:
         stuck = client.is_running(home)
         click.echo("It is running and does not answer." if stuck else "It is not running. A hook starts it.")
         return
-    since = look.moment(m.from_text(said["since"]))
+    since = output.moment(m.from_text(said["since"]))
     click.echo(f"Process {said['pid']}, version {said['version']}, since {since}, {said['memory_mb']} MB.")
-    click.echo(f"{look.count(said['events'], 'event')} in {look.count(said['sessions'], 'open session')}.")
+    click.echo(
+        f"{output.count(said['events'], 'event')} in {output.count(said['sessions'], 'open session')}."
+    )
     if said["waiting"]:
         click.echo("Events wait to be taken in.")
     if said["refused"]:
-        click.echo(f"{look.count(said['refused'], 'request')} refused or cut off.")
+        click.echo(f"{output.count(said['refused'], 'request')} refused or cut off.")
     if said["last_error"]:
         click.echo(
-            f"The last thing that went wrong: {look.one_line(said['last_error'])}; `recollect daemon logs`."
+            f"The last thing that went wrong: {output.one_line(said['last_error'])}; `recollect daemon logs`."
         )
 
 
 @daemon.command()
-@shared
+@shared_options
 @click.pass_obj
-def stop(door: Door) -> None:
+def stop(cli: CliContext) -> None:
     """Let it finish what is at hand and leave. The next hook starts it anew."""
-    stopped = client.stop(load_settings(door.home).home)
-    if door.json:
-        look.say_json({"stopped": stopped})
+    stopped = client.stop(load_settings(cli.home).home)
+    if cli.json:
+        output.print_json({"stopped": stopped})
         return
     click.echo("It has left." if stopped else "It was not running.")
 
 
 @daemon.command()
-@at_most(20)
-@shared
+@limit_option(20)
+@shared_options
 @click.pass_obj
-def logs(door: Door, limit: int) -> None:
+def logs(cli: CliContext, limit: int) -> None:
     """Print its last lines. What is said or remembered is never in them."""
-    lines = _last(load_settings(door.home).home / NAME, limit)
-    if door.json:
-        look.say_json({"lines": lines})
+    lines = _last(load_settings(cli.home).home / NAME, limit)
+    if cli.json:
+        output.print_json({"lines": lines})
         return
     for line in lines:
         more = {key: value for key, value in line.items() if key not in ("at", "level", "what", "pid")}
         told = " ".join(f"{key}={value}" for key, value in more.items())
-        click.echo(look.one_line(f"{line.get('at', '')}  {line.get('what', '')}  {told}".rstrip()))
+        click.echo(output.one_line(f"{line.get('at', '')}  {line.get('what', '')}  {told}".rstrip()))
 
 
 def _last(file: Path, limit: int) -> list[dict[str, Any]]:
@@ -97,9 +99,9 @@ def _last(file: Path, limit: int) -> list[dict[str, Any]]:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("host")
 @click.argument("event")
-@shared
+@shared_options
 @click.pass_obj
-def hook(door: Door, host: str, event: str) -> None:
+def hook(cli: CliContext, host: str, event: str) -> None:
     """Take one event of a host from standard input. Hosts call this.
 
     Prints what the host should add to its context, if anything, and always exits 0.

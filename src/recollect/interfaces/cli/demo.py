@@ -2,11 +2,11 @@
 
 import click
 
-from recollect.interfaces.cli.door import shared
+from recollect.interfaces.cli.command import shared_options
 
 
 @click.command()
-@shared
+@shared_options
 def demo() -> None:
     """Watch it work on a small sample project.
 

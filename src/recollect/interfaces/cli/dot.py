@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import recollect.model as m
-from recollect.interfaces.cli.show import cut, one_line, short_ids
+from recollect.interfaces.cli.output import cut, one_line, short_ids
 from recollect.kinds import kind_of
 
 _COLOURS = {  # by family of kinds

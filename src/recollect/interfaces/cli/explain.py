@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import recollect.model as m
-from recollect.interfaces.cli.show import glyph, one_line
+from recollect.interfaces.cli.output import glyph, one_line
 
 _BAR = 20  # cells for a part of 1
 _WORDS_NAMED = 3
@@ -109,7 +109,7 @@ def _multiplied(hit: m.Hit) -> bool:
     return bool(hit.why.get("combined") == "product")
 
 
-def say_reasons(hit: m.Hit) -> None:
+def print_parts(hit: m.Hit) -> None:
     """What the score is made of, a bar a part, greatest first, each with where it comes from."""
     times = _multiplied(hit)
     for name, value in sorted(_parts(hit).items(), key=lambda part: -abs(part[1])):

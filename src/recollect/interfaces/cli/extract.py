@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.errors import Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, open_engine, shared, time_of
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, parse_time, shared_options
 
 if TYPE_CHECKING:
     from recollect.work.sessions.transcript import Learning
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--since", metavar="TIME", help="The hosts' own session files since then: 30d, 2026-05-01.")
-@shared
+@shared_options
 @click.pass_obj
-def extract(door: Door, files: tuple[Path, ...], since: str | None) -> None:
+def extract(cli: CliContext, files: tuple[Path, ...], since: str | None) -> None:
     """Learn from the transcripts that agents leave behind.
 
     \b
@@ -29,15 +29,15 @@ def extract(door: Door, files: tuple[Path, ...], since: str | None) -> None:
     """
     if bool(files) == (since is not None):
         raise click.UsageError("Give files, or --since.", click.get_current_context())
-    with open_engine(door) as engine:
-        paths = list(files) if since is None else engine.session_files(time_of(since))
+    with open_engine(cli) as engine:
+        paths = list(files) if since is None else engine.session_files(parse_time(since))
         missing = [path for path in files if not path.is_file()]
         if missing:
             raise Refused(f"There is no file {str(missing[0])!r}.", "Check the path.")
-        with look.progress("Reading", sum(path.stat().st_size for path in paths)) as advance:
+        with output.progress("Reading", sum(path.stat().st_size for path in paths)) as advance:
             learning = engine.learn_from(paths, own_only=since is not None, progress=advance)
-    if door.json:
-        look.say_json(_as_json(learning))
+    if cli.json:
+        output.print_json(_as_json(learning))
         return
     _say(learning, len(paths))
 
@@ -62,17 +62,17 @@ def _say(learning: "Learning", asked: int) -> None:
         click.echo("No host has left session files since then.")
         return
     click.echo(
-        f"{look.count(learning.files, 'file')}, {look.count(len(learning.sessions), 'session')},"
-        f" {look.count(learning.findings, 'finding')};"
-        f" {look.count(len(learning.promoted), 'memory', 'memories')} made of them."
+        f"{output.count(learning.files, 'file')}, {output.count(len(learning.sessions), 'session')},"
+        f" {output.count(learning.findings, 'finding')};"
+        f" {output.count(len(learning.promoted), 'memory', 'memories')} made of them."
     )
     if learning.elsewhere:
-        click.echo(f"{look.count(learning.elsewhere, 'session')} of other projects passed over.")
+        click.echo(f"{output.count(learning.elsewhere, 'session')} of other projects passed over.")
     for line in learning.refused:
-        click.echo(f"Not read: {look.one_line(line)}", err=True)
+        click.echo(f"Not read: {output.one_line(line)}", err=True)
     if learning.report.skipped:
-        click.echo(f"{look.count(learning.report.skipped, 'line')} could not be read:", err=True)
+        click.echo(f"{output.count(learning.report.skipped, 'line')} could not be read:", err=True)
     for problem in learning.report.problems:
-        click.echo(f"  {look.one_line(str(problem))}", err=True)
+        click.echo(f"  {output.one_line(str(problem))}", err=True)
     if learning.promoted:
-        click.echo(f"Next: recollect show {learning.promoted[0][-look.SHORT_ID :]}")
+        click.echo(f"Next: recollect show {learning.promoted[0][-output.SHORT_ID :]}")

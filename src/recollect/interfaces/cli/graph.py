@@ -6,8 +6,15 @@ import click
 from click.shell_completion import CompletionItem
 
 import recollect.model as m
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import MEMORY, RELATION, Door, links_of, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import (
+    MEMORY,
+    RELATION,
+    CliContext,
+    links_of,
+    open_engine,
+    shared_options,
+)
 from recollect.interfaces.cli.dot import as_dot
 from recollect.interfaces.cli.files import replacing, standard_output
 
@@ -23,16 +30,16 @@ from recollect.interfaces.cli.files import replacing, standard_output
     help="relates_to, supersedes, contradicts, derived_from, depends_on or caused_by.",
 )
 @click.option("--weight", type=float, default=1.0, show_default=True, help="How strong, above 0 and up to 1.")
-@shared
+@shared_options
 @click.pass_obj
-def link(door: Door, source: str, target: str, relation: str, weight: float) -> None:
+def link(cli: CliContext, source: str, target: str, relation: str, weight: float) -> None:
     """Link memory A to memory B."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         made = engine.link(source, target, relation, weight)
-    if door.json:
-        look.say_json({"link": made})
+    if cli.json:
+        output.print_json({"link": made})
         return
-    click.echo(f"Linked {made.source} {look.glyph('→', '->')} {made.target} ({made.relation})")
+    click.echo(f"Linked {made.source} {output.glyph('→', '->')} {made.target} ({made.relation})")
 
 
 class _Links(click.Group):
@@ -51,7 +58,7 @@ class _Links(click.Group):
 
 
 @click.group(cls=_Links, no_args_is_help=False, subcommand_metavar="ID | export [FILE]")
-@shared
+@shared_options
 def links() -> None:
     """List what a memory is linked to, or export the graph.
 
@@ -63,18 +70,18 @@ def links() -> None:
 
 @click.command(name="ID")
 @click.argument("memory_id", metavar="", type=MEMORY)  # the usage has ID for a name already
-@shared
+@shared_options
 @click.pass_obj
-def _links_of(door: Door, memory_id: str) -> None:
+def _links_of(cli: CliContext, memory_id: str) -> None:
     """List what a memory is linked to, either way."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = links_of(engine, engine.get(memory_id))
-    if door.json:
-        look.say_json({"links": [link for link, _ in found]})
+    if cli.json:
+        output.print_json({"links": [link for link, _ in found]})
         return
     if not found:
         click.echo("It has no links. `recollect link A B` makes one.", err=True)
-    look.say_links(found)
+    output.print_links(found)
 
 
 @links.command(name="export")
@@ -85,31 +92,33 @@ def _links_of(door: Door, memory_id: str) -> None:
     type=click.Choice(["dot", "json"]),
     help="dot for Graphviz, json for programs [dot; json with --json].",
 )
-@shared
+@shared_options
 @click.pass_obj
-def export_links(door: Door, file: str, form: str | None) -> None:
+def export_links(cli: CliContext, file: str, form: str | None) -> None:
     """Write the memory graph to a file or standard output.
 
     \b
     recollect links export | dot -Tsvg > graph.svg
     """
-    if file == "-" and door.json and form == "dot":
+    if file == "-" and cli.json and form == "dot":
         raise click.UsageError("--json and --format dot exclude each other.", click.get_current_context())
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         memories, found = engine.memory_graph()
-    if (form or ("json" if file == "-" and door.json else "dot")) == "dot":
+    if (form or ("json" if file == "-" and cli.json else "dot")) == "dot":
         text = as_dot(memories, found)
     else:
-        text = m.dumps({"memories": [look.memory_json(each) for each in memories], "links": found}) + "\n"
+        text = m.dumps({"memories": [output.memory_json(each) for each in memories], "links": found}) + "\n"
     if file == "-":
         standard_output().write(text)
         return
     with replacing(Path(file)) as out:
         out.write(text)
-    if door.json:
-        look.say_json({"memories": len(memories), "links": len(found), "file": str(Path(file).absolute())})
+    if cli.json:
+        output.print_json(
+            {"memories": len(memories), "links": len(found), "file": str(Path(file).absolute())}
+        )
         return
-    click.echo(f"Exported {look.count(len(found), 'link')} to {look.printable(file)}")
+    click.echo(f"Exported {output.count(len(found), 'link')} to {output.printable(file)}")
 
 
 @click.command()
@@ -118,44 +127,44 @@ def export_links(door: Door, file: str, form: str | None) -> None:
 @click.option(
     "-r", "--remove", "removed", metavar="NAME", multiple=True, help="Take this tag off; repeat for more."
 )
-@shared
+@shared_options
 @click.pass_obj
-def tag(door: Door, memory_id: str, names: tuple[str, ...], removed: tuple[str, ...]) -> None:
+def tag(cli: CliContext, memory_id: str, names: tuple[str, ...], removed: tuple[str, ...]) -> None:
     """Add tags to a memory, or take them off."""
     ctx = click.get_current_context()
     if not names and not removed:
         raise click.UsageError("Give a tag to add, or --remove NAME.", ctx)
     if both := set(names) & set(removed):
         raise click.UsageError(f"{both.pop()!r} cannot be both added and --remove'd.", ctx)
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         memory = engine.tag(memory_id, add=names, remove=removed)
-    if door.json:
-        look.say_json({"memory": look.memory_json(memory)})
+    if cli.json:
+        output.print_json({"memory": output.memory_json(memory)})
         return
-    click.echo(look.one_line(f"Tags of {memory.id}: {', '.join(memory.tags) or 'none'}"))
+    click.echo(output.one_line(f"Tags of {memory.id}: {', '.join(memory.tags) or 'none'}"))
 
 
 @click.command()
-@shared
+@shared_options
 @click.pass_obj
-def conflicts(door: Door) -> None:
+def conflicts(cli: CliContext) -> None:
     """List contradictions that wait for you to settle them."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = engine.conflicts()
-    if door.json:
+    if cli.json:
         pairs = [
-            {"link": link, "a": look.memory_json(first), "b": look.memory_json(second)}
+            {"link": link, "a": output.memory_json(first), "b": output.memory_json(second)}
             for link, first, second in found
         ]
-        look.say_json({"conflicts": pairs})
+        output.print_json({"conflicts": pairs})
         return
     if not found:
         click.echo("No contradictions are open.", err=True)
     for link, first, second in found:
-        for letter, line in zip("AB", look.memory_table([first, second]), strict=True):
+        for letter, line in zip("AB", output.memory_table([first, second]), strict=True):
             click.echo(f"{letter}  {line}")
         click.echo(
-            f"   {look.one_line(link.reason)}; `recollect resolve {first.id} {second.id} --keep A|B|both`\n"
+            f"   {output.one_line(link.reason)}; `recollect resolve {first.id} {second.id} --keep A|B|both`\n"
         )
 
 
@@ -163,16 +172,18 @@ def conflicts(door: Door) -> None:
 @click.argument("first", metavar="A", type=MEMORY)
 @click.argument("second", metavar="B", type=MEMORY)
 @click.option("--keep", metavar="A|B|both", required=True, help="Which is true: A, B (or its id), or both.")
-@shared
+@shared_options
 @click.pass_obj
-def resolve(door: Door, first: str, second: str, keep: str) -> None:
+def resolve(cli: CliContext, first: str, second: str, keep: str) -> None:
     """Settle a contradiction between memories A and B. The loser stays on record as superseded."""
     keep = keep.upper() if keep in ("a", "b") else keep
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         engine.resolve(first, second, keep)
         a, b = engine.get(first), engine.get(second)
-    if door.json:
-        look.say_json({"a": look.memory_json(a), "b": look.memory_json(b)})
+    if cli.json:
+        output.print_json({"a": output.memory_json(a), "b": output.memory_json(b)})
         return
     for name, memory in (("A", a), ("B", b)):
-        click.echo(f"{name}  {memory.id} is {memory.state}: {look.cut(look.one_line(memory.content), 60)}")
+        click.echo(
+            f"{name}  {memory.id} is {memory.state}: {output.cut(output.one_line(memory.content), 60)}"
+        )

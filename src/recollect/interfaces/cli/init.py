@@ -11,8 +11,8 @@ import click
 
 import recollect.model as m
 from recollect.errors import EmbedderUnavailable, RecollectError
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, shared_options
 
 if TYPE_CHECKING:
     from recollect.code.modules.map import ModuleMap, Tools
@@ -30,9 +30,9 @@ _MOST_MODULES = 6
     "--agree", metavar="URL", help="Agree that texts of memories are sent to this embedding server."
 )
 @click.option("--no-seeds", is_flag=True, help="Do not look for conventions in the project's files.")
-@shared
+@shared_options
 @click.pass_obj
-def init(door: Door, subproject: bool, agree: str | None, no_seeds: bool) -> None:
+def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -> None:
     """Begin here: get to know the project, its code and its conventions.
 
     It says which project this folder belongs to and why, reads the code, and offers what the project says of itself
@@ -40,12 +40,12 @@ def init(door: Door, subproject: bool, agree: str | None, no_seeds: bool) -> Non
     theirs. Safe to repeat: only what is new is added.
     """
     if subproject or agree:
-        with open_engine(door) as engine:
+        with open_engine(cli) as engine:
             if agree:
                 engine.agree(agree)
             if subproject:
                 engine.declare_subproject()
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         engine.register()
         begun = _Begun()
         with begun.step("code"):
@@ -65,17 +65,17 @@ def init(door: Door, subproject: bool, agree: str | None, no_seeds: bool) -> Non
             begun.say("vectors", {"made": made}, f"{made:,} made" if made else "")
             begun.notes += [note] if note else []
         project, total = engine.project, engine.count()
-    if door.json:
+    if cli.json:
         said = {"project": project, "memories": total, "vectors_made": made, "notes": begun.notes}
-        look.say_json(said | {name: begun.found.get(name) for name in ("code", "map", "stale", "seeds")})
+        output.print_json(said | {name: begun.found.get(name) for name in ("code", "map", "stale", "seeds")})
         return
     if project:
-        name = click.style(look.one_line(project.name), bold=True)
-        click.echo(f"Project {name} ({look.one_line(project.why)}).")
-    for line in look.table(begun.rows, ["green", "bright_black"]):
+        name = click.style(output.one_line(project.name), bold=True)
+        click.echo(f"Project {name} ({output.one_line(project.why)}).")
+    for line in output.table(begun.rows, ["green", "bright_black"]):
         click.echo(line)
-    click.echo(f"{look.count(total, 'memory', 'memories')} in reach.")
-    look.say_notes(begun.notes)
+    click.echo(f"{output.count(total, 'memory', 'memories')} in reach.")
+    output.print_notes(begun.notes)
     click.echo(_next(total, begun.found.get("seeds") or {}))
 
 
@@ -85,7 +85,7 @@ def make_vectors(engine: "Engine") -> tuple[int, str]:
         missing = engine.count_missing()
         if not missing:
             return 0, ""
-        with look.progress("Making vectors", missing) as advance:
+        with output.progress("Making vectors", missing) as advance:
             return engine.embed_missing(advance), ""
     except EmbedderUnavailable as error:
         return 0, f"No vectors for now: {error.message} {error.hint}".strip()
@@ -116,12 +116,12 @@ class _Begun:
         self.found[name] = {**self.found[name], "seconds": round(seconds, 3)}
         for number, line in enumerate(filter(None, self._told[name])):
             self.rows.append(
-                ("" if number else name, "" if number else f"{seconds:.1f} s", look.one_line(line))
+                ("" if number else name, "" if number else f"{seconds:.1f} s", output.one_line(line))
             )
 
 
 def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
-    with look.progress("Reading the code", 100) as advance:
+    with output.progress("Reading the code", 100) as advance:
         done = engine.code.refresh(_hundredths(advance))
     engine.code.read_history()
     graph = engine.code.graph
@@ -137,9 +137,9 @@ def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
         "edges": edges,
     }
     common = ", ".join(f"{number:,} {name}" for name, number in languages.most_common(_MOST_LANGUAGES))
-    read = f"{look.count(done.files, 'file')}{f' ({common})' if common else ''}"
+    read = f"{output.count(done.files, 'file')}{f' ({common})' if common else ''}"
     told = (
-        f"{read}; {look.count(symbols, 'symbol')}, {look.count(edges, 'link')} between them"
+        f"{read}; {output.count(symbols, 'symbol')}, {output.count(edges, 'link')} between them"
         if symbols
         else read
     )
@@ -164,7 +164,9 @@ def _hundredths(advance: Callable[[int], None] | None) -> Callable[[int, int], N
 def _about_map(found: "ModuleMap") -> tuple[dict[str, Any], str]:
     commands = found.tools[0].commands if found.tools else {}
     modules = [module.name for module in found.modules if module.kind == "code"]
-    told = look.count(len(modules), "module") + (f": {', '.join(modules[:_MOST_MODULES])}" if modules else "")
+    told = output.count(len(modules), "module") + (
+        f": {', '.join(modules[:_MOST_MODULES])}" if modules else ""
+    )
     more = ", …" if len(modules) > _MOST_MODULES else ""
     tested = f"; tests with `{commands['test']}`" if "test" in commands else ""
     return {"modules": modules, "commands": commands}, f"{told}{more}{tested}" if modules else ""
@@ -173,7 +175,7 @@ def _about_map(found: "ModuleMap") -> tuple[dict[str, Any], str]:
 def _look_at_anchors(engine: "Engine") -> tuple[dict[str, Any], str]:
     stale = engine.check_code()
     told = (
-        f"{look.count(len(stale), 'memory', 'memories')} about code that has changed since" if stale else ""
+        f"{output.count(len(stale), 'memory', 'memories')} about code that has changed since" if stale else ""
     )
     return {"memories": list(stale)}, told
 
@@ -190,13 +192,13 @@ def _find_seeds(engine: "Engine", tools: "Sequence[Tools]") -> tuple[dict[str, A
     )
     waiting = len(engine.questions("seed"))
     return {"found": planted.found, "new": list(planted.new), "waiting": waiting}, (
-        f"{look.count(planted.found, 'statement')} found, {len(planted.new):,} of them new"
+        f"{output.count(planted.found, 'statement')} found, {len(planted.new):,} of them new"
     )
 
 
 def _next(total: int, seeds: Mapping[str, Any]) -> str:
     if waiting := seeds.get("waiting"):
-        return f"I found {look.count(waiting, 'convention')} in your project. Review? `recollect review --kind seed`"
+        return f"I found {output.count(waiting, 'convention')} in your project. Review? `recollect review --kind seed`"
     if not total:
         return 'Next: recollect remember "Tests need a running Redis" --kind gotcha'
     return 'Next: recollect search "why do the tests fail"'

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.errors import NoSuchFolder, Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, Name, excluding, shared_or_whole_project
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, Name, refuse_both, shared_options_with_whole_project
 
 if TYPE_CHECKING:
     from recollect.interfaces.daemon.chain import Installation
@@ -39,9 +39,9 @@ _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @_user
 @_dry_run
 @_yes
-@shared_or_whole_project
+@shared_options_with_whole_project
 @click.pass_obj
-def install(door: Door, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
+def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
     """Give a coding agent memory: hooks, MCP server, slash commands, a skill.
 
     Shows what it would write and asks. What is there stays; `recollect uninstall` takes out exactly what was put in. Without
@@ -53,14 +53,14 @@ def install(door: Door, host: str | None, user: bool, dry_run: bool, yes: bool) 
     """
     from recollect.interfaces.hosts.plan import plan_install
 
-    work = _Work(door, user, dry_run, yes)
+    work = _Work(cli, user, dry_run, yes)
     if host is not None:
         work.do(host, plan_install, "Connected", work.where)
         return
     found = _present(work.machine)
     connected = {each.host.name for each in work.installed()}
-    if door.json or not _watched():
-        _list_found(door, found, connected)
+    if cli.json or not _watched():
+        _list_found(cli, found, connected)
         return
     if not found:
         click.echo("No agent that Recollect knows is here.", err=True)
@@ -75,9 +75,9 @@ def install(door: Door, host: str | None, user: bool, dry_run: bool, yes: bool) 
 @_user
 @_dry_run
 @_yes
-@shared_or_whole_project
+@shared_options_with_whole_project
 @click.pass_obj
-def uninstall(door: Door, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
+def uninstall(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
     """Take out of a coding agent what `install` put in, and nothing else.
 
     A file that nobody has changed since is byte for byte what it was. Your memories stay. Without HOST it goes
@@ -85,37 +85,37 @@ def uninstall(door: Door, host: str | None, user: bool, dry_run: bool, yes: bool
     """
     from recollect.interfaces.hosts.plan import plan_uninstall
 
-    work = _Work(door, user, dry_run, yes)
+    work = _Work(cli, user, dry_run, yes)
     if host is not None:
         work.do(host, plan_uninstall, "Disconnected", work.where)
         return
     connected = work.installed()
-    if door.json:
+    if cli.json:
         rows = [{"host": each.host.name, "scope": each.scope, "root": _root(each)} for each in connected]
-        look.say_json({"connected": rows})
+        output.print_json({"connected": rows})
         return
     if not connected:
         click.echo("No agent is connected.", err=True)
     for each in connected:
         if not _watched():
-            click.echo(look.one_line(f"{each.name}: {each.undoing}"))
-        elif click.confirm(f"Disconnect {look.one_line(each.name)}?"):
+            click.echo(output.one_line(f"{each.name}: {each.undoing}"))
+        elif click.confirm(f"Disconnect {output.one_line(each.name)}?"):
             work.go_on_after(each.host.name, plan_uninstall, "Disconnected", (each.scope, each.root))
 
 
 class _Work:
     """Where to install, and how to go about it."""
 
-    def __init__(self, door: Door, user: bool, dry_run: bool, yes: bool) -> None:
+    def __init__(self, cli: CliContext, user: bool, dry_run: bool, yes: bool) -> None:
         from recollect.config import load_settings
         from recollect.interfaces.hosts.ledger import Ledger
         from recollect.interfaces.hosts.table import this_machine
 
-        excluding(user=user, project=door.project or door.whole_project)
+        refuse_both(user=user, project=cli.project or cli.whole_project)
         self.machine: Machine = this_machine()
-        self.ledger: Ledger = Ledger(load_settings(door.home).home)
-        self._door, self._dry_run, self._yes = door, dry_run, yes
-        self.where = _where(door)
+        self.ledger: Ledger = Ledger(load_settings(cli.home).home)
+        self._cli, self._dry_run, self._yes = cli, dry_run, yes
+        self.where = _where(cli)
 
     def installed(self) -> list["Installation"]:
         from recollect.interfaces.daemon.chain import installations
@@ -127,7 +127,7 @@ class _Work:
         try:
             self.do(name, plan_for, verb, where)
         except Refused as error:
-            look.say_error(error, as_json=False)
+            output.print_error(error, as_json=False)
 
     def do(self, name: str, plan_for: "_Planner", verb: str, where: tuple[str, Path]) -> None:
         """Plan it, show it, ask, carry it out."""
@@ -135,21 +135,21 @@ class _Work:
         from recollect.interfaces.hosts.table import host_named
 
         plan = plan_for(host_named(name), *where, self.machine, self.ledger)
-        if not self._door.json:
+        if not self._cli.json:
             _show(plan, whole=self._dry_run)
         agreed = not self._dry_run and (not plan.changes or self._agreed())
         if agreed and (plan.changes or plan.forget):
             carry_out(plan, self.ledger)
-        if self._door.json:
-            look.say_json(_as_json(plan, done=agreed and bool(plan.changes)))
+        if self._cli.json:
+            output.print_json(_as_json(plan, done=agreed and bool(plan.changes)))
             return
-        look.say_notes(plan.notes)
+        output.print_notes(plan.notes)
         self._say(plan, verb, agreed=agreed)
 
     def _agreed(self) -> bool:
         if self._yes:
             return True
-        if self._door.json or not _watched():
+        if self._cli.json or not _watched():
             raise Refused(
                 "Nothing was changed: nobody could be asked.",
                 "--yes says that you agree; --dry-run only shows it.",
@@ -157,37 +157,37 @@ class _Work:
         return click.confirm("Write this?", default=True)
 
     def _say(self, plan: "Plan", verb: str, *, agreed: bool) -> None:
-        where = look.one_line(plan.where)
+        where = output.one_line(plan.where)
         if not plan.changes:
             click.echo(f"{plan.host.title}, {where}: nothing to do.")
             for each in self.installed() if verb == "Disconnected" else ():
                 if each.host == plan.host:
-                    click.echo(look.one_line(f"{each.name}: {each.undoing}"))
+                    click.echo(output.one_line(f"{each.name}: {each.undoing}"))
         elif not agreed:
             click.echo("Nothing was changed.")
         else:
             click.echo(f"{verb}: {plan.host.title}, {where}.")
             if verb == "Connected":
                 click.echo(plan.host.after)
-                if self._door.home:
+                if self._cli.home:
                     click.echo("Agents use the home that RECOLLECT_HOME names where they run, not --home.")
                 if plan.scope == "project":
                     click.echo("The files name a program of this machine: they are not for others' clones.")
 
 
-def _where(door: Door) -> tuple[str, Path]:
+def _where(cli: CliContext) -> tuple[str, Path]:
     """For the user; or for a project: the folder that was named, else the repository we stand in."""
     from recollect.code.project import look as look_at
     from recollect.config import expand_home
 
-    if door.project in set(_names()) and not Path(door.project).is_dir():
-        raise click.UsageError(f"Put the host first: {door.project} --project.", click.get_current_context())
-    if door.project:
-        folder = expand_home(door.project)
+    if cli.project in set(_names()) and not Path(cli.project).is_dir():
+        raise click.UsageError(f"Put the host first: {cli.project} --project.", click.get_current_context())
+    if cli.project:
+        folder = expand_home(cli.project)
         if not folder.is_dir():
             raise NoSuchFolder(folder)
         return "project", folder.resolve()
-    if door.whole_project:
+    if cli.whole_project:
         return "project", look_at(Path.cwd()).root
     return "user", expand_home("~")
 
@@ -207,9 +207,9 @@ def _present(machine: "Machine") -> list["Host"]:
     ]
 
 
-def _list_found(door: Door, found: list["Host"], connected: set[str]) -> None:
-    if door.json:
-        look.say_json(
+def _list_found(cli: CliContext, found: list["Host"], connected: set[str]) -> None:
+    if cli.json:
+        output.print_json(
             {
                 "found": [
                     {"host": host.name, "title": host.title, "connected": host.name in connected}
@@ -226,7 +226,7 @@ def _list_found(door: Door, found: list["Host"], connected: set[str]) -> None:
         (host.title, "connected" if host.name in connected else "found", f"recollect install {host.name}")
         for host in found
     ]
-    for line in look.table(rows, ["", "green"]):
+    for line in output.table(rows, ["", "green"]):
         click.echo(line)
 
 
@@ -235,14 +235,14 @@ def _show(plan: "Plan", *, whole: bool) -> None:
         if change.before is None and not whole:
             lines = (change.after or b"").count(b"\n")
             click.echo(
-                f"{click.style('new', fg='green')}  {look.one_line(str(change.path))} ({look.count(lines, 'line')})"
+                f"{click.style('new', fg='green')}  {output.one_line(str(change.path))} ({output.count(lines, 'line')})"
             )
         elif change.after is None and not whole:
-            click.echo(f"{click.style('gone', fg='red')}  {look.one_line(str(change.path))}")
+            click.echo(f"{click.style('gone', fg='red')}  {output.one_line(str(change.path))}")
         else:
             for line in change.diff.split("\n"):
                 colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-                click.echo(click.style(look.printable(line), fg=colour))
+                click.echo(click.style(output.printable(line), fg=colour))
 
 
 def _as_json(plan: "Plan", *, done: bool) -> dict[str, object]:

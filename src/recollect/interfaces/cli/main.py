@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from recollect.errors import RecollectError
-from recollect.interfaces.cli.door import Door, shared
-from recollect.interfaces.cli.show import say_error
+from recollect.interfaces.cli.command import CliContext, shared_options
+from recollect.interfaces.cli.output import print_error
 
 # The commands in the order of `--help`; a command's module is imported when it is called.
 SECTIONS = {
@@ -111,7 +111,7 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="recollect", message="recollect %(version)s")
-@shared
+@shared_options
 def cli() -> None:
     """Long-term memory for coding agents: local, offline, explained.
 
@@ -135,18 +135,18 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    door = Door()
+    context = CliContext()
     settings: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
     try:
-        code = cli.main(arguments, "recollect", standalone_mode=False, obj=door, **settings)
+        code = cli.main(arguments, "recollect", standalone_mode=False, obj=context, **settings)
     except RecollectError as error:
-        say_error(error, as_json=door.json)
+        print_error(error, as_json=context.json)
         code = 1
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and (text := _text_after_dash(error, arguments)):
             return _run([f" {each}" if each == text else each for each in arguments])
-        if door.json or "--json" in arguments:
-            say_error(RecollectError(error.format_message(), _usage(error)), "UsageError", as_json=True)
+        if context.json or "--json" in arguments:
+            print_error(RecollectError(error.format_message(), _usage(error)), "UsageError", as_json=True)
         else:
             error.show()
         code = error.exit_code

@@ -9,8 +9,8 @@ import recollect.model as m
 from recollect.code.modules.map import SLOTS, Kind, Module, ModuleMap
 from recollect.code.modules.merge import Correction
 from recollect.code.modules.task import Touched
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, excluding, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
 
 _SOME = 12  # files shown of a module
 
@@ -18,7 +18,7 @@ _SOME = 12  # files shown of a module
 @click.group(name="map", invoke_without_command=True, no_args_is_help=False)
 @click.option("--task", metavar="TEXT", help="Only the modules that this task touches, best first.")
 @click.option("--rescan", is_flag=True, help="Look at all files again; what was learnt and corrected stays.")
-@shared
+@shared_options
 @click.pass_context
 def map(ctx: click.Context, task: str | None, rescan: bool) -> None:
     """Show the project's modules and how it is built, tested and linted.
@@ -31,30 +31,30 @@ def map(ctx: click.Context, task: str | None, rescan: bool) -> None:
         if task or rescan:
             raise click.UsageError(f"--task and --rescan do not go with `{ctx.invoked_subcommand}`.", ctx)
         return
-    excluding(task=task, rescan=rescan)
-    door = ctx.ensure_object(Door)
-    with open_engine(door) as engine:
+    refuse_both(task=task, rescan=rescan)
+    cli = ctx.ensure_object(CliContext)
+    with open_engine(cli) as engine:
         maps = engine.maps
         found = maps.rescan() if rescan else maps.current()
         if task is not None:
-            _say_touched(found, engine.modules_for(task), as_json=door.json)
+            _say_touched(found, engine.modules_for(task), as_json=cli.json)
             return
-    if door.json:
-        look.say_json(map_json(found))
+    if cli.json:
+        output.print_json(map_json(found))
         return
     _say_map(found)
 
 
 @map.command()
 @click.argument("module")
-@shared
+@shared_options
 @click.pass_obj
-def show(door: Door, module: str) -> None:
+def show(cli: CliContext, module: str) -> None:
     """Show all that is known of MODULE."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = engine.maps.current()
         wanted = found.find(module)
-    _say_module(found, wanted, as_json=door.json)
+    _say_module(found, wanted, as_json=cli.json)
 
 
 @map.command()
@@ -68,10 +68,10 @@ def show(door: Door, module: str) -> None:
 @click.option("--remove-file", "removed", metavar="FILE", multiple=True, help="It does not; repeat for more.")
 @click.option("--merge-with", metavar="OTHER", help="OTHER goes up in it.")
 @click.option("--split-off", metavar="NEW", help="The files of --add-file become a module NEW.")
-@shared
+@shared_options
 @click.pass_obj
 def update(
-    door: Door,
+    cli: CliContext,
     module: str,
     name: str | None,
     description: str | None,
@@ -83,11 +83,11 @@ def update(
 ) -> None:
     """Correct what the map says of MODULE. No scan takes that back."""
     said = Correction(name, description, dependencies or None, added, removed, merge_with, split_off)
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         maps = engine.maps
         changed = maps.correct(module, said)
         found = maps.current()
-    _say_module(found, changed, as_json=door.json)
+    _say_module(found, changed, as_json=cli.json)
 
 
 def map_json(found: ModuleMap) -> dict[str, Any]:
@@ -109,12 +109,14 @@ def _say_map(found: ModuleMap) -> None:
         click.echo("There is no code here to map.", err=True)
     code = [each for each in found.modules if each.kind is Kind.CODE]
     beside = [each for each in found.modules if each.kind is not Kind.CODE]
-    rows = [(each.name, _size(each), each.confidence, look.one_line(each.description)) for each in code]
+    rows = [(each.name, _size(each), each.confidence, output.one_line(each.description)) for each in code]
     _say_table(rows, "cyan", "bright_black", "green")
     if beside:
         click.echo()
     _say_table(
-        [(each.name, _size(each), look.one_line(each.description)) for each in beside], "cyan", "bright_black"
+        [(each.name, _size(each), output.one_line(each.description)) for each in beside],
+        "cyan",
+        "bright_black",
     )
     for tools in found.tools:
         click.echo()
@@ -124,11 +126,11 @@ def _say_map(found: ModuleMap) -> None:
             told["framework"] = f"{tools.test.tool} ({tools.test.config_file})".removesuffix(" ()")
         if tools.linters:
             told["linters"] = ", ".join(tools.linters)
-        _say_table([(f"  {label}", look.one_line(line)) for label, line in told.items()], "bright_black")
+        _say_table([(f"  {label}", output.one_line(line)) for label, line in told.items()], "bright_black")
 
 
 def _say_table(rows: Sequence[Sequence[str]], *colours: str) -> None:
-    for line in look.table(rows, colours):
+    for line in output.table(rows, colours):
         click.echo(line.rstrip())
 
 
@@ -137,14 +139,14 @@ def _size(module: Module) -> str:
         return (
             module.core_files[0]
             if len(module.core_files) == 1
-            else look.count(len(module.core_files), "place")
+            else output.count(len(module.core_files), "place")
         )
-    return look.count(len(module.core_files), "file")
+    return output.count(len(module.core_files), "file")
 
 
 def _say_touched(found: ModuleMap, touched: list[Touched], *, as_json: bool) -> None:
     if as_json:
-        look.say_json(
+        output.print_json(
             {
                 "modules": [
                     {
@@ -162,22 +164,22 @@ def _say_touched(found: ModuleMap, touched: list[Touched], *, as_json: bool) -> 
     for each in touched:
         click.echo(
             click.style(each.module.name, fg="cyan", bold=True)
-            + f"  {each.score:.1f}  {look.one_line(each.why)}"
+            + f"  {each.score:.1f}  {output.one_line(each.why)}"
         )
         for label, value in _facts(found, each.module, some=6):
-            click.echo(click.style(f"  {label:<13}", fg="bright_black") + look.one_line(value))
+            click.echo(click.style(f"  {label:<13}", fg="bright_black") + output.one_line(value))
 
 
 def _say_module(found: ModuleMap, module: Module, *, as_json: bool) -> None:
     if as_json:
-        look.say_json({"module": module_json(found, module)})
+        output.print_json({"module": module_json(found, module)})
         return
     click.echo(
-        click.style(look.one_line(module.name), fg="cyan", bold=True)
+        click.style(output.one_line(module.name), fg="cyan", bold=True)
         + f"  {module.kind}, {module.confidence}"
     )
     for label, value in _facts(found, module, some=_SOME):
-        click.echo(click.style(f"  {label:<13}", fg="bright_black") + look.one_line(value))
+        click.echo(click.style(f"  {label:<13}", fg="bright_black") + output.one_line(value))
 
 
 def _facts(found: ModuleMap, module: Module, some: int) -> list[tuple[str, str]]:

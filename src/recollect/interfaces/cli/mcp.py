@@ -4,8 +4,8 @@ import os
 
 import click
 
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, shared_options
 
 
 @click.command()
@@ -17,9 +17,9 @@ from recollect.interfaces.cli.door import Door, shared
     help="Listen on this port of this machine instead of standard input; 0 for any that is free.",
 )
 @click.option("--token", is_flag=True, help="Print the token that clients of --http need, and exit.")
-@shared
+@shared_options
 @click.pass_obj
-def mcp(door: Door, port: int | None, token: bool) -> None:
+def mcp(cli: CliContext, port: int | None, token: bool) -> None:
     """Serve memory to an agent by the Model Context Protocol.
 
     Agents start it themselves; `recollect install` tells them how. The project is the one the client works in, else
@@ -33,20 +33,20 @@ def mcp(door: Door, port: int | None, token: bool) -> None:
     from recollect.interfaces.daemon.log import write_log
 
     # Without reading settings: a broken file must not stop the handshake.
-    home = expand_home(door.home or os.environ.get("RECOLLECT_HOME") or "~/.recollect")
+    home = expand_home(cli.home or os.environ.get("RECOLLECT_HOME") or "~/.recollect")
     if token:
         from recollect.interfaces.mcp.http import read_token
 
         kept = read_token(home)
-        if door.json:
-            look.say_json({"token": kept})
+        if cli.json:
+            output.print_json({"token": kept})
         else:
             click.echo(kept)
         return
     from recollect.interfaces.mcp.desk import Desk
 
     write_log(home)
-    desk = Desk(str(home), door.project)
+    desk = Desk(str(home), cli.project)
     if port is None:
         from recollect.interfaces.mcp.server import serve_stdio
 

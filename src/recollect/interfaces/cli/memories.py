@@ -7,21 +7,21 @@ import click
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import (
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import (
     KIND,
+    MAX_LIMIT,
     MEMORY,
-    MOST_SHOWN,
     SCOPE,
     STATE,
     VISIBILITY,
-    Door,
-    excluding,
+    CliContext,
     links_of,
     open_engine,
-    shared,
-    shared_or_whole_project,
-    text_of,
+    read_text,
+    refuse_both,
+    shared_options,
+    shared_options_with_whole_project,
 )
 
 SHOWN = 20  # memories `list` prints for people unless told otherwise
@@ -67,9 +67,9 @@ AUDIT_SHOWN = 10
 @click.option(
     "--correction", is_flag=True, help="You are correcting the agent: this wins over what it believes."
 )
-@shared
+@shared_options
 @click.pass_obj
-def remember(door: Door, /, text: tuple[str, ...], **details: Any) -> None:
+def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> None:
     """Keep a statement.
 
     TEXT is a sentence or two; - reads it from standard input.
@@ -81,26 +81,26 @@ def remember(door: Door, /, text: tuple[str, ...], **details: Any) -> None:
     """
     who = details["created_by"]
     if details["correction"] and m.is_agent(who or "user"):
-        excluding(**{"correction": True, f"created-by {who}": True})
+        refuse_both(**{"correction": True, f"created-by {who}": True})
     given = {name: value for name, value in details.items() if value not in (None, ())}
-    with open_engine(door) as engine:
-        receipt = engine.remember(text_of(text), **given)
-        _say_receipt(door, receipt)
+    with open_engine(cli) as engine:
+        receipt = engine.remember(read_text(text), **given)
+        _say_receipt(cli, receipt)
 
 
-def _say_receipt(door: Door, receipt: m.Receipt, extra: dict[str, Any] | None = None) -> None:
-    if door.json:
-        look.say_json({**m.as_json(receipt), **(extra or {})})
+def _say_receipt(cli: CliContext, receipt: m.Receipt, extra: dict[str, Any] | None = None) -> None:
+    if cli.json:
+        output.print_json({**m.as_json(receipt), **(extra or {})})
         return
     verb = "Changed" if extra else "Reinforced" if receipt.is_duplicate else "Remembered"
     click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
     if receipt.message not in ("Remembered.", "Changed."):
-        click.echo(look.one_line(receipt.message))
+        click.echo(output.one_line(receipt.message))
     if receipt.redactions:
         types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
         were = "was" if len(receipt.redactions) == 1 else "were"
-        click.echo(f"{look.count(len(receipt.redactions), 'secret')} {were} taken out: {types}")
-    look.say_notes(receipt.notes)
+        click.echo(f"{output.count(len(receipt.redactions), 'secret')} {were} taken out: {types}")
+    output.print_notes(receipt.notes)
 
 
 @click.command(name="list")
@@ -117,13 +117,13 @@ def _say_receipt(door: Door, receipt: m.Receipt, extra: dict[str, Any] | None = 
 @click.option(
     "-n",
     "--limit",
-    type=click.IntRange(0, MOST_SHOWN),
+    type=click.IntRange(0, MAX_LIMIT),
     help="At most this many; 0 for all [20; all with --json].",
 )
 @click.option("--all-projects", is_flag=True, help="Those of all your projects.")
-@shared
+@shared_options
 @click.pass_obj
-def list_(door: Door, /, every_state: bool, limit: int | None, **filters: Any) -> None:
+def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: Any) -> None:
     """List memories, newest first: this project's and the global ones.
 
     \b
@@ -131,18 +131,18 @@ def list_(door: Door, /, every_state: bool, limit: int | None, **filters: Any) -
     recollect list --file src/auth.py --limit 0
     recollect list --all-projects --json
     """
-    excluding(state=filters["state"], all=every_state)
+    refuse_both(state=filters["state"], all=every_state)
     if every_state:
         filters["state"] = "all"
-    if limit is None and not door.json:
+    if limit is None and not cli.json:
         limit = SHOWN
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         memories = engine.list(limit=limit or None, **filters)
         total = engine.count(**filters) if limit and len(memories) == limit else len(memories)
-    if door.json:
-        look.say_json({"memories": list(map(look.memory_json, memories)), "total": total})
+    if cli.json:
+        output.print_json({"memories": list(map(output.memory_json, memories)), "total": total})
         return
-    for line in look.memory_table(memories):
+    for line in output.memory_table(memories):
         click.echo(line)
     if not memories:
         click.echo('Nothing is remembered here yet. `recollect remember "…"` begins.', err=True)
@@ -152,27 +152,31 @@ def list_(door: Door, /, every_state: bool, limit: int | None, **filters: Any) -
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
-@shared
+@shared_options
 @click.pass_obj
-def show(door: Door, memory_id: str) -> None:
+def show(cli: CliContext, memory_id: str) -> None:
     """Show all that is known of a memory.
 
     Where it is from, how often it was said, what it is linked to and what happened to it.
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         memory = engine.get(memory_id)
         links, audit = links_of(engine, memory), engine.audit(limit=AUDIT_SHOWN, name=memory.id)
-        if door.json:
-            told = {"memory": look.memory_json(memory), "links": [link for link, _ in links], "audit": audit}
-            look.say_json(told)
+        if cli.json:
+            told = {
+                "memory": output.memory_json(memory),
+                "links": [link for link, _ in links],
+                "audit": audit,
+            }
+            output.print_json(told)
             return
-        look.say_card(memory)
+        output.print_memory(memory)
         if links:
             click.echo("\nLinks")
-            look.say_links(links)
+            output.print_links(links)
         if audit:
             click.echo("\nHistory")
-            look.say_audit(audit)
+            output.print_audit(audit)
 
 
 @click.command()
@@ -188,23 +192,23 @@ def show(door: Door, memory_id: str) -> None:
 @click.option("--branch", help='Another branch; "" for every branch.')
 @click.option("--importance", type=float, help="From 0 to 1.")
 @click.option("--visibility", type=VISIBILITY, help="private, project or team.")
-@shared
+@shared_options
 @click.pass_obj
-def edit(door: Door, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> None:
+def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> None:
     """Change a memory. Without TEXT and options it opens in your editor; - reads standard input."""
     given = {name: value for name, value in changes.items() if value not in (None, ())}
     if text:
-        given["content"] = text_of(text)
-    with open_engine(door) as engine:
+        given["content"] = read_text(text)
+    with open_engine(cli) as engine:
         memory = engine.get(memory_id)
-        if not given and not door.json and sys.stdin.isatty() and sys.stdout.isatty():
+        if not given and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
             given["content"] = from_editor(memory, encrypted=engine.store.info().encrypted)
         if not given:
             raise Refused("Nothing to change was given.", f"Give a text, or {_options()}.")
         if given.get("content") == memory.content and len(given) == 1:
             raise Refused("Nothing was changed: the text is the same.", "Give another text, or an option.")
         memory, receipt = engine.edit(memory.id, **given)
-        _say_receipt(door, receipt, {"memory": look.memory_json(memory)})
+        _say_receipt(cli, receipt, {"memory": output.memory_json(memory)})
 
 
 def _options() -> str:
@@ -228,9 +232,9 @@ def from_editor(memory: m.Memory, *, encrypted: bool) -> str:
 @click.argument("name", metavar="ID|KEYWORD", type=MEMORY, required=False)
 @click.option("--everything", is_flag=True, help="All you have, in every project; asks first.")
 @click.option("--yes-i-am-sure", "sure", is_flag=True, help="Do not ask: for programs, with --everything.")
-@shared_or_whole_project
+@shared_options_with_whole_project
 @click.pass_obj
-def forget(door: Door, name: str | None, everything: bool, sure: bool) -> None:
+def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> None:
     """Put a memory out of sight. It can be restored for 30 days.
 
     A KEYWORD does where only one memory has it. With --project alone, all that is remembered of this project goes:
@@ -240,44 +244,45 @@ def forget(door: Door, name: str | None, everything: bool, sure: bool) -> None:
     recollect forget 1m7gk3
     recollect forget --project
     """
-    _one_of(name, door, everything)
-    with open_engine(door) as engine:
+    _one_of(name, cli, everything)
+    with open_engine(cli) as engine:
         if name is not None:
             memory = engine.forget(name)
-            _say_memory(door, "Forgotten", memory)
-            if not door.json:
+            _say_memory(cli, "Forgotten", memory)
+            if not cli.json:
                 click.echo(f"`recollect restore {memory.id}` brings it back, for 30 days.")
             return
         if everything and not sure:
-            _confirm_everything(door, engine.count(all_projects=True))
+            _confirm_everything(cli, engine.count(all_projects=True))
         change, cleared = engine.care.forget_everything() if everything else engine.care.forget_project()
-    if door.json:
-        look.say_json({"change": change.id, **m.as_json(cleared)})
+    if cli.json:
+        output.print_json({"change": change.id, **m.as_json(cleared)})
         return
     click.echo(
-        f"Forgotten: {look.count(cleared.memories, 'memory', 'memories')}, {look.count(cleared.messages, 'message')}"
-        f" and {look.count(cleared.sessions, 'session')}."
+        f"Forgotten: {output.count(cleared.memories, 'memory', 'memories')}, {output.count(cleared.messages, 'message')}"
+        f" and {output.count(cleared.sessions, 'session')}."
     )
     if cleared.anything:
         click.echo(f"`recollect undo {change.id}` brings everything back, for 30 days.")
 
 
-def _one_of(name: str | None, door: Door, everything: bool = False) -> None:
+def _one_of(name: str | None, cli: CliContext, everything: bool = False) -> None:
     """Refuse all but one of an id, this project and everything."""
-    excluding(project=door.whole_project, everything=everything)
-    if (name is not None) == (door.whole_project or everything):
+    refuse_both(project=cli.whole_project, everything=everything)
+    if (name is not None) == (cli.whole_project or everything):
         wanted = "an ID, or --project alone for all of this project"
         raise click.UsageError(f"Give {wanted}.", click.get_current_context())
 
 
-def _confirm_everything(door: Door, number: int) -> None:
+def _confirm_everything(cli: CliContext, number: int) -> None:
     words = "forget everything"
-    if door.json:
+    if cli.json:
         raise Refused(
             "Nothing was forgotten: nobody could be asked.", "--yes-i-am-sure says that you mean it."
         )
     click.echo(
-        f"This forgets {look.count(number, 'memory', 'memories')}: all you have, in every project.", err=True
+        f"This forgets {output.count(number, 'memory', 'memories')}: all you have, in every project.",
+        err=True,
     )
     typed = click.prompt(f"Type {words!r} to do it", default="", show_default=False, err=True)
     if typed.strip() != words:
@@ -286,27 +291,27 @@ def _confirm_everything(door: Door, number: int) -> None:
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY, required=False)
-@shared_or_whole_project
+@shared_options_with_whole_project
 @click.pass_obj
-def restore(door: Door, memory_id: str | None) -> None:
+def restore(cli: CliContext, memory_id: str | None) -> None:
     """Bring back a memory that was forgotten, archived, deprecated or superseded.
 
     With --project alone, this project as it was when all of it was forgotten.
     """
-    _one_of(memory_id, door)
-    with open_engine(door) as engine:
+    _one_of(memory_id, cli)
+    with open_engine(cli) as engine:
         if memory_id is not None:
-            _say_memory(door, "Restored", engine.restore(memory_id))
+            _say_memory(cli, "Restored", engine.restore(memory_id))
             return
         undone = engine.care.restore_project()
-    if door.json:
-        look.say_json(undone)
+    if cli.json:
+        output.print_json(undone)
         return
     click.echo(
-        f"Restored {look.count(len(undone.restored), 'memory', 'memories')}, and what belongs to them."
+        f"Restored {output.count(len(undone.restored), 'memory', 'memories')}, and what belongs to them."
     )
     if undone.left_alone:
-        click.echo(f"Changed since, and left alone: {', '.join(look.short_ids(undone.left_alone))}.")
+        click.echo(f"Changed since, and left alone: {', '.join(output.short_ids(undone.left_alone))}.")
 
 
 @click.command()
@@ -314,9 +319,9 @@ def restore(door: Door, memory_id: str | None) -> None:
 @click.option("--because", default="", help="Why; kept with the memory.")
 @click.option("--instead", help="What is right: kept as your correction, in its place.")
 @click.option("--restore-previous", is_flag=True, help="Bring back what it had taken the place of.")
-@shared
+@shared_options
 @click.pass_obj
-def wrong(door: Door, memory_id: str, because: str, instead: str | None, restore_previous: bool) -> None:
+def wrong(cli: CliContext, memory_id: str, because: str, instead: str | None, restore_previous: bool) -> None:
     """Say that a memory is wrong, and what is right instead.
 
     It is no longer shown to anyone. What was made of it waits on the review list.
@@ -324,29 +329,31 @@ def wrong(door: Door, memory_id: str, because: str, instead: str | None, restore
     \b
     recollect wrong 1m7gk3 --instead "Mail is sent by cron"
     """
-    excluding(instead=instead, restore_previous=restore_previous)
+    refuse_both(instead=instead, restore_previous=restore_previous)
     if instead is not None and not instead.strip():
         raise Refused(
             "The correction is empty: nothing was changed.", "Say it in a sentence, or leave --instead out."
         )
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = engine.wrong(memory_id, because, instead or "", restore_previous)
-    if door.json:
-        previous = list(map(look.memory_json, found.previous))
-        look.say_json({**m.as_json(found), "memory": look.memory_json(found.memory), "previous": previous})
+    if cli.json:
+        previous = list(map(output.memory_json, found.previous))
+        output.print_json(
+            {**m.as_json(found), "memory": output.memory_json(found.memory), "previous": previous}
+        )
         return
-    _say_memory(door, "Wrong", found.memory)
+    _say_memory(cli, "Wrong", found.memory)
     if found.correction:
-        _say_receipt(door, found.correction)
+        _say_receipt(cli, found.correction)
     if found.previous:
         click.echo("Restored:" if found.restored else "It had taken the place of:")
-        for line in look.memory_table(found.previous):
+        for line in output.memory_table(found.previous):
             click.echo(line)
         if not found.restored:
             click.echo("`recollect restore ID` brings one back.")
     if found.review:
         click.echo(
-            f"{look.count(len(found.review), 'memory was', 'memories were')} made of it: `recollect review`."
+            f"{output.count(len(found.review), 'memory was', 'memories were')} made of it: `recollect review`."
         )
     click.echo(f"`recollect undo {found.change}` takes it back.")
 
@@ -355,22 +362,22 @@ def wrong(door: Door, memory_id: str, because: str, instead: str | None, restore
 @click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @click.option("--on", is_flag=True, help="Pin it, also if it is pinned.")
 @click.option("--off", is_flag=True, help="Unpin it, also if it is not pinned.")
-@shared
+@shared_options
 @click.pass_obj
-def pin(door: Door, name: str, on: bool, off: bool) -> None:
+def pin(cli: CliContext, name: str, on: bool, off: bool) -> None:
     """Pin a memory, or unpin a pinned one.
 
     Pinned ones never fade, and up to five stand in every briefing. A KEYWORD does where only one memory has it.
     """
-    excluding(on=on, off=off)
-    with open_engine(door) as engine:
+    refuse_both(on=on, off=off)
+    with open_engine(cli) as engine:
         memory = engine.pin(name, on=True if on else False if off else None)
-        _say_memory(door, "Pinned" if memory.pinned else "Unpinned", memory)
+        _say_memory(cli, "Pinned" if memory.pinned else "Unpinned", memory)
 
 
-def _say_memory(door: Door, verb: str, memory: m.Memory) -> None:
-    if door.json:
-        look.say_json({"memory": look.memory_json(memory)})
+def _say_memory(cli: CliContext, verb: str, memory: m.Memory) -> None:
+    if cli.json:
+        output.print_json({"memory": output.memory_json(memory)})
         return
-    text = look.cut(look.one_line(memory.content), 60)
+    text = output.cut(output.one_line(memory.content), 60)
     click.echo(f"{verb} {click.style(memory.id, fg='cyan')}: {text}")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, shared_options
 
 if TYPE_CHECKING:
     from recollect.memory.transfer.mirror import MirrorReport
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--plaintext", is_flag=True, help="Although the store is encrypted: the files are not.")
-@shared
+@shared_options
 @click.pass_obj
-def mirror(door: Door, folder: Path, plaintext: bool) -> None:
+def mirror(cli: CliContext, folder: Path, plaintext: bool) -> None:
     """Keep a JSON file for each project in FOLDER, and take in hand edits.
 
     Change an entry, take it out to forget it, add one without an id to remember something; the next run brings it in,
@@ -25,10 +25,10 @@ def mirror(door: Door, folder: Path, plaintext: bool) -> None:
 
     Exit code 1 if a file could not be read: it is left as it is, and the others are brought up to date.
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         report = engine.care.mirror(folder, plaintext=plaintext)
-    if door.json:
-        look.say_json(
+    if cli.json:
+        output.print_json(
             {
                 **{name: getattr(report, name) for name in ("written", "changed", "remembered", "forgotten")},
                 "both": [{"id": name, "what": what} for name, what in report.both],
@@ -52,9 +52,9 @@ def _say(report: "MirrorReport", folder: Path) -> None:
     if told := [f"{len(ids):,} {what}" for what, ids in came.items() if ids]:
         click.echo(f"Taken in: {', '.join(told)}.")
     if report.redacted:
-        click.echo(f"{look.count(report.redacted, 'secret')} taken out.")
-    click.echo(f"Wrote {look.count(len(report.written), 'file')} in {look.printable(str(folder))}")
+        click.echo(f"{output.count(report.redacted, 'secret')} taken out.")
+    click.echo(f"Wrote {output.count(len(report.written), 'file')} in {output.printable(str(folder))}")
     for name, what in report.both:
-        click.echo(f"Changed here and there: {look.one_line(name)}. {look.one_line(what)}", err=True)
+        click.echo(f"Changed here and there: {output.one_line(name)}. {output.one_line(what)}", err=True)
     for _, why in report.refused:
-        click.echo(f"Not read: {look.one_line(why)}", err=True)
+        click.echo(f"Not read: {output.one_line(why)}", err=True)

@@ -9,31 +9,31 @@ import click
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import (
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import (
     HOST,
     KIND,
     MEMORY,
     RECIPE,
     ROLE,
     STATE,
-    Door,
-    TakesFiles,
-    at_most,
-    excluding,
+    CliContext,
+    SpreadsFiles,
+    limit_option,
     open_engine,
-    shared,
-    text_of,
-    time_of,
+    parse_time,
+    read_text,
+    refuse_both,
+    shared_options,
 )
-from recollect.interfaces.cli.explain import first_because, say_reasons
+from recollect.interfaces.cli.explain import first_because, print_parts
 from recollect.interfaces.cli.files import replacing, standard_output
 
 if TYPE_CHECKING:
     from recollect.memory.briefing.briefing import Briefing
 
 
-@click.command(cls=TakesFiles)
+@click.command(cls=SpreadsFiles)
 @click.argument("words", metavar="[TASK]...", nargs=-1)
 @click.option("--task", help="The task, instead of TASK.")
 @click.option(
@@ -66,10 +66,10 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write it to this file instead, for an agent that reads its context from one.",
 )
-@shared
+@shared_options
 @click.pass_obj
 def recall(
-    door: Door, /, words: tuple[str, ...], task: str | None, write: Path | None, **options: Any
+    cli: CliContext, /, words: tuple[str, ...], task: str | None, write: Path | None, **options: Any
 ) -> None:
     """Print what an agent should know for TASK, within a budget.
 
@@ -83,13 +83,13 @@ def recall(
     if words and task is not None:
         raise click.UsageError("Give TASK or --task, not both.", click.get_current_context())
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    with open_engine(door) as engine:
-        briefing = engine.recall(text_of(words if task is None else [task]), **given)
+    with open_engine(cli) as engine:
+        briefing = engine.recall(read_text(words if task is None else [task]), **given)
         empty = not briefing.text and engine.count() == 0
     if write is not None:
         _write(write, briefing.text)
-    if door.json:
-        look.say_json(briefing)
+    if cli.json:
+        output.print_json(briefing)
         return
     if briefing.text and write is None:
         standard_output().write(briefing.text + "\n")
@@ -121,14 +121,14 @@ def _say_aside(briefing: "Briefing", empty: bool) -> None:
     elif not briefing.text:
         aside.append(f"Nothing to tell: no memory bears on it, or none fits into {total:,} tokens.")
     elif sys.stdout.isatty():
-        told = look.count(len(briefing.shown), "memory", "memories")
+        told = output.count(len(briefing.shown), "memory", "memories")
         aside.append(f"{briefing.tokens:,} of {total:,} tokens, {told}.")
-    look.say_notes(aside)
+    output.print_notes(aside)
 
 
-@click.command(cls=TakesFiles)
+@click.command(cls=SpreadsFiles)
 @click.argument("query", nargs=-1, required=True)
-@at_most(10)
+@limit_option(10)
 @click.option("-k", "--kind", type=KIND, help="Only this kind.")
 @click.option("-t", "--tag", help="Only with this tag.")
 @click.option("-f", "--file", help="Only about this file.")
@@ -149,10 +149,10 @@ def _say_aside(briefing: "Briefing", empty: bool) -> None:
 )
 @click.option("--no-graph", is_flag=True, help="Without what only hangs together with a hit.")
 @click.option("--explain", is_flag=True, help="Say why the first is first, and what each score is made of.")
-@shared
+@shared_options
 @click.pass_obj
 def search(
-    door: Door,
+    cli: CliContext,
     /,
     query: tuple[str, ...],
     as_of: str | None,
@@ -170,15 +170,15 @@ def search(
     recollect search deploy --kind procedure --explain
     recollect search "token lifetime" --as-of 30d
     """
-    excluding(as_of=as_of, state=options["state"])
+    refuse_both(as_of=as_of, state=options["state"])
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if as_of is not None:
-        given["as_of"] = time_of(as_of)
-    with open_engine(door) as engine:
-        answer = engine.search(text_of(query), graph=not no_graph, **given)
+        given["as_of"] = parse_time(as_of)
+    with open_engine(cli) as engine:
+        answer = engine.search(read_text(query), graph=not no_graph, **given)
         stale = engine.stale()
-    if door.json:
-        look.say_json(
+    if cli.json:
+        output.print_json(
             {
                 "results": _as_json(answer.results),
                 "partial": answer.partial,
@@ -194,77 +194,77 @@ def search(
     for hit, line in zip(answer.results, _table(answer.results), strict=True):
         click.echo(line)
         if explain:
-            say_reasons(hit)
+            print_parts(hit)
     changed = [
-        f"{hit.memory.id[-look.SHORT_ID :]} may be out of date: {stale[hit.memory.id].why}."
+        f"{hit.memory.id[-output.SHORT_ID :]} may be out of date: {stale[hit.memory.id].why}."
         for hit in answer.results
         if hit.memory.id in stale
     ]
-    look.say_notes([*answer.notes, *changed])
+    output.print_notes([*answer.notes, *changed])
 
 
 def _as_json(hits: Iterable[m.Hit]) -> list[dict[str, Any]]:
-    return [{"memory": look.memory_json(hit.memory), "score": hit.score, "why": hit.why} for hit in hits]
+    return [{"memory": output.memory_json(hit.memory), "score": hit.score, "why": hit.why} for hit in hits]
 
 
 def _table(hits: tuple[m.Hit, ...]) -> list[str]:
-    return look.memory_table([hit.memory for hit in hits], lead=[f"{hit.score:.2f}" for hit in hits])
+    return output.memory_table([hit.memory for hit in hits], lead=[f"{hit.score:.2f}" for hit in hits])
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
-@at_most(10)
-@shared
+@limit_option(10)
+@shared_options
 @click.pass_obj
-def similar(door: Door, memory_id: str, limit: int) -> None:
+def similar(cli: CliContext, memory_id: str, limit: int) -> None:
     """Find what is like a memory, the nearest in meaning first."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         hits = engine.similar(memory_id, limit)
-    if door.json:
-        look.say_json({"results": _as_json(hits)})
+    if cli.json:
+        output.print_json({"results": _as_json(hits)})
         return
     if not hits:
         click.echo("Nothing here is like it.", err=True)
     for line in _table(hits):
         click.echo(line)
     if any("words" in hit.why["parts"] for hit in hits):
-        look.say_notes(["By words only: it has no vector. `recollect init` makes missing ones."])
+        output.print_notes(["By words only: it has no vector. `recollect init` makes missing ones."])
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
 @click.option("--helpful", is_flag=True, help="It helped: its confidence rises.")
 @click.option("--not-helpful", is_flag=True, help="It did not: its confidence falls.")
-@shared
+@shared_options
 @click.pass_obj
-def feedback(door: Door, memory_id: str, helpful: bool, not_helpful: bool) -> None:
+def feedback(cli: CliContext, memory_id: str, helpful: bool, not_helpful: bool) -> None:
     """Say whether a memory helped."""
-    excluding(helpful=helpful, not_helpful=not_helpful)
+    refuse_both(helpful=helpful, not_helpful=not_helpful)
     if not helpful and not not_helpful:
         raise click.UsageError("Say --helpful or --not-helpful.", click.get_current_context())
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         memory = engine.feedback(memory_id, helpful)
-    if door.json:
-        look.say_json({"memory": look.memory_json(memory)})
+    if cli.json:
+        output.print_json({"memory": output.memory_json(memory)})
         return
     verdict = "helped" if helpful else "did not help"
     click.echo(f"Noted: {memory.id} {verdict}; its confidence is {memory.confidence:.2f} now.")
 
 
 @click.command()
-@at_most(20)
-@shared
+@limit_option(20)
+@shared_options
 @click.pass_obj
-def gaps(door: Door, limit: int) -> None:
+def gaps(cli: CliContext, limit: int) -> None:
     """List what was asked for and nothing was known of, newest first."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         found = engine.gaps(limit)
-    if door.json:
-        look.say_json({"gaps": found})
+    if cli.json:
+        output.print_json({"gaps": found})
         return
     if not found:
         click.echo("No gaps: what was asked for was found, or nothing was asked for yet.", err=True)
     now = m.utc_now()
-    rows = [(look.age(gap.created_at, now), look.one_line(gap.context)) for gap in found]
-    for line in look.table(rows, ["bright_black"]):
+    rows = [(output.age(gap.created_at, now), output.one_line(gap.context)) for gap in found]
+    for line in output.table(rows, ["bright_black"]):
         click.echo(line)

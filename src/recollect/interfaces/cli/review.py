@@ -9,8 +9,8 @@ import click
 
 import recollect.model as m
 from recollect.errors import RecollectError, Refused, ReviewNotFound
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, Name, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, Name, open_engine, shared_options
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -37,10 +37,10 @@ def _kinds() -> Sequence[str]:
     "--reject", metavar="ID", multiple=True, help="Reject this one; repeat for more, or all with --kind."
 )
 @click.option("--edit", metavar="ID TEXT", nargs=2, multiple=True, help="Give its first memory this text.")
-@shared
+@shared_options
 @click.pass_obj
 def review(
-    door: Door,
+    cli: CliContext,
     kind: str | None,
     accept: tuple[str, ...],
     reject: tuple[str, ...],
@@ -55,7 +55,7 @@ def review(
     recollect review --kind seed --accept all
     recollect review --json
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         asked = engine.questions(kind)
         answers = [
             *((name, "accept", "") for name in _named(accept, kind, asked)),
@@ -64,9 +64,9 @@ def review(
         ]
         if answers:
             decided = list(_decide(engine, answers))
-            _say_decided(door, decided, len(engine.questions(kind)))
-        elif door.json:
-            look.say_json({"questions": list(map(_as_json, asked)), "total": len(asked)})
+            _say_decided(cli, decided, len(engine.questions(kind)))
+        elif cli.json:
+            output.print_json({"questions": list(map(_as_json, asked)), "total": len(asked)})
         elif asked and sys.stdin.isatty() and sys.stdout.isatty():
             _ask_all(engine, asked)
         else:
@@ -101,20 +101,20 @@ def _decide(engine: "Engine", answers: Sequence[tuple[str, str, str]]) -> "Itera
 def _as_json(asked: "Asked") -> dict[str, Any]:
     return {
         **m.as_json(asked.review),
-        "memories": list(map(look.memory_json, asked.memories)),
+        "memories": list(map(output.memory_json, asked.memories)),
         "accept": asked.kind.accepting,
         "reject": asked.kind.rejecting,
     }
 
 
-def _say_decided(door: Door, decided: "Sequence[Decision]", left: int) -> None:
-    if door.json:
-        look.say_json({"decided": decided, "left": left})
+def _say_decided(cli: CliContext, decided: "Sequence[Decision]", left: int) -> None:
+    if cli.json:
+        output.print_json({"decided": decided, "left": left})
         return
     for each in decided:
-        click.echo(f"{each.decision.capitalize()} {each.review[-look.SHORT_ID :]}; {_way_back(each)}")
-        look.say_notes(each.notes)
-    click.echo(f"{look.count(left, 'question')} left.")
+        click.echo(f"{each.decision.capitalize()} {each.review[-output.SHORT_ID :]}; {_way_back(each)}")
+        output.print_notes(each.notes)
+    click.echo(f"{output.count(left, 'question')} left.")
 
 
 def _way_back(decision: "Decision") -> str:
@@ -125,12 +125,12 @@ def _list(asked: "Sequence[Asked]") -> None:
     from recollect.memory.maintenance.review import headline
 
     click.echo(headline(asked))
-    names = look.short_ids([each.review.id for each in asked])
+    names = output.short_ids([each.review.id for each in asked])
     for name, each in zip(names, asked, strict=True):
         click.echo(
-            f"\n{click.style(name, fg='yellow')}  {each.review.kind}: {look.one_line(each.review.reason)}"
+            f"\n{click.style(name, fg='yellow')}  {each.review.kind}: {output.one_line(each.review.reason)}"
         )
-        for line in look.memory_table(each.memories, lead=each.kind.about):
+        for line in output.memory_table(each.memories, lead=each.kind.about):
             click.echo(f"  {line}")
         click.echo(f"  accept: {each.kind.accepting}; reject: {each.kind.rejecting}")
 
@@ -142,7 +142,7 @@ def _ask_all(engine: "Engine", asked: "Sequence[Asked]") -> None:
     skipped = 0
     for number, each in enumerate(asked, start=1):
         click.echo(
-            f"\n{click.style(f'{number}/{len(asked)}', bold=True)}  {look.one_line(each.review.reason)}"
+            f"\n{click.style(f'{number}/{len(asked)}', bold=True)}  {output.one_line(each.review.reason)}"
         )
         for role, memory in zip(each.kind.about, each.memories, strict=True):
             _show(role, memory)
@@ -151,20 +151,20 @@ def _ask_all(engine: "Engine", asked: "Sequence[Asked]") -> None:
             skipped += len(asked) - number + 1
             break
         skipped += answer == "skip"
-    click.echo(f"\n{look.count(len(asked) - skipped, 'question')} decided, {skipped:,} left.")
+    click.echo(f"\n{output.count(len(asked) - skipped, 'question')} decided, {skipped:,} left.")
 
 
 def _show(role: str, memory: m.Memory) -> None:
     facts = [
         memory.kind,
-        look.age(memory.created_at, m.utc_now()),
+        output.age(memory.created_at, m.utc_now()),
         memory.provenance[0].source.replace("_", " "),
-        f"said {look.count(memory.strength, 'time')}",
+        f"said {output.count(memory.strength, 'time')}",
         *memory.file_paths,
     ]
-    label = click.style(f"{role} {memory.id[-look.SHORT_ID :]}", fg="cyan")
-    click.echo(f"  {label}  {click.style(look.one_line(', '.join(facts)), fg='bright_black')}")
-    for line in look.printable(memory.content).split("\n"):
+    label = click.style(f"{role} {memory.id[-output.SHORT_ID :]}", fg="cyan")
+    click.echo(f"  {label}  {click.style(output.one_line(', '.join(facts)), fg='bright_black')}")
+    for line in output.printable(memory.content).split("\n"):
         click.echo(f"    {line}")
 
 
@@ -186,10 +186,10 @@ def _answer(engine: "Engine", asked: "Asked") -> str:
             text = _new_text(engine, asked) if answer == "edit" else ""
             decision = engine.decide(asked.review.id, answer, text)
         except RecollectError as error:
-            look.say_error(error, as_json=False)
+            output.print_error(error, as_json=False)
             continue
         click.echo(f"  {decision.decision.capitalize()}; {_way_back(decision)}")
-        look.say_notes(decision.notes)
+        output.print_notes(decision.notes)
         return answer
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, shared_options
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -24,20 +24,20 @@ _PLAIN_BARS = "_.-=oO#@"
     metavar="[SESSION]",
     help="How many tokens of exploration memory saved in a session (the newest), and how that is known.",
 )
-@shared
+@shared_options
 @click.pass_obj
-def stats(door: Door, explained: str | None) -> None:
+def stats(cli: CliContext, explained: str | None) -> None:
     """Count what is remembered, and what it is good for.
 
     Charts go from the oldest day or session on the left to the newest.
     """
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         if explained is not None:
-            _explain(door, engine, explained)
+            _explain(cli, engine, explained)
             return
         found = engine.stats()
-    if door.json:
-        look.say_json(found)
+    if cli.json:
+        output.print_json(found)
         return
     store, figures = found["store"], found["measures"]
     kind = "encrypted" if store["encrypted"] else "not encrypted"
@@ -58,27 +58,29 @@ def stats(door: Door, explained: str | None) -> None:
         ("exploring", _discovery(figures)),
         ("saved", _saved(figures)),
     ]
-    for line in look.table([(name, look.one_line(text)) for name, text in rows if text], ["bright_black"]):
+    for line in output.table(
+        [(name, output.one_line(text)) for name, text in rows if text], ["bright_black"]
+    ):
         click.echo(line)
 
 
-def _explain(door: Door, engine: "Engine", name: str) -> None:
+def _explain(cli: CliContext, engine: "Engine", name: str) -> None:
     session = engine.sessions.find(name) if name else next(iter(engine.sessions.newest(1)), None)
     if session is None:
         click.echo("No session of this project is known yet.")
         return
     saved = engine.measures.saved(session.id)
-    if door.json:
-        look.say_json({"session": session.id, "saved": saved, "line": saved.line})
+    if cli.json:
+        output.print_json({"session": session.id, "saved": saved, "line": saved.line})
         return
-    click.echo(f"Session {look.one_line(session.id)}, {look.moment(session.started_at)}")
+    click.echo(f"Session {output.one_line(session.id)}, {output.moment(session.started_at)}")
     click.echo(f"{saved.line}." if saved.line else "Nothing is said to have been saved.")
     click.echo(saved.why)
 
 
 def bars(values: Sequence[float]) -> str:
     """A small chart, the largest value at full height."""
-    marks = _BARS if look.glyph(_BARS[-1], "") else _PLAIN_BARS
+    marks = _BARS if output.glyph(_BARS[-1], "") else _PLAIN_BARS
     top = max(values, default=0.0)
     if top <= 0:
         return marks[0] * len(values)
@@ -107,11 +109,11 @@ def _shown(figures: Mapping[str, Any]) -> str:
     if not (here["injected"] or here["on_demand"]):
         return ""
     told = (
-        f"{look.count(here['injected'], 'memory', 'memories')} to agents, {here['used']:,} of them used;"
-        f" {look.count(here['on_demand'], 'search', 'searches')} of their own"
+        f"{output.count(here['injected'], 'memory', 'memories')} to agents, {here['used']:,} of them used;"
+        f" {output.count(here['on_demand'], 'search', 'searches')} of their own"
     )
     return (
-        f"{told}; last {', '.join('#' + each[-look.SHORT_ID :] for each in last['memories'][:5])}"
+        f"{told}; last {', '.join('#' + each[-output.SHORT_ID :] for each in last['memories'][:5])}"
         if last
         else told
     )
@@ -123,8 +125,8 @@ def _everywhere(figures: Mapping[str, Any]) -> str:
     if all(all_of[name] == here[name] for name in all_of):
         return ""
     return (
-        f"{look.count(all_of['injected'], 'memory', 'memories')} to agents, {all_of['used']:,} of them used;"
-        f" {look.count(all_of['on_demand'], 'search', 'searches')} of their own"
+        f"{output.count(all_of['injected'], 'memory', 'memories')} to agents, {all_of['used']:,} of them used;"
+        f" {output.count(all_of['on_demand'], 'search', 'searches')} of their own"
     )
 
 
@@ -142,7 +144,7 @@ def _discovery(figures: Mapping[str, Any]) -> str:
 def _saved(figures: Mapping[str, Any]) -> str:
     if figures["saved"] is None:
         return ""
-    sessions = look.count(figures["sessions_compared"], "session")
+    sessions = output.count(figures["sessions_compared"], "session")
     return f"about {figures['saved']:,} tokens of exploration in {sessions} (--explain-saved says how that is known)"
 
 

@@ -2,8 +2,8 @@
 
 import click
 
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, Name, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, Name, open_engine, shared_options
 
 
 def _presets() -> list[str]:
@@ -17,60 +17,60 @@ _everywhere = click.option(
 )
 
 
-def _turn(door: Door, name: str, on: bool, everywhere: bool) -> None:
-    with open_engine(door) as engine:
+def _turn(cli: CliContext, name: str, on: bool, everywhere: bool) -> None:
+    with open_engine(cli) as engine:
         engine.set_switch(name, on, everywhere=everywhere)
         where = "everywhere" if everywhere or engine.project is None else f"in {engine.project.name}"
-    if door.json:
-        look.say_json({name: on, "everywhere": everywhere})
+    if cli.json:
+        output.print_json({name: on, "everywhere": everywhere})
         return
     what = "Memory" if name == "memory" else "Learning from sessions"
-    click.echo(f"{what} is {'on' if on else 'off'} {look.one_line(where)}.")
+    click.echo(f"{what} is {'on' if on else 'off'} {output.one_line(where)}.")
 
 
 @click.command()
 @_everywhere
-@shared
+@shared_options
 @click.pass_obj
-def on(door: Door, everywhere: bool) -> None:
+def on(cli: CliContext, everywhere: bool) -> None:
     """Turn memory on again, here or everywhere."""
-    _turn(door, "memory", True, everywhere)
+    _turn(cli, "memory", True, everywhere)
 
 
 @click.command()
 @_everywhere
-@shared
+@shared_options
 @click.pass_obj
-def off(door: Door, everywhere: bool) -> None:
+def off(cli: CliContext, everywhere: bool) -> None:
     """Turn memory off: nothing is recorded, learnt or given to agents.
 
     What is stored stays, and you can still look at it.
     """
-    _turn(door, "memory", False, everywhere)
+    _turn(cli, "memory", False, everywhere)
 
 
 @click.command()
 @click.argument("state", type=click.Choice(["on", "off"]))
 @_everywhere
-@shared
+@shared_options
 @click.pass_obj
-def auto(door: Door, state: str, everywhere: bool) -> None:
+def auto(cli: CliContext, state: str, everywhere: bool) -> None:
     """Turn learning from sessions on or off."""
-    _turn(door, "auto", state == "on", everywhere)
+    _turn(cli, "auto", state == "on", everywhere)
 
 
 @click.command()
 @click.argument("name", required=False, type=Name("preset", _presets))
 @_everywhere
-@shared
+@shared_options
 @click.pass_obj
-def preset(door: Door, name: str | None, everywhere: bool) -> None:
+def preset(cli: CliContext, name: str | None, everywhere: bool) -> None:
     """Show or set how eagerly findings become memories."""
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         if name is not None:
             engine.set_preset(name, everywhere=everywhere)
         current = engine.sessions.preset()
-    if door.json:
-        look.say_json({"preset": current})
+    if cli.json:
+        output.print_json({"preset": current})
         return
     click.echo(f"Preset: {current}.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.errors import BadImport, Refused
-from recollect.interfaces.cli import show as look
-from recollect.interfaces.cli.door import Door, excluding, open_engine, shared
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
 from recollect.interfaces.cli.files import replacing, standard_output
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ passphrase_file = click.option(
 @click.option("--bundle", is_flag=True, help="Encrypted, to be opened with a passphrase.")
 @click.option("--markdown", is_flag=True, help="To be read; a page for each project, if FILE is a folder.")
 @passphrase_file
-@shared
+@shared_options
 @click.pass_obj
 def export(
-    door: Door,
+    cli: CliContext,
     file: str,
     this_project: bool,
     messages: bool,
@@ -60,14 +60,14 @@ def export(
     recollect export --bundle memories.bundle
     recollect export --markdown notes/
     """
-    excluding(bundle=bundle, markdown=markdown)
-    excluding(markdown=markdown, messages=messages)
-    excluding(markdown=markdown, vectors=vectors)
+    refuse_both(bundle=bundle, markdown=markdown)
+    refuse_both(markdown=markdown, messages=messages)
+    refuse_both(markdown=markdown, vectors=vectors)
     if bundle and file == "-":
         raise click.UsageError("A bundle needs a file's name.", click.get_current_context())
-    with open_engine(door) as engine:
+    with open_engine(cli) as engine:
         if markdown:
-            _write_pages(door, engine, file, this_project)
+            _write_pages(cli, engine, file, this_project)
             return
         if bundle:
             secret = _passphrase(passphrase_file, new=True)
@@ -80,17 +80,17 @@ def export(
         else:
             with replacing(Path(file)) as out:
                 written = engine.export(out, this_project=this_project, messages=messages, vectors=vectors)
-    _say_written(door, written, file)
+    _say_written(cli, written, file)
 
 
-def _say_written(door: Door, written: int, file: str) -> None:
-    if door.json:
-        look.say_json({"exported": written, "file": str(Path(file).absolute())})
+def _say_written(cli: CliContext, written: int, file: str) -> None:
+    if cli.json:
+        output.print_json({"exported": written, "file": str(Path(file).absolute())})
         return
-    click.echo(f"Exported {look.count(written, 'memory', 'memories')} to {look.printable(file)}")
+    click.echo(f"Exported {output.count(written, 'memory', 'memories')} to {output.printable(file)}")
 
 
-def _write_pages(door: Door, engine: "Engine", file: str, this_project: bool) -> None:
+def _write_pages(cli: CliContext, engine: "Engine", file: str, this_project: bool) -> None:
     from recollect.memory.transfer.markdown import pages
     from recollect.memory.transfer.mirror import file_name
 
@@ -111,7 +111,7 @@ def _write_pages(door: Door, engine: "Engine", file: str, this_project: bool) ->
     else:
         with replacing(folder) as out:
             out.write("\n".join(page.text for page in found))
-    _say_written(door, sum(page.count for page in found), file)
+    _say_written(cli, sum(page.count for page in found), file)
 
 
 @click.command(name="import")
@@ -122,9 +122,9 @@ def _write_pages(door: Door, engine: "Engine", file: str, this_project: bool) ->
     help="FILE has messages of sessions: session, order, author, text, created_at.",
 )
 @passphrase_file
-@shared
+@shared_options
 @click.pass_obj
-def import_(door: Door, file: str, messages: bool, passphrase_file: Path | None) -> None:
+def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | None) -> None:
     """Bring in memories from a file, or messages of sessions.
 
     FILE (- for standard input) is an export, a bundle, or JSON lines with at least "content"; with --messages, JSON
@@ -141,10 +141,10 @@ def import_(door: Door, file: str, messages: bool, passphrase_file: Path | None)
     name = "standard input" if file == "-" else file
     if messages:
         hint = "Name a file of JSON lines with session, order, author, text and created_at."
-        kept, refused = _bring_messages(door, _lines(file, hint, passphrase_file), name)
+        kept, refused = _bring_messages(cli, _lines(file, hint, passphrase_file), name)
     else:
         hint = "Name a file that `recollect export` wrote."
-        kept, refused = _bring_memories(door, _lines(file, hint, passphrase_file), name)
+        kept, refused = _bring_memories(cli, _lines(file, hint, passphrase_file), name)
     if refused and not kept:
         click.get_current_context().exit(1)
 
@@ -191,15 +191,15 @@ def _passphrase(file: Path | None, new: bool = False) -> str:
     return str(text)
 
 
-def _bring_memories(door: Door, lines: "Lines", name: str) -> tuple[int, int]:
+def _bring_memories(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
     from recollect.memory.transfer.parcel import read_parcel
 
     parcel = read_parcel(lines, name)
-    with open_engine(door) as engine:
-        with look.progress("Importing", parcel.counts.get("memories", 0)) as advance:
+    with open_engine(cli) as engine:
+        with output.progress("Importing", parcel.counts.get("memories", 0)) as advance:
             report = engine.bring_in(parcel.records, parcel, advance)
-        if door.json:
-            look.say_json(_as_json(report, parcel))
+        if cli.json:
+            output.print_json(_as_json(report, parcel))
         else:
             _say_report(report, parcel)
     return report.kept, len(report.refused)
@@ -220,41 +220,41 @@ def _as_json(report: "ImportReport", parcel: "Parcel") -> dict[str, object]:
 
 def _say_report(report: "ImportReport", parcel: "Parcel") -> None:
     click.echo(
-        f"Imported {look.count(report.kept, 'memory', 'memories')}, {look.count(report.links, 'link')}."
+        f"Imported {output.count(report.kept, 'memory', 'memories')}, {output.count(report.links, 'link')}."
     )
     if report.beside:
-        click.echo(f"{look.count(report.beside, 'text')} kept beside: rewritten here and there.")
+        click.echo(f"{output.count(report.beside, 'text')} kept beside: rewritten here and there.")
     _say_rest(report, [parcel.place(number) for number, _ in report.refused[:_REASONS_SHOWN]], parcel.unit)
 
 
 def _say_rest(report: "ImportReport | MessageReport", places: Sequence[int], unit: str) -> None:
     if report.redacted:
-        click.echo(f"{look.count(report.redacted, 'secret')} taken out.")
+        click.echo(f"{output.count(report.redacted, 'secret')} taken out.")
     if report.refused:
         click.echo(f"{len(report.refused):,} refused:", err=True)
     for place, (_, why) in zip(places, report.refused, strict=False):
-        click.echo(f"  {unit} {place}: {look.one_line(why)}", err=True)
+        click.echo(f"  {unit} {place}: {output.one_line(why)}", err=True)
     if len(report.refused) > _REASONS_SHOWN:
         click.echo(f"  … and {len(report.refused) - _REASONS_SHOWN:,} more", err=True)
-    look.say_notes(report.notes)
+    output.print_notes(report.notes)
 
 
-def _bring_messages(door: Door, lines: "Lines", name: str) -> tuple[int, int]:
+def _bring_messages(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
     from recollect.memory.transfer.parcel import read_json_lines
 
     parcel = read_json_lines(lines, name, "messages", ("session", "order", "text"))
-    with open_engine(door) as engine:
-        with look.progress("Importing", parcel.counts["messages"]) as advance:
+    with open_engine(cli) as engine:
+        with output.progress("Importing", parcel.counts["messages"]) as advance:
             report = engine.import_messages(parcel.read("messages"), advance)
         places = [parcel.place(number) for number, _ in report.refused]
-        if door.json:
+        if cli.json:
             refused = [
                 {"line": place, "why": why} for place, (_, why) in zip(places, report.refused, strict=True)
             ]
-            look.say_json(
+            output.print_json(
                 {"kept": report.kept, "refused": refused, "redacted": report.redacted, "notes": report.notes}
             )
         else:
-            click.echo(f"Imported {look.count(report.kept, 'message')}.")
+            click.echo(f"Imported {output.count(report.kept, 'message')}.")
             _say_rest(report, places[:_REASONS_SHOWN], "line")
     return report.kept, len(report.refused)

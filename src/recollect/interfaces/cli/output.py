@@ -16,7 +16,7 @@ from recollect.errors import RecollectError
 SHORT_ID = 6  # of the end of an id: its beginning is the time, and much the same for all of a day
 
 
-def say_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """One document, and nothing else on standard output."""
     click.echo(json.dumps(m.as_json(value), ensure_ascii=not _speaks("→")))
 
@@ -25,25 +25,25 @@ def memory_json(memory: m.Memory) -> dict[str, Any]:
     return {**m.as_json(memory), "session": memory.session}
 
 
-def say_error(error: RecollectError, kind: str | None = None, *, as_json: bool) -> None:
+def print_error(error: RecollectError, kind: str | None = None, *, as_json: bool) -> None:
     """What happened, and what to do now."""
     if as_json:
         told = {"type": kind or type(error).__name__, "message": error.message, "hint": error.hint}
         matches = getattr(error, "matches", None)
-        say_json({"error": told | ({"matches": matches} if matches else {})})
+        print_json({"error": told | ({"matches": matches} if matches else {})})
         return
     click.echo(click.style(one_line(error.message), fg="red"), err=True)
     if error.hint:
         click.echo(one_line(error.hint), err=True)
 
 
-def say_notes(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """Asides go to standard error: they are no part of the answer."""
     for note in notes:
         click.echo(click.style(one_line(note), dim=True), err=True)
 
 
-def say_candidates(memories: Sequence[m.Memory]) -> None:
+def print_candidates(memories: Sequence[m.Memory]) -> None:
     for line in memory_table(memories):
         click.echo(line, err=True)
 
@@ -199,7 +199,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def say_card(memory: m.Memory) -> None:
+def print_memory(memory: m.Memory) -> None:
     """Everything about a memory that a person may want to know."""
     click.echo(click.style(memory.id, fg="cyan", bold=True) + f"  {_kind(memory)}")
     click.echo(f"\n{_indented(printable(memory.content))}\n")
@@ -254,7 +254,7 @@ def _origin(link: m.Provenance) -> str:
     return f"{', '.join(parts)} on {moment(link.at)}"
 
 
-def say_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
+def print_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
     """Each with the memory at its other end."""
     rows = []
     for link, other in links:
@@ -279,7 +279,7 @@ def say_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
         click.echo(line)
 
 
-def say_audit(lines: Sequence[m.AuditLine]) -> None:
+def print_audit(lines: Sequence[m.AuditLine]) -> None:
     rows = [
         (
             str(line.seq),

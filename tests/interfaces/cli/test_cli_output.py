@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.interfaces.cli import show
+from recollect.interfaces.cli import output
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -23,11 +23,11 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
     ],
 )
 def test_ages_are_rough(ago, said):
-    assert show.age(NOW - ago, NOW) == said
+    assert output.age(NOW - ago, NOW) == said
 
 
 def test_short_ids_are_as_long_as_tells_them_apart():
-    assert show.short_ids(["aaaaaaaaaa123456", "bbbbbbbbbb123456", "cc654321"]) == [
+    assert output.short_ids(["aaaaaaaaaa123456", "bbbbbbbbbb123456", "cc654321"]) == [
         "a123456",
         "b123456",
         "c654321",
@@ -35,19 +35,19 @@ def test_short_ids_are_as_long_as_tells_them_apart():
 
 
 def test_what_a_terminal_would_obey_is_shown_instead():
-    assert show.printable("a\x1b[31mb\x07c\u202ed\ne") == "a\\x1b[31mb\\x07c\\u202ed\ne"
+    assert output.printable("a\x1b[31mb\x07c\u202ed\ne") == "a\\x1b[31mb\\x07c\\u202ed\ne"
 
 
 def test_letters_and_emoji_of_all_languages_stay_as_they_are():
-    assert show.printable("naïve 漢字 👩‍💻 हिन्दी") == "naïve 漢字 👩‍💻 हिन्दी"
+    assert output.printable("naïve 漢字 👩‍💻 हिन्दी") == "naïve 漢字 👩‍💻 हिन्दी"
 
 
 @pytest.mark.parametrize(
     "text, room, shown", [("short", 10, "short"), ("a long text", 7, "a long…"), ("漢字漢字", 5, "漢字…")]
 )
 def test_a_text_is_cut_to_the_columns_it_has(text, room, shown):
-    assert show.cut(text, room) == shown
-    assert show.width(shown) <= room
+    assert output.cut(text, room) == shown
+    assert output.width(shown) <= room
 
 
 def in_terminal(*arguments: str, **variables: str) -> str:
@@ -75,7 +75,7 @@ def test_a_terminal_gets_colours_and_lines_that_fit(remember):
     assert line.endswith("…")
     assert "\x1b" not in in_terminal("list", "--no-color")
     assert "\x1b" not in in_terminal("--no-color", "list")
-    assert show.width(in_terminal("list", NO_COLOR="1").strip()) <= 60
+    assert output.width(in_terminal("list", NO_COLOR="1").strip()) <= 60
 
 
 def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):

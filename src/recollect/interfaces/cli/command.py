@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from recollect.engine import Engine
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-MOST_SHOWN = 1_000_000  # results; SQLite would refuse a number that is no 64-bit one
-MOST_READ = 32 * 1024 * 1024  # bytes of standard input; a statement has 2 KB
+MAX_LIMIT = 1_000_000  # results; SQLite would refuse a number that is no 64-bit one
+MAX_INPUT = 32 * 1024 * 1024  # bytes of standard input; a statement has 2 KB
 
 
 @dataclass(slots=True)
-class Door:
+class CliContext:
     """How this command was called."""
 
     home: str | None = None  # None = RECOLLECT_HOME, or ~/.recollect
@@ -32,12 +32,12 @@ class Door:
     whole_project: bool = False  # `--project` without a folder, where that means all of it
 
 
-def shared(command: _F) -> _F:
+def shared_options(command: _F) -> _F:
     """The options that every command has, before or after its name."""
     return _with_options(command, metavar="FOLDER", help="The project's folder [this one].")
 
 
-def shared_or_whole_project(command: _F) -> _F:
+def shared_options_with_whole_project(command: _F) -> _F:
     """The same, where `--project` without a folder means all that is remembered of this one."""
     return _with_options(
         command,
@@ -76,12 +76,12 @@ def _with_options(command: _F, **project: Any) -> _F:
     return command
 
 
-def at_most(default: int) -> Callable[[_F], _F]:
+def limit_option(default: int) -> Callable[[_F], _F]:
     """The option that says how many."""
     return click.option(
         "-n",
         "--limit",
-        type=click.IntRange(1, MOST_SHOWN),
+        type=click.IntRange(1, MAX_LIMIT),
         default=default,
         show_default=True,
         help="At most this many.",
@@ -92,9 +92,9 @@ def _keep(ctx: click.Context, param: click.Parameter, value: str | bool | None) 
     if value == "":  # an unset variable, most likely: never fall back to the default folder
         raise click.BadParameter("it is empty.", ctx, param)
     if value == _WHOLE:
-        ctx.ensure_object(Door).whole_project = True
+        ctx.ensure_object(CliContext).whole_project = True
     elif value:
-        setattr(ctx.ensure_object(Door), str(param.name), value)
+        setattr(ctx.ensure_object(CliContext), str(param.name), value)
 
 
 def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -103,21 +103,21 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 @contextmanager
-def open_engine(door: Door) -> "Iterator[Engine]":
+def open_engine(cli: CliContext) -> "Iterator[Engine]":
     from recollect.config import load_settings
     from recollect.engine import Engine
-    from recollect.interfaces.cli.show import one_line, say_candidates
+    from recollect.interfaces.cli.output import one_line, print_candidates
     from recollect.interfaces.daemon.embedder import from_daemon
 
-    settings = load_settings(door.home)
-    engine = Engine.open(project=door.project, settings=settings, embedder=from_daemon(settings))
+    settings = load_settings(cli.home)
+    engine = Engine.open(project=cli.project, settings=settings, embedder=from_daemon(settings))
     try:
         for notice in engine.notices:
             click.echo(one_line(notice), err=True)
         yield engine
     except AmbiguousId as error:
-        if not door.json:
-            say_candidates([engine.get(name) for name in error.matches])
+        if not cli.json:
+            print_candidates([engine.get(name) for name in error.matches])
         if not _is_part_of_ids(error):
             error.hint = "Several memories have that word; give an id."
         raise
@@ -148,7 +148,7 @@ def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]
     return found
 
 
-def excluding(**given: Any) -> None:
+def refuse_both(**given: Any) -> None:
     """Refuse two flags that cannot both be meant; `given` are flags by name, empty where not given."""
     names = [name.replace("_", "-") for name, value in given.items() if value]
     if len(names) > 1:
@@ -157,7 +157,7 @@ def excluding(**given: Any) -> None:
         )
 
 
-def text_of(words: Iterable[str]) -> str:
+def read_text(words: Iterable[str]) -> str:
     """What was typed; standard input for a single `-`."""
     words = list(words)
     if words == ["-"]:
@@ -171,10 +171,10 @@ def read_input() -> str:
     """Standard input as text. What is not UTF-8 stays visible, so that the core can refuse it."""
     if sys.stdin is None:
         return ""
-    data = sys.stdin.buffer.read(MOST_READ + 1)
-    if len(data) > MOST_READ:
+    data = sys.stdin.buffer.read(MAX_INPUT + 1)
+    if len(data) > MAX_INPUT:
         raise ContentRefused(
-            f"The text is more than {MOST_READ:,} bytes; a memory holds 2,048.",
+            f"The text is more than {MAX_INPUT:,} bytes; a memory holds 2,048.",
             "Split it into statements that stand alone, or name the file where the rest is.",
         )
     return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -190,7 +190,7 @@ _AGO = {
 }
 
 
-def time_of(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """A date (its first moment), a time, or how long ago: 30d. Without a zone it is local time. Raises `Refused`."""
     try:
         if ago := re.fullmatch(r"(\d{1,9})(min|h|d|w|mo|y)", text.strip(), re.ASCII):
@@ -203,7 +203,7 @@ def time_of(text: str) -> datetime:
         ) from None
 
 
-class TakesFiles(click.Command):
+class SpreadsFiles(click.Command):
     """Its --files takes all names up to the next option, as shells hand them over: `--files src/*.py`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -277,10 +277,10 @@ class _MemoryName(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from recollect.interfaces.cli.show import one_line
+        from recollect.interfaces.cli.output import one_line
 
         try:
-            with open_engine(ctx.find_object(Door) or Door()) as engine:
+            with open_engine(ctx.find_object(CliContext) or CliContext()) as engine:
                 newest = engine.list(limit=50, state="all")
         except RecollectError:
             return []
