@@ -15,8 +15,8 @@ import recollect.model as m
 from recollect.asking import Asking
 from recollect.code import project as places
 from recollect.config import Settings, expand_home, load_settings
+from recollect.context.embedder import Embedder
 from recollect.embed.open import NoEmbedder, open_embedder
-from recollect.embed.protocol import Embedder
 from recollect.errors import (
     EmbedderUnavailable,
     RecollectError,

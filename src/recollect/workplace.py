@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import recollect.model as m
 from recollect.code import project as places
 from recollect.config import Settings
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, UnknownName
 from recollect.kinds import kind_of
 from recollect.store.sqlite import SqliteStore

@@ -15,7 +15,7 @@ from recollect.embed.rows import unit
 from recollect.errors import BadSetting, EmbedderUnavailable
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 MAX_BATCH = 64
 MAX_CHARS = 8_000  # servers refuse what is too long; 8,192 tokens is the least of the hosted ones

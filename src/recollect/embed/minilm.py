@@ -13,7 +13,7 @@ from recollect.embed.rows import unit
 from recollect.errors import EmbedderUnavailable, UnknownName
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 logger = logging.getLogger(__name__)
 

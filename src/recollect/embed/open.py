@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.context.embedder import Embedder
 from recollect.embed.minilm import MiniLM
-from recollect.embed.protocol import Embedder
 from recollect.errors import BadSetting, EmbedderUnavailable, UnknownName, VectorsTurnedOff
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 
 def open_embedder(

@@ -1,12 +1,11 @@
 """Matrices of vectors, one a row."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Rows: TypeAlias = npt.NDArray[np.float32]
+    from recollect.context.embedder import Rows
 
 
 def unit(vectors: "npt.ArrayLike", count: int) -> "Rows":

@@ -4,7 +4,7 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from recollect.config import Settings
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 
 WHAT_GOES = (
     "the last request of a conversation with what surrounds it, memories that may fit it, statements to compare,"

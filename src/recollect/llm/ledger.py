@@ -7,9 +7,9 @@ from math import ceil
 
 import recollect.model as m
 from recollect.config import Settings
+from recollect.context.store import Store
 from recollect.llm.consent import may_send, place
 from recollect.store.ledger import Call, Cap, LedgerShelf, Outcome
-from recollect.store.protocol import Store
 
 FIRST_REST = timedelta(seconds=5)  # after a failure; twice as long after each further one
 LONGEST_REST = timedelta(minutes=15)

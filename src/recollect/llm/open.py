@@ -4,11 +4,11 @@ import os
 
 import recollect.model as m
 from recollect.config import Settings
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.llm.protocol import Sidecar
 from recollect.llm.voice import Voice
 from recollect.memory.local_judge import LocalSidecar, SilentSidecar
-from recollect.store.protocol import Store
 
 
 def open_sidecar(settings: Settings, store: Store, embedder: Embedder, clock: m.Clock) -> Sidecar:

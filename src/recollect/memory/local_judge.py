@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
 from recollect.errors import EmbedderUnavailable
 from recollect.kinds import kind_of
 from recollect.llm.protocol import Learnt, Sketch, Title, Verified

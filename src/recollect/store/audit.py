@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
+from recollect.context.store import AuditCheck, Problem
 from recollect.store.connection import Database, unwritable
 from recollect.store.keys import sync
-from recollect.store.protocol import AuditCheck, Problem
 
 if TYPE_CHECKING:
     import apsw

@@ -2,9 +2,9 @@
 
 import apsw
 
+from recollect.context.store import Problem
 from recollect.model import fingerprint
 from recollect.store import rows
-from recollect.store.protocol import Problem
 
 # What a row raises whose bytes are not what we wrote.
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError)

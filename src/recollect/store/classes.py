@@ -6,6 +6,7 @@ few classes, so a view over 100,000 rows costs a few hundred decisions and one t
 
 from typing import TYPE_CHECKING
 
+from recollect.context.store import Key  # the values of COLUMNS
 from recollect.model import Scope, View
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 COLUMNS = "m.user_id, m.project_id, m.scope, m.branch, m.visibility, m.state, m.kind, m.session"
-Key = tuple[str, str | None, str, str | None, str, str, str, str | None]  # the values of COLUMNS
 
 
 class Classes:

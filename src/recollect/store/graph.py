@@ -11,7 +11,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.store.protocol import Edge
+from recollect.context.store import Edge
 from recollect.store.views import shown_in
 
 if TYPE_CHECKING:

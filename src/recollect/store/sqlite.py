@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 import recollect.model as m
+from recollect.context.store import AuditCheck, Edge, Problem, StoreInfo, TextRow
 from recollect.errors import AmbiguousId, MemoryNotFound
 from recollect.store import full_text, graph, purge, rows
 from recollect.store.ageing import ageing_at
@@ -28,7 +29,6 @@ from recollect.store.measures import MeasureShelf
 from recollect.store.messages import MessageShelf
 from recollect.store.modules import ModuleShelf
 from recollect.store.opening import open_or_restore, version_of
-from recollect.store.protocol import AuditCheck, Edge, Problem, StoreInfo, TextRow
 from recollect.store.pruned import PrunedShelf
 from recollect.store.reviews import ReviewShelf
 from recollect.store.vectors import Scan, VectorIndex

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 
 STALE = "stale"  # the setting of a project: memory → why and since when. It can be found anew from the code
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect.model as m
+from recollect.context.store import Edge
 from recollect.engine import Engine
 from recollect.memory.search.cascade import (
     DECAY,
@@ -26,7 +27,6 @@ from recollect.memory.search.cascade import (
     worth,
 )
 from recollect.store import opening
-from recollect.store.protocol import Edge
 from recollect.store.sqlite import SqliteStore
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

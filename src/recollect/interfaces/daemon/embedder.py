@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
+from recollect.context.embedder import Embedder
 from recollect.embed.open import open_embedder
-from recollect.embed.protocol import Embedder
 from recollect.interfaces.daemon import wire
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 MOST_TEXTS = 16  # more are worth loading the model for
 SECONDS = 1.0  # that an answer may take; loading the model takes about as long

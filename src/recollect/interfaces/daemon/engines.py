@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from recollect.code import project as places
 from recollect.config import Settings
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
 from recollect.engine import Engine
 from recollect.errors import NoSuchFolder, RecollectError
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from recollect.errors import RecollectError, Refused, StoreError
 
 if TYPE_CHECKING:
     from recollect.code.project import Place
-    from recollect.embed.protocol import Embedder
+    from recollect.context.embedder import Embedder
     from recollect.engine import Engine
 
 logger = logging.getLogger(__name__)

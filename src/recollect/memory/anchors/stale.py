@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 from recollect.store.stale import STALE, Stale, stale_in
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 import numpy as np
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory.briefing.briefing import MOST_PINNED, Material, ModuleCard
 from recollect.memory.search.search import Question, Searcher
 from recollect.memory.search.triggers import matching, warners
-from recollect.store.protocol import Store
 from recollect.store.stale import stale_in
 
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import recollect.model as m
 from recollect.code.shelves import drop_shelves
 from recollect.config import Settings
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import AuditCheck, Store
 from recollect.errors import OutOfScope, Refused
 from recollect.memory.maintenance import compact, purge, states, undo
-from recollect.store.protocol import AuditCheck, Store
 from recollect.store.purge import Cleared, Purged
 from recollect.work.sessions.files import WaitingFiles
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 from recollect.text.stem import stem
 from recollect.text.words import telling_words
 

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.kinds import FADED, LATELY, ROOM, USED_ENOUGH, kind_of
 from recollect.memory.maintenance.clusters import retrievals
 from recollect.memory.maintenance.decay import confidence_now, importance_now, last_said
 from recollect.memory.maintenance.quarantine import is_stated, settled
 from recollect.memory.maintenance.undo import new_change
-from recollect.store.protocol import Store
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)

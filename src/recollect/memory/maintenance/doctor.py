@@ -8,10 +8,10 @@ from pathlib import Path
 import recollect.model as m
 from recollect.code.project import Place
 from recollect.config import Settings
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder
-from recollect.embed.protocol import Embedder
 from recollect.errors import EmbedderUnavailable
-from recollect.store.protocol import Store
 from recollect.store.stale import stale_in
 
 

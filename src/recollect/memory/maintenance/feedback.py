@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 
 RAISED = 0.05
 LOWERED = 0.1

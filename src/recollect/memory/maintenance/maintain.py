@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import Any
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.maintenance.clusters import clusters_due
 from recollect.memory.maintenance.feedback import lowered, raised
-from recollect.store.protocol import Store
 from recollect.text.words import telling_words
 
 NEW_LINK = 0.5

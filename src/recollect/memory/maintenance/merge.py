@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.write.reinforce import BREADCRUMBS, in_richer_words, said_again
 from recollect.memory.write.supersede import supersede
-from recollect.store.protocol import Store
 
 SAME = "says the same"  # the reason on the link to what went into another
 _STANDINGS = tuple(m.Standing)  # from the weakest to the strongest

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import recollect.model as m
 from recollect.code.shelves import drop_shelves
+from recollect.context.store import Store
 from recollect.memory.maintenance.undo import GRACE
-from recollect.store.protocol import Store
 from recollect.store.purge import Purged
 
 ACTOR = "agent:memory"

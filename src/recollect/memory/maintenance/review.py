@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import Refused, ReviewNotFound, UnknownName
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import merge
@@ -14,7 +15,6 @@ from recollect.memory.maintenance.undo import one_change
 from recollect.memory.write.reinforce import BREADCRUMBS
 from recollect.memory.write.supersede import supersede
 from recollect.memory.write.write import Learner
-from recollect.store.protocol import Store
 
 
 class Act(NamedTuple):

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.memory.maintenance.undo import GRACE, one_change, undo
 from recollect.memory.write.enrich import normal_tag
 from recollect.memory.write.limits import check_items
 from recollect.memory.write.supersede import supersede
-from recollect.store.protocol import Store
 from recollect.store.purge import MARK, Cleared
 
 

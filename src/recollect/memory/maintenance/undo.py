@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import Refused
-from recollect.store.protocol import Store
 
 GRACE = timedelta(days=30)  # in which what was done or forgotten can be taken back
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.memory.write.enrich import embedded_text
-from recollect.store.protocol import Store
 
 _BATCH = 64
 

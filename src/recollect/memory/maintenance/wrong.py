@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import Refused
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import SAME
 from recollect.memory.maintenance.undo import one_change
 from recollect.memory.write import limits
 from recollect.memory.write.write import Learner
-from recollect.store.protocol import Store
 from recollect.text.redact import redact
 
 FLAGGED = "user_flagged"

@@ -13,10 +13,10 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
+from recollect.context.store import Store
 from recollect.errors import Refused
 from recollect.memory.search.everyday import meanings
 from recollect.memory.search.vocabulary import Word
-from recollect.store.protocol import Store
 from recollect.text.stem import stem
 from recollect.text.words import STOP_WORDS
 

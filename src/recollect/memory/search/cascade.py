@@ -16,7 +16,7 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 import recollect.model as m
-from recollect.store.protocol import Edge, Store
+from recollect.context.store import Edge, Store
 
 NEAR_ENOUGH = 0.4  # similarity a hit must have to be a seed
 MOST_SEEDS = 10

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.search.fuse import Talk
 from recollect.memory.search.lexicon import MEMORY, MESSAGE, Lexicon
 from recollect.memory.search.structure import Ints, Mask, Sessions
 from recollect.store.classes import Classes
-from recollect.store.protocol import Store
 
 Floats = npt.NDArray[np.float32]
 Longs = npt.NDArray[np.int64]

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.search.aliases import Aliases, widen
 from recollect.memory.search.cascade import Path, cascade, choose_seeds, edges_of
 from recollect.memory.search.corpus import MemoryCorpus
 from recollect.memory.search.fuse import Blend, blend_memories
 from recollect.memory.search.lexicon import Match
 from recollect.memory.search.slo import Deadline
-from recollect.store.protocol import Store
 from recollect.store.vectors import Scan
 
 # Milliseconds after the query was embedded by which each channel must have answered, so that one which hangs leaves time for

@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, Refused
 from recollect.memory.search.aliases import Aliases
 from recollect.memory.search.cascade import Path
@@ -22,7 +23,6 @@ from recollect.memory.search.gather import ANSWERS_BY, Channels, Relevance, hear
 from recollect.memory.search.lexicon import SESSION
 from recollect.memory.search.recipes import Evidence, Recipe, recipe_named
 from recollect.memory.search.slo import LatencyWindow
-from recollect.store.protocol import Store
 from recollect.store.stale import stale_in
 
 ENGINE_MS = max(ANSWERS_BY.values())  # the model's time and the first reading of a store come on top

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import LimitReached, Refused
 from recollect.memory.seeds.seed import Seed
-from recollect.store.protocol import Store
 from recollect.text.redact import redact
 
 _OFFERED = "seeds_offered"  # a setting of the project: fingerprints

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import recollect.model as m
 from recollect.code.modules.map import ModuleMap, as_document, from_document
 from recollect.code.modules.merge import MODEL
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import ContentRefused, RecollectError
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join_sessions
 from recollect.memory.transfer.parcel import Parcel
 from recollect.memory.transfer.record import Reader
 from recollect.store.episode_rows import Learning, Owner, Pattern
-from recollect.store.protocol import Store
 
 BATCH = 128  # records to a transaction: a sync each would cost more than their embedding
 _EVERY = 1_000_000_000

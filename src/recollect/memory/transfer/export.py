@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import IO, Any
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.transfer.parcel import FORMAT, VERSION
 from recollect.memory.transfer.record import SETTINGS
 from recollect.store.episode_rows import Owner
-from recollect.store.protocol import Store
 
 _EVERY = 1_000_000_000
 

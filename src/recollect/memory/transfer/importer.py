@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import (
     ChangeNotFound,
     ContentRefused,
@@ -24,7 +25,6 @@ from recollect.memory.transfer.join import join, join_links, lost_text
 from recollect.memory.transfer.parcel import Parcel
 from recollect.memory.transfer.record import ForeignVector, Reader
 from recollect.memory.write.enrich import embedded_text
-from recollect.store.protocol import Store
 
 Progress = Callable[[int], None]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.kinds import KINDS
-from recollect.store.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)

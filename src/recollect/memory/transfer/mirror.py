@@ -16,12 +16,12 @@ from typing import Any
 
 import recollect.model as m
 from recollect.config import expand_home
+from recollect.context.store import Store
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
 from recollect.memory.maintenance import states
 from recollect.memory.transfer.record import Reader
 from recollect.memory.write.write import Learner
 from recollect.store.keys import sync as to_disk
-from recollect.store.protocol import Store
 
 _FIELDS = ("content", "kind", "tags", "file_paths", "importance", "pinned")
 _SETTING = "mirror "  # and the folder

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError
 from recollect.memory.write import limits
-from recollect.store.protocol import Store
 from recollect.text.redact import redact
 
 MAX_TEXT = 8192  # bytes of UTF-8; the host's own transcript has the rest

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 
 
 def supersede(store: Store, old: m.Memory, new: m.Memory, reason: str, actor: str, now: datetime) -> None:

@@ -12,14 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.memory.write import contradict, enrich
 from recollect.memory.write.draft import clean_details, clean_text, prepare
 from recollect.memory.write.judge import Judge
 from recollect.memory.write.reinforce import BREADCRUMBS, in_richer_words, said_again
 from recollect.memory.write.supersede import supersede
-from recollect.store.protocol import Store
 
 NEIGHBOURS = 12  # by meaning, that are compared closely
 WORD_NEIGHBOURS = 8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
 from recollect.errors import EmbedderUnavailable
 from recollect.store.episode_rows import FileTotal, Owner, Pattern, Status, Task, Touch
 from recollect.store.episodes import EpisodeShelf

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.config import Settings
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
 from recollect.store.episode_rows import (
     Execution,
@@ -23,7 +24,6 @@ from recollect.store.episode_rows import (
     Task,
     Touch,
 )
-from recollect.store.protocol import Store
 from recollect.work.episodes import ask, learnings, tasks
 from recollect.work.episodes.columns import Columns
 from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, WORKFLOW, Fix, fixes_among, sightings

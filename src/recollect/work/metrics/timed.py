@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    from recollect.context.embedder import Rows
 
 
 class Timed:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError, Refused, SessionNotFound
 from recollect.kinds import kind_of
 from recollect.llm.protocol import Sidecar
@@ -17,7 +18,6 @@ from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
 from recollect.store.events import KeptEvent
-from recollect.store.protocol import Store
 from recollect.text.redact import redact
 from recollect.text.words import telling_words
 from recollect.work.extract import extract

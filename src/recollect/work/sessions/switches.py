@@ -1,6 +1,6 @@
 """Switches that a person sets for one project or for all: `memory` and `auto`."""
 
-from recollect.store.protocol import Store
+from recollect.context.store import Store
 
 
 def is_on(store: Store, project_id: str | None, name: str) -> bool:

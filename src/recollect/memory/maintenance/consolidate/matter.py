@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.memory.maintenance.consolidate.neighbours import Breathe, by_meaning, by_words
 from recollect.memory.write import contradict
 from recollect.memory.write.contradict import Relation, Verdict
-from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import ChangeNotFound, Refused, UnknownName
 from recollect.memory.maintenance.consolidate.act import Act, summarise
 from recollect.memory.maintenance.consolidate.pace import Stopped
@@ -16,7 +17,6 @@ from recollect.memory.maintenance.consolidate.table import OPERATIONS
 from recollect.memory.maintenance.consolidate.work import Work
 from recollect.memory.maintenance.undo import new_change
 from recollect.store.presence import Presence
-from recollect.store.protocol import Store
 
 UNDER_WAY = "consolidation"  # a setting: how far a run has come that has not ended
 LAST = "consolidated"  # a setting: when the last one ended

@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 
 import recollect.model as m
-from recollect.embed.protocol import Embedder
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.memory.maintenance.consolidate.matter import Alike, Matter, load_matters
 from recollect.memory.maintenance.consolidate.pace import Pace
 from recollect.memory.maintenance.consolidate.verifier import NamedThings, Verifier
 from recollect.memory.write import contradict
 from recollect.memory.write.judge import Judge
-from recollect.store.protocol import Store
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import recollect.model as m
-from recollect.store.classes import Key
 
 if TYPE_CHECKING:
     from recollect.store.changes import ChangeLog
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from recollect.store.purge import Cleared, Purged
     from recollect.store.reviews import ReviewShelf
     from recollect.store.vectors import Scan
+
+
+# User, project, scope, branch, visibility, state, kind and session of a memory: what a view decides by.
+Key = tuple[str, str | None, str, str | None, str, str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True)

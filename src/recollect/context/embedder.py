@@ -1,10 +1,13 @@
 """What every embedder promises."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from recollect.embed.rows import Rows
+    import numpy as np
+    import numpy.typing as npt
+
+    Rows: TypeAlias = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
