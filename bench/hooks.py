@@ -25,7 +25,7 @@ from typing import Any
 import apsw
 
 from recollect.engine import Engine
-from recollect.interfaces.daemon import client, wire
+from recollect.interfaces.daemon import client, protocol
 from recollect.interfaces.daemon.start import take_lock
 from recollect.model import from_text, to_text, utc_now
 from recollect.work.extract import extract
@@ -157,12 +157,12 @@ def _upgrade(home: Path, project: Path) -> dict[str, Any]:
     steady = client.status(home)
     _memory_grows(home, project, 400)
     grown = client.status(home)
-    newer = wire.__version__
-    wire.__version__ = "999.0"
+    newer = protocol.__version__
+    protocol.__version__ = "999.0"
     try:
         client.status(home)
     finally:
-        wire.__version__ = newer
+        protocol.__version__ = newer
     _wait(lambda: _daemon(home) != before["pid"])
     for number in range(20):
         _tool_event(project, "upgrade", number)
@@ -188,7 +188,7 @@ def _memory_grows(home: Path, project: Path, events: int) -> None:
             "1",
             str(project),
         )
-        wire.ask(str(home), "hook", fields, body, 10)
+        protocol.ask(str(home), "hook", fields, body, 10)
 
 
 def _settled(home: Path, session: str, expected: int) -> dict[str, Any]:
@@ -453,7 +453,7 @@ def _tool_event(project: Path, session: str, number: int) -> None:
 def _daemon(home: Path) -> int:
     """Its process; 0 if there is none."""
     try:
-        words = (home / wire.LOCK).read_text().split()
+        words = (home / protocol.LOCK).read_text().split()
     except OSError:
         return 0
     pid = int(words[0]) if words and words[0].isdigit() else 0

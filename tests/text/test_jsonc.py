@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from jsonc_texts import texts
-from recollect.interfaces.hosts.entries import hook_entry, server_entry
-from recollect.interfaces.hosts.pieces import JsonPiece
-from recollect.interfaces.hosts.table import HOSTS, Machine
+from recollect.interfaces.install.entries import hook_entry, server_entry
+from recollect.interfaces.install.pieces import JsonPiece
+from recollect.interfaces.install.table import HOSTS, Machine
 from recollect.text import jsonc
 
 HOST = HOSTS["claude-code"]

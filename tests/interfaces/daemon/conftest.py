@@ -5,15 +5,15 @@ import os
 import threading
 
 import pytest
-from asking import fields
+from hook_fields import fields
 
 from recollect.config import load_settings
 from recollect.engine import Engine
-from recollect.interfaces.daemon import wire
-from recollect.interfaces.daemon.desk import Desk
-from recollect.interfaces.daemon.engines import Engines
+from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.server import Server
 from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 
 
 @pytest.fixture
@@ -23,8 +23,9 @@ def silence(clock):
 
 
 @pytest.fixture
-def desk(home, embedder, silence):
-    made = Desk(Engines(load_settings(home), embedder), HookSpool(home), silence)
+def service(home, embedder, silence):
+    opener = EngineOpener(lambda: load_settings(home), lambda settings: embedder)
+    made = HookService(EnginePool(opener), HookSpool(home), silence)
     yield made
     made.close()
 
@@ -37,11 +38,11 @@ def memory(home, folder, embedder):
 
 
 @pytest.fixture
-def hook(desk, folder):
+def hook(service, folder):
     """What a host would print for an event: the text for its model, or nothing."""
 
     def call(event, session="s1", host="claude-code", name=None, seconds="20", **body):
-        told = desk.take(
+        told = service.take(
             fields(host, event, name, seconds=seconds),
             {"session_id": session, "cwd": str(folder), **body},
         )
@@ -67,12 +68,12 @@ def recorded(memory):
 
 
 @pytest.fixture
-def serve(home, desk):
+def serve(home, service):
     """Starts a server in this process; it is told to leave at the end."""
     running = []
 
     def start(**options):
-        server = Server(home, desk, options.pop("idle", 0), **options)
+        server = Server(home, service, options.pop("idle", 0), **options)
         thread = threading.Thread(target=server.run)
         thread.start()
         running.append((server, thread))
@@ -89,7 +90,7 @@ def serve(home, desk):
 @pytest.fixture
 def ask(home):
     def ask(want, *given, body=b"", seconds=20.0):
-        return wire.ask(str(home), want, given, body, seconds)
+        return protocol.ask(str(home), want, given, body, seconds)
 
     return ask
 

@@ -7,9 +7,9 @@ import stat
 import threading
 
 import pytest
-from asking import fields
+from hook_fields import fields
 
-from recollect.interfaces.daemon import client, wire
+from recollect.interfaces.daemon import client, protocol
 from recollect.interfaces.daemon.log import NAME
 from recollect.interfaces.daemon.server import Server
 from recollect.interfaces.daemon.start import take_lock
@@ -18,7 +18,7 @@ from recollect.interfaces.daemon.start import take_lock
 def test_only_its_user_can_reach_the_socket(serve, home):
     serve()
 
-    assert stat.S_IMODE((home / wire.SOCKET).stat().st_mode) == 0o600
+    assert stat.S_IMODE((home / protocol.SOCKET).stat().st_mode) == 0o600
 
 
 def test_it_says_how_it_is(serve, home):
@@ -27,7 +27,7 @@ def test_it_says_how_it_is(serve, home):
     said = client.status(home)
 
     assert said["pid"] == os.getpid()
-    assert said["version"] == wire.__version__
+    assert said["version"] == protocol.__version__
     assert said["memory_mb"] > 0
 
 
@@ -48,7 +48,7 @@ def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):
     server.close()
 
     assert not thread.is_alive()
-    assert not (home / wire.SOCKET).exists()
+    assert not (home / protocol.SOCKET).exists()
 
 
 def test_it_leaves_when_nobody_has_come_for_long(serve):
@@ -70,7 +70,7 @@ def test_it_leaves_when_the_settings_have_changed(serve, home):
 
 def test_it_leaves_after_it_has_served_a_newer_version(serve, home, monkeypatch):
     _, thread = serve()
-    monkeypatch.setattr(wire, "__version__", "999.0")
+    monkeypatch.setattr(protocol, "__version__", "999.0")
 
     said = client.status(home)
     thread.join(20)
@@ -81,7 +81,7 @@ def test_it_leaves_after_it_has_served_a_newer_version(serve, home, monkeypatch)
 
 def test_it_stays_for_an_older_version(serve, home, monkeypatch):
     _, thread = serve()
-    monkeypatch.setattr(wire, "__version__", "0.0.1")
+    monkeypatch.setattr(protocol, "__version__", "0.0.1")
     client.status(home)
 
     assert client.status(home) is not None
@@ -105,7 +105,7 @@ def test_what_is_no_request_of_ours_is_refused(serve, home, data):
     serve()
 
     with socket.socket(socket.AF_UNIX) as line:
-        line.connect(str(home / wire.SOCKET))
+        line.connect(str(home / protocol.SOCKET))
         line.settimeout(20)
         try:
             line.sendall(data)
@@ -128,7 +128,7 @@ def test_garbage_is_taken_and_forgotten(serve, ask, body):
 def test_another_user_is_refused_and_that_is_logged(serve, home, monkeypatch, caplog):
     serve()
     monkeypatch.setattr(
-        wire, "peer", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
+        protocol, "peer", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
     )
 
     with caplog.at_level("WARNING", "recollect.interfaces.daemon.server"):
@@ -140,21 +140,21 @@ def test_another_user_is_refused_and_that_is_logged(serve, home, monkeypatch, ca
 
 def test_on_loopback_nobody_is_heard_without_the_token(serve, home):
     serve(port=True)
-    port, token = (home / wire.TOKEN).read_text().split()
+    port, token = (home / protocol.TOKEN).read_text().split()
     answers = {}
     for given in ("", "x" * 32, token):
         with socket.create_connection(("127.0.0.1", int(port)), 20) as line:
-            line.sendall(wire.request("status", given, (), b""))
+            line.sendall(protocol.request("status", given, (), b""))
             answers[given] = line.recv(2)
 
     assert answers == {"": b"no", "x" * 32: b"no", token: b"ok"}
     assert client.status(home)["pid"] == os.getpid()
-    assert stat.S_IMODE((home / wire.TOKEN).stat().st_mode) == 0o600
+    assert stat.S_IMODE((home / protocol.TOKEN).stat().st_mode) == 0o600
 
 
 def test_a_web_page_has_no_token(serve, home):
     serve(port=True)
-    port = int((home / wire.TOKEN).read_text().split()[0])
+    port = int((home / protocol.TOKEN).read_text().split()[0])
 
     with socket.create_connection(("127.0.0.1", port), 20) as line:
         line.sendall(b"POST /status HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n")
@@ -162,10 +162,10 @@ def test_a_web_page_has_no_token(serve, home):
         assert line.recv(100) == b""
 
 
-def test_a_home_deep_down_is_reached_all_the_same(tmp_path, desk):
+def test_a_home_deep_down_is_reached_all_the_same(tmp_path, service):
     home = tmp_path / ("deep" * 20) / ("deeper" * 15)
     home.mkdir(parents=True)
-    server = Server(home, desk, 0)
+    server = Server(home, service, 0)
     thread = threading.Thread(target=server.run)
     thread.start()
 
@@ -175,7 +175,7 @@ def test_a_home_deep_down_is_reached_all_the_same(tmp_path, desk):
     server.close()
 
     assert said["pid"] == os.getpid()
-    assert not (home / wire.SOCKET).exists()
+    assert not (home / protocol.SOCKET).exists()
 
 
 def test_the_lock_is_one_process_s_alone(home):
@@ -194,7 +194,7 @@ def test_with_no_daemon_there_is_nothing_to_stop_or_to_see(home):
 
 def test_a_daemon_that_hangs_up_half_way_has_not_answered(home):
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(home / wire.SOCKET))
+        listener.bind(str(home / protocol.SOCKET))
         listener.listen(1)
         listener.settimeout(20)
 
@@ -207,8 +207,8 @@ def test_a_daemon_that_hangs_up_half_way_has_not_answered(home):
         answering = threading.Thread(target=half)
         answering.start()
 
-        with pytest.raises(wire.NoAnswer):
-            wire.ask(str(home), "status", (), b"", 20)
+        with pytest.raises(protocol.NoAnswer):
+            protocol.ask(str(home), "status", (), b"", 20)
         answering.join(20)
 
 

@@ -7,7 +7,7 @@ import sys
 
 import apsw
 import pytest
-from asking import fields
+from hook_fields import fields
 
 from recollect.interfaces.daemon import client
 from recollect.interfaces.daemon.conversation import LARGEST_OUTPUT
@@ -42,7 +42,7 @@ def take(wish, request, folder):
             "tool_input": given or {"command": "make"},
             "tool_response": BASH if response is None else response,
         }
-        return request.getfixturevalue("desk").take(fields(host, event, seconds=seconds), body)
+        return request.getfixturevalue("service").take(fields(host, event, seconds=seconds), body)
 
     return call
 
@@ -114,7 +114,7 @@ def test_where_nothing_may_be_kept_an_output_stays_as_it_is(take, wish):
     assert take() == b""
 
 
-def test_a_store_that_fails_leaves_the_output_alone(take, desk, memory, home):
+def test_a_store_that_fails_leaves_the_output_alone(take, service, memory, home):
     take({"stdout": "ok"})
     database = apsw.Connection(os.fspath(home / "recollect.db"))
     database.execute("ALTER TABLE pruned RENAME TO elsewhere")
@@ -125,7 +125,7 @@ def test_a_store_that_fails_leaves_the_output_alone(take, desk, memory, home):
     database.close()
 
     assert printed == b""
-    assert desk.last_error == "SQLError"
+    assert service.last_error == "SQLError"
     assert [event.text for event in memory.sessions._events("s1") if event.is_answer][1].endswith("1 failed")
 
 

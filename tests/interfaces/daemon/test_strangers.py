@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from asking import fields
+from hook_fields import fields
 
 from recollect.engine import Engine
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.spool import HookSpool
 
 pytestmark = pytest.mark.skipif(
@@ -101,7 +101,7 @@ def test_a_stranger_gets_into_nothing_of_ours(home, folder, embedder, serve):
     listed = stranger(*[("list", str(path), "") for path in (home, home / "spool", home / "spool" / "hooks")])
     read = stranger(*[("read", str(path), "") for path in ours])
     written = stranger(*[("write", str(path), "") for path in ours])
-    connected = stranger(("connect", str(home / wire.SOCKET), ""))
+    connected = stranger(("connect", str(home / protocol.SOCKET), ""))
 
     assert {"recollect.db", "s1.jsonl"} <= {path.name for path in ours}
     assert {*listed, *read, *written, *connected} == {"PermissionError"}
@@ -115,7 +115,7 @@ def test_in_a_home_that_was_opened_to_all_files_and_socket_are_still_closed(home
     ours = [path for path in home.rglob("*") if path.is_file()]
 
     read = stranger(*[("read", str(path), "") for path in ours])
-    connected = stranger(("connect", str(home / wire.SOCKET), ""))
+    connected = stranger(("connect", str(home / protocol.SOCKET), ""))
 
     assert dict(zip([path.name for path in ours], read, strict=True)) == {
         path.name: "PermissionError" for path in ours
@@ -129,16 +129,16 @@ def test_a_stranger_who_reaches_the_socket_is_refused_and_that_is_logged(
     remember(folder, home, embedder)
     server, _ = serve()
     home.chmod(0o755)
-    (home / wire.SOCKET).chmod(0o666)
+    (home / protocol.SOCKET).chmod(0o666)
     body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "I am you"}).encode()
     asked = [
-        wire.request("status", "", (), b""),
-        wire.request("stop", "", (), b""),
-        wire.request("hook", "", fields("claude-code", "UserPromptSubmit"), body),
+        protocol.request("status", "", (), b""),
+        protocol.request("stop", "", (), b""),
+        protocol.request("hook", "", fields("claude-code", "UserPromptSubmit"), body),
     ]
 
     with caplog.at_level("WARNING", "recollect.interfaces.daemon.server"):
-        answers = stranger(*[("connect", str(home / wire.SOCKET), each.decode()) for each in asked])
+        answers = stranger(*[("connect", str(home / protocol.SOCKET), each.decode()) for each in asked])
 
     assert {*answers} <= {
         "no 0\n",

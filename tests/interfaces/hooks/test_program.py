@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.spool import HookSpool
-from recollect.interfaces.hooks.carry import carry
+from recollect.interfaces.hooks.deliver import carry
 from recollect.interfaces.hooks.program import DEADLINE
 
 SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
@@ -89,7 +89,7 @@ def test_what_the_daemon_has_ready_is_printed_as_it_is(hook, home, folder):
 
     assert printed == b"{ready}"
     line, _, body = heard[0].partition(b"\n")
-    assert line.split(b"\t")[:2] == [b"hook", wire.__version__.encode()]
+    assert line.split(b"\t")[:2] == [b"hook", protocol.__version__.encode()]
     assert line.split(b"\t")[4:6] == [b"claude-code", b"UserPromptSubmit"]
     assert json.loads(body)["prompt"] == "hello there"
 
@@ -102,7 +102,7 @@ def test_half_an_answer_is_none(hook, home, no_daemon, answer):
 
 def test_a_daemon_that_does_not_answer_is_not_waited_for(hook, home, no_daemon):
     with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(str(home / wire.SOCKET))
+        silent.bind(str(home / protocol.SOCKET))
         silent.listen(8)
 
         assert hook(environment={"RECOLLECT_HOOK_DEADLINE": "0.2"}) == b""
@@ -164,7 +164,7 @@ class _listening:
     def __init__(self, home, answer):
         self._answer = answer
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(str(home / wire.SOCKET))
+        self._socket.bind(str(home / protocol.SOCKET))
         self._socket.listen(8)
         self._heard = []
         self._thread = threading.Thread(target=self._serve)

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from recollect.interfaces.hosts import shapes
-from recollect.interfaces.hosts.answers import printed, together
-from recollect.interfaces.hosts.events import host_event, told
-from recollect.interfaces.hosts.table import HOSTS
+from recollect.interfaces.install import shapes
+from recollect.interfaces.install.answers import printed, together
+from recollect.interfaces.install.events import host_event, told
+from recollect.interfaces.install.table import HOSTS
 
 
 def said(host, event, **body):

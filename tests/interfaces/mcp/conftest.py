@@ -7,7 +7,7 @@ from mcp import Client
 from mcp_types import Implementation, ListRootsResult, Root
 
 from recollect.engine import Engine
-from recollect.interfaces.mcp.desk import Desk
+from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 
 # The older protocol, with its handshake, and the newer one, which a client finds out about.
@@ -43,9 +43,9 @@ def connect(home, folder, opener, era):
         async def tell_roots(_):
             return ListRootsResult(roots=[Root(uri=root.as_uri()) for root in roots])
 
-        desk = Desk(str(home), str(project) if project else None, opener)
+        requests = McpRequests(str(home), str(project) if project else None, opener)
         client = Client(
-            build_server(desk),
+            build_server(requests),
             mode=mode,
             client_info=Implementation(name=name, version="1"),
             list_roots_callback=tell_roots if roots else None,
@@ -54,6 +54,6 @@ def connect(home, folder, opener, era):
             async with client:
                 yield client
         finally:
-            desk.close()
+            requests.close()
 
     return connected

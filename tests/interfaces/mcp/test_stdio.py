@@ -12,7 +12,7 @@ from mcp.shared.message import SessionMessage
 from mcp_client import text_of
 from mcp_types import jsonrpc_message_adapter
 
-from recollect.interfaces.mcp.desk import Desk
+from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 from recollect.interfaces.mcp.stdio import serve_streams
 
@@ -135,23 +135,23 @@ def test_a_cancelled_request_does_not_keep_the_server_when_its_client_is_gone(st
 async def test_the_server_does_not_wait_for_folders_that_a_client_who_is_gone_cannot_name(
     home, opener, monkeypatch
 ):
-    monkeypatch.setattr("recollect.interfaces.mcp.desk.ROOTS_SECONDS", 3600.0)
+    monkeypatch.setattr("recollect.interfaces.mcp.requests.ROOTS_SECONDS", 3600.0)
     has_roots = {**HELLO, "params": {**HELLO["params"], "capabilities": {"roots": {}}}}
     to_server, incoming = anyio.create_memory_object_stream(10)
     outgoing, from_server = anyio.create_memory_object_stream(10)
-    desk = Desk(str(home), None, opener)
+    requests = McpRequests(str(home), None, opener)
     sent = []
 
     with anyio.fail_after(60):
         async with from_server, anyio.create_task_group() as tasks:
-            tasks.start_soon(serve_streams, build_server(desk), incoming, outgoing)
+            tasks.start_soon(serve_streams, build_server(requests), incoming, outgoing)
             for message in (has_roots, READY, call_of(3, "search_memory", query="x")):
                 await to_server.send(SessionMessage(jsonrpc_message_adapter.validate_python(message)))
             async for item in from_server:
                 sent.append(item.message)
                 if getattr(item.message, "method", "") == "roots/list":
                     await to_server.aclose()
-    desk.close()
+    requests.close()
 
     assert [getattr(message, "method", message.id) for message in sent] == [1, "roots/list", 3]
 

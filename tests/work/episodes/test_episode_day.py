@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.engine import Engine
 from recollect.errors import StoreBusy
-from recollect.interfaces.hosts.events import host_event, told
+from recollect.interfaces.install.events import host_event, told
 from recollect.store.events import KeptEvent
 from recollect.work.sessions.kept import keep
 from recollect.work.sessions.spool import Spool

@@ -18,8 +18,8 @@ from recollect.interfaces.cli.command import (
     shared_options,
 )
 from recollect.interfaces.daemon import client
-from recollect.interfaces.daemon.chain import examine_chain, mend_hosts, waiting_files
-from recollect.interfaces.hosts.table import this_machine
+from recollect.interfaces.daemon.connection import check_connection, repair_hosts, waiting_files
+from recollect.interfaces.install.table import this_machine
 from recollect.memory.maintenance.doctor import Diagnosis, close_to_others
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def doctor(cli: CliContext, fix: bool) -> None:
 
 def _examine_hosts(home: Path) -> Sequence[Diagnosis]:
     try:
-        return examine_chain(home, this_machine(), m.utc_now())
+        return check_connection(home, this_machine(), m.utc_now())
     except NoHome as error:
         return [Diagnosis("host", False, error.message, error.hint)]
 
@@ -193,7 +193,7 @@ def _mend(engine: "Engine") -> list[str]:
     from recollect.interfaces.cli.init import make_vectors
 
     home = engine.settings.home
-    done = [*close_to_others(home), *mend_hosts(home, this_machine())]
+    done = [*close_to_others(home), *repair_hosts(home, this_machine())]
     if taken := engine.sessions.take_in(engine.spool):
         done.append(f"{output.count(taken, 'event')} taken in from the spool.")
     if waiting_files(home) and client.ensure(home):

@@ -13,17 +13,17 @@ from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, Name, refuse_both, shared_options_with_whole_project
 
 if TYPE_CHECKING:
-    from recollect.interfaces.daemon.chain import Installation
-    from recollect.interfaces.hosts.change import Change
-    from recollect.interfaces.hosts.ledger import Ledger
-    from recollect.interfaces.hosts.plan import Plan
-    from recollect.interfaces.hosts.table import Host, Machine
+    from recollect.interfaces.daemon.connection import Installation
+    from recollect.interfaces.install.change import Change
+    from recollect.interfaces.install.ledger import Ledger
+    from recollect.interfaces.install.plan import Plan
+    from recollect.interfaces.install.table import Host, Machine
 
     _Planner = Callable[[Host, str, Path, Machine, Ledger], Plan]
 
 
 def _names() -> Iterable[str]:
-    from recollect.interfaces.hosts.table import HOSTS
+    from recollect.interfaces.install.table import HOSTS
 
     return HOSTS
 
@@ -51,7 +51,7 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
     recollect install claude-code
     recollect install cursor --project
     """
-    from recollect.interfaces.hosts.plan import plan_install
+    from recollect.interfaces.install.plan import plan_install
 
     work = _Work(cli, user, dry_run, yes)
     if host is not None:
@@ -83,7 +83,7 @@ def uninstall(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes:
     A file that nobody has changed since is byte for byte what it was. Your memories stay. Without HOST it goes
     through all that are connected.
     """
-    from recollect.interfaces.hosts.plan import plan_uninstall
+    from recollect.interfaces.install.plan import plan_uninstall
 
     work = _Work(cli, user, dry_run, yes)
     if host is not None:
@@ -108,8 +108,8 @@ class _Work:
 
     def __init__(self, cli: CliContext, user: bool, dry_run: bool, yes: bool) -> None:
         from recollect.config import load_settings
-        from recollect.interfaces.hosts.ledger import Ledger
-        from recollect.interfaces.hosts.table import this_machine
+        from recollect.interfaces.install.ledger import Ledger
+        from recollect.interfaces.install.table import this_machine
 
         refuse_both(user=user, project=cli.project or cli.whole_project)
         self.machine: Machine = this_machine()
@@ -118,7 +118,7 @@ class _Work:
         self.where = _where(cli)
 
     def installed(self) -> list["Installation"]:
-        from recollect.interfaces.daemon.chain import installations
+        from recollect.interfaces.daemon.connection import installations
 
         return installations(self.ledger.records())
 
@@ -131,8 +131,8 @@ class _Work:
 
     def do(self, name: str, plan_for: "_Planner", verb: str, where: tuple[str, Path]) -> None:
         """Plan it, show it, ask, carry it out."""
-        from recollect.interfaces.hosts.plan import carry_out
-        from recollect.interfaces.hosts.table import host_named
+        from recollect.interfaces.install.plan import carry_out
+        from recollect.interfaces.install.table import host_named
 
         plan = plan_for(host_named(name), *where, self.machine, self.ledger)
         if not self._cli.json:
@@ -197,7 +197,7 @@ def _watched() -> bool:
 
 
 def _present(machine: "Machine") -> list["Host"]:
-    from recollect.interfaces.hosts.table import HOSTS
+    from recollect.interfaces.install.table import HOSTS
 
     path = machine.environment.get("PATH")
     return [

@@ -43,15 +43,15 @@ def mcp(cli: CliContext, port: int | None, token: bool) -> None:
         else:
             click.echo(kept)
         return
-    from recollect.interfaces.mcp.desk import Desk
+    from recollect.interfaces.mcp.requests import McpRequests
 
     write_log(home)
-    desk = Desk(str(home), cli.project)
+    requests = McpRequests(str(home), cli.project)
     if port is None:
         from recollect.interfaces.mcp.server import serve_stdio
 
-        serve_stdio(desk)
+        serve_stdio(requests)
     else:
         from recollect.interfaces.mcp.http import serve_http
 
-        serve_http(desk, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
+        serve_http(requests, home, port, lambda address: click.echo(f"Listening on {address}", err=True))

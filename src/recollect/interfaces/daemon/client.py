@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import Refused
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.start import start, take_lock
 
 SECONDS = 2.0  # that it may take to answer a question
@@ -17,15 +17,15 @@ SECONDS = 2.0  # that it may take to answer a question
 def status(home: Path, seconds: float = SECONDS) -> dict[str, Any] | None:
     """What it says of itself; None if there is none, or it does not answer."""
     try:
-        said: dict[str, Any] = json.loads(wire.ask(str(home), "status", (), b"", seconds))
-    except (wire.NoAnswer, ValueError):
+        said: dict[str, Any] = json.loads(protocol.ask(str(home), "status", (), b"", seconds))
+    except (protocol.NoAnswer, ValueError):
         return None
     return said
 
 
 def is_running(home: Path) -> bool:
     """Whether some process holds the lock, whether it answers or not."""
-    if not (home / wire.LOCK).exists():
+    if not (home / protocol.LOCK).exists():
         return False
     lock = take_lock(str(home))
     if lock is not None:
@@ -39,12 +39,12 @@ def stop(home: Path, seconds: float = 30.0) -> bool:
         return False
     until = time.monotonic() + seconds
     while is_running(home):
-        with suppress(wire.NoAnswer):  # on its way up, or out
-            wire.ask(str(home), "stop", (), b"", SECONDS)
+        with suppress(protocol.NoAnswer):  # on its way up, or out
+            protocol.ask(str(home), "stop", (), b"", SECONDS)
         if time.monotonic() >= until:
             raise Refused(
                 "The daemon does not leave.",
-                f"End the process that `{home / wire.LOCK}` names, then try again.",
+                f"End the process that `{home / protocol.LOCK}` names, then try again.",
             )
         time.sleep(0.05)
     return True

@@ -8,9 +8,9 @@ from typing import Any
 
 import recollect.model as m
 from recollect.engine import Engine
-from recollect.interfaces.hosts import shapes
-from recollect.interfaces.hosts.answers import limit
-from recollect.interfaces.hosts.events import (
+from recollect.interfaces.install import shapes
+from recollect.interfaces.install.answers import limit
+from recollect.interfaces.install.events import (
     HostEvent,
     answer_of,
     has_failed,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recollect.config import Settings
 from recollect.context.embedder import Embedder
 from recollect.embed.open import open_embedder
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
@@ -20,7 +20,7 @@ def from_daemon(settings: Settings) -> Embedder | None:
     """None where no daemon is at work, or the model is another than the one that comes with Recollect."""
     if settings.embedder != "minilm" or settings.embedder_path:
         return None
-    if not any((settings.home / name).exists() for name in (wire.SOCKET, wire.TOKEN)):
+    if not any((settings.home / name).exists() for name in (protocol.SOCKET, protocol.TOKEN)):
         return None
     own = open_embedder(settings.embedder, providers=settings.embedder_providers)
     return DaemonEmbedder(str(settings.home), own)
@@ -47,8 +47,8 @@ class DaemonEmbedder:
             return self._own.embed(texts)
         try:
             body = json.dumps(list(texts)).encode()
-            rows = wire.ask(self._home, "embed", (self.model,), body, SECONDS)
-        except wire.NoAnswer:
+            rows = protocol.ask(self._home, "embed", (self.model,), body, SECONDS)
+        except protocol.NoAnswer:
             self._alone = True
             return self._own.embed(texts)
         import numpy as np

@@ -18,11 +18,11 @@ import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
 from recollect.errors import RecollectError, StoreError
-from recollect.interfaces.daemon import wire
-from recollect.interfaces.daemon.desk import Desk
-from recollect.interfaces.daemon.engines import Engines
+from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.log import write_log
 from recollect.interfaces.daemon.spool import HookSpool, parse
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 
 logger = logging.getLogger(__name__)
 
@@ -41,14 +41,14 @@ def serve(home: Path, lock: int) -> None:
     except RecollectError:
         logger.exception("the settings are wrong")
         return
-    desk = Desk(Engines(settings), HookSpool(home))
+    service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
     try:
-        desk.drain()  # before anybody brings what happened later
+        service.drain()  # before anybody brings what happened later
     except (RecollectError, OSError):
         logger.exception("what waited could not be taken in")
-    server = Server(home, desk, settings.daemon_idle)
+    server = Server(home, service, settings.daemon_idle)
     try:
         server.run()
     finally:
@@ -58,9 +58,11 @@ def serve(home: Path, lock: int) -> None:
 class Server:
     """`port` = listen on loopback and ask for a token, as where there are no Unix sockets."""
 
-    def __init__(self, home: Path, desk: Desk, idle: float, *, port: bool = sys.platform == "win32") -> None:
+    def __init__(
+        self, home: Path, service: HookService, idle: float, *, port: bool = sys.platform == "win32"
+    ) -> None:
         self._home = home
-        self._desk = desk
+        self._desk = service
         self._idle = idle
         self._started = m.utc_now()
         self._seen = time.monotonic()
@@ -74,10 +76,10 @@ class Server:
         self._listener = self._on_loopback() if port else self._on_unix_socket()
 
     def _on_unix_socket(self) -> socket.socket:
-        (self._home / wire.TOKEN).unlink(missing_ok=True)
-        (self._home / wire.SOCKET).unlink(missing_ok=True)  # of one that was killed: we have the lock
+        (self._home / protocol.TOKEN).unlink(missing_ok=True)
+        (self._home / protocol.SOCKET).unlink(missing_ok=True)  # of one that was killed: we have the lock
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        way = wire.Way(str(self._home))
+        way = protocol.Way(str(self._home))
         before = os.umask(0o177)
         try:
             listener.bind(way.path)
@@ -91,11 +93,11 @@ class Server:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.bind(("127.0.0.1", 0))
         listener.listen(_BACKLOG)
-        written = self._home / f"{wire.TOKEN}.{os.getpid()}"
+        written = self._home / f"{protocol.TOKEN}.{os.getpid()}"
         file = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(file, "w", encoding="ascii") as out:  # noqa: PTH123
             out.write(f"{listener.getsockname()[1]} {self._token}\n")
-        written.replace(self._home / wire.TOKEN)
+        written.replace(self._home / protocol.TOKEN)
         return listener
 
     def run(self) -> None:
@@ -125,7 +127,7 @@ class Server:
     def close(self) -> None:
         """Finish what is at hand, and leave nothing behind that looks like us."""
         with suppress(OSError):
-            (self._home / (wire.TOKEN if self._token else wire.SOCKET)).unlink(missing_ok=True)
+            (self._home / (protocol.TOKEN if self._token else protocol.SOCKET)).unlink(missing_ok=True)
         self._listener.close()
         self._lines.shutdown(wait=True)
         self._desk.close()
@@ -140,7 +142,7 @@ class Server:
         if _changed_at(self._home / "config.toml") != self._settings_at:
             logger.info("the settings were changed")
             self.leave()
-        if not (self._home / wire.LOCK).exists():
+        if not (self._home / protocol.LOCK).exists():
             self.leave()
 
     # one request
@@ -156,7 +158,7 @@ class Server:
                 logger.exception("a request failed")
 
     def _answer(self, line: socket.socket) -> None:
-        whose = wire.peer(line) if not self._token else None
+        whose = protocol.peer(line) if not self._token else None
         if whose is not None and whose != os.getuid():
             self._refuse(line, "another user", {"uid": whose})
             return
@@ -181,32 +183,32 @@ class Server:
                 text = b""  # garbage: nothing to keep, and no use in bringing it again
             except (StoreError, OSError):
                 logger.exception("an event could not be kept")
-                return wire.answer("no", b"")
+                return protocol.answer("no", b"")
             took = round(1000 * (time.monotonic() - began))
             logger.info("hook", extra={"fields": {"host": fields[0], "event": fields[1], "ms": took}})
-            return wire.answer("ok", text)
+            return protocol.answer("ok", text)
         if want == "embed" and len(fields) == 1:
             return self._embedded(fields[0], body)
         if want == "status":
-            return wire.answer("ok", json.dumps(self.status()).encode())
+            return protocol.answer("ok", json.dumps(self.status()).encode())
         if want == "stop":
             self.leave()
-            return wire.answer("ok", b"")
-        return wire.answer("no", b"")
+            return protocol.answer("ok", b"")
+        return protocol.answer("no", b"")
 
     def _embedded(self, model: str, body: bytes) -> bytes:
         texts = json.loads(body)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError("no texts")
         try:
-            return wire.answer("ok", self._desk.embed(model, texts))
+            return protocol.answer("ok", self._desk.embed(model, texts))
         except RecollectError:  # another model, or none: whoever asks has one too
-            return wire.answer("no", b"")
+            return protocol.answer("no", b"")
 
     def _refuse(self, line: socket.socket, why: str, fields: dict[str, object]) -> None:
         self.refused += 1
         logger.warning("refused", extra={"fields": {"why": why, **fields}})
-        line.sendall(wire.answer("no", b""))
+        line.sendall(protocol.answer("no", b""))
 
     def status(self) -> dict[str, object]:
         return {
@@ -238,7 +240,7 @@ def _head(line: socket.socket) -> tuple[list[str], bytes]:
 
 
 def _body(line: socket.socket, data: bytes, size: int) -> bytes:
-    if not 0 <= size <= wire.LARGEST:
+    if not 0 <= size <= protocol.LARGEST:
         raise ValueError("too large")
     parts, got = [data], len(data)
     while got < size:

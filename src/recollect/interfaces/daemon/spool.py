@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from recollect.interfaces.hosts import shapes
+from recollect.interfaces.install import shapes
 from recollect.text.redact import redact
 from recollect.work.sessions.files import WaitingFiles
 

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 
-from recollect.interfaces.daemon.wire import LOCK
+from recollect.interfaces.daemon.protocol import LOCK
 
 PAUSE = 2.0  # seconds between two starts, should one after the other fail
 

@@ -10,7 +10,7 @@ import select
 import sys
 import time
 
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 
 DEADLINE = 0.15  # seconds that a prompt or a tool may wait
 SESSION_DEADLINE = 0.5  # that the start of a session may
@@ -32,17 +32,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _hand_over(host: str, event: str, body: bytes) -> None:
-    home = wire.home_folder()
+    home = protocol.home_folder()
     now = time.time_ns()
     name = f"{now:x}-{os.getpid():x}-{os.urandom(4).hex()}"
     seconds = _deadline(event)
     fields = (host, event, name, str(now), f"{seconds:.3f}", _folder())
     try:
         if len(body) > LARGEST:
-            raise wire.NoAnswer("too large for the time there is")
-        ready = wire.ask(home, "hook", fields, body, seconds)
-    except wire.NoAnswer:
-        from recollect.interfaces.hooks.carry import leave_behind
+            raise protocol.NoAnswer("too large for the time there is")
+        ready = protocol.ask(home, "hook", fields, body, seconds)
+    except protocol.NoAnswer:
+        from recollect.interfaces.hooks.deliver import leave_behind
 
         leave_behind(home, fields, body)
         return

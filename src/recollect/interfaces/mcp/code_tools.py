@@ -7,7 +7,7 @@ from pydantic import Field
 
 from recollect.errors import Refused
 from recollect.interfaces.mcp.answers import Code, CodeLine, CodeMap, Part
-from recollect.interfaces.mcp.desk import Asking
+from recollect.interfaces.mcp.requests import ToolContext
 from recollect.interfaces.mcp.toolbox import CHANGES, READS, Answer, Toolbox
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def add_code_tools(box: Toolbox) -> None:
     ) -> Annotated[Answer, CodeMap]:
         """Which parts this codebase has, where their files and tests are, and how it is built, tested and linted. Use it
         before you look around with glob or grep."""
-        return await box.answer(lambda asking: show_map(asking, task, module))
+        return await box.answer(lambda context: show_map(context, task, module))
 
     @box.tool("Correct the module map", CHANGES)
     async def update_module_map(
@@ -45,8 +45,8 @@ def add_code_tools(box: Toolbox) -> None:
         """Correct what the map says of a module. Use it when you have found a file that belongs to it, or that its name
         or description misleads. What the user corrected stays as it is."""
         return await box.answer(
-            lambda asking: correct_map(
-                asking, module, name, description, add_files, remove_files, dependencies
+            lambda context: correct_map(
+                context, module, name, description, add_files, remove_files, dependencies
             )
         )
 
@@ -65,23 +65,23 @@ def add_code_tools(box: Toolbox) -> None:
     ) -> Annotated[Answer, Code]:
         """Ask who calls what, what depends on what, and which lines a task is about. Use it before you open files
         (`relevant`, with the user's request), and before you change a shared one (`impact`)."""
-        return await box.answer(lambda asking: ask_graph(asking, question, about, possible, limit))
+        return await box.answer(lambda context: ask_graph(context, question, about, possible, limit))
 
 
-def show_map(asking: Asking, task: str, name: str) -> tuple[CodeMap, str]:
-    maps = asking.engine.maps
+def show_map(context: ToolContext, task: str, name: str) -> tuple[CodeMap, str]:
+    maps = context.engine.maps
     found = maps.current()
     if name:
         modules = [found.find(name)]
     elif task:
-        modules = [each.module for each in asking.engine.modules_for(task)]
+        modules = [each.module for each in context.engine.modules_for(task)]
     else:
         modules = list(found.modules)
     return _shown(found, modules)
 
 
 def correct_map(
-    asking: Asking,
+    context: ToolContext,
     module: str,
     name: str,
     description: str,
@@ -94,7 +94,7 @@ def correct_map(
     said = Correction(
         name or None, description or None, tuple(dependencies) or None, tuple(added), tuple(removed)
     )
-    maps = asking.engine.maps
+    maps = context.engine.maps
     changed = maps.correct(module, said)
     return _shown(maps.current(), [changed])
 
@@ -130,20 +130,22 @@ def _line(part: Part) -> str:
     return " | ".join(told)
 
 
-def ask_graph(asking: Asking, question: str, about: str, possible: bool, limit: int) -> tuple[Code, str]:
+def ask_graph(
+    context: ToolContext, question: str, about: str, possible: bool, limit: int
+) -> tuple[Code, str]:
     if not about.strip():
         raise Refused("What the question is about was not given.", "Name a task, a file or a symbol.")
     if question == "relevant":
-        return _relevant(asking, about, limit)
-    graph = asking.engine.code.graph
+        return _relevant(context, about, limit)
+    graph = context.engine.code.graph
     lines = _ASKED[question](graph, about, possible)
     shown = lines[:limit]
     text = "\n".join(f"{each.place}  {each.name}  {each.says}".rstrip() for each in shown)
     return Code(shown, len(lines) - len(shown)), text or "Nothing, as far as is known."
 
 
-def _relevant(asking: Asking, text: str, limit: int) -> tuple[Code, str]:
-    found = asking.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
+def _relevant(context: ToolContext, text: str, limit: int) -> tuple[Code, str]:
+    found = context.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
     by_path = {hit.path: hit for hit in found.files}
     hits = [by_path[path] for path in found.to_read]  # an agent opens them as they come
     lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in hits]

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import Refused
-from recollect.interfaces.mcp.desk import Desk
+from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 
 logger = logging.getLogger(__name__)
@@ -26,12 +26,14 @@ TOKEN = "mcp.token"
 PARTING_SECONDS = 2  # that open streams have when the server is stopped
 
 
-def serve_http(desk: Desk, home: Path, port: int, tell: Callable[[str], None]) -> None:
+def serve_http(requests: McpRequests, home: Path, port: int, tell: Callable[[str], None]) -> None:
     """Until it is stopped; `tell` is told the address. Port 0 is any that is free. Raises `Refused`."""
     token = read_token(home)
     line = _listen(port)
     port = line.getsockname()[1]
-    app = Guard(build_server(desk).streamable_http_app(streamable_http_path=PATH, host=ADDRESS), token, port)
+    app = Guard(
+        build_server(requests).streamable_http_app(streamable_http_path=PATH, host=ADDRESS), token, port
+    )
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -45,7 +47,7 @@ def serve_http(desk: Desk, home: Path, port: int, tell: Callable[[str], None]) -
     try:
         server.run(sockets=[line])
     finally:
-        desk.close()
+        requests.close()
 
 
 def _listen(port: int) -> socket.socket:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import MemoryNotFound, Refused
 from recollect.interfaces.mcp.answers import Done, Found, Kept, Line, Note, Said, Source
-from recollect.interfaces.mcp.desk import Asking
+from recollect.interfaces.mcp.requests import ToolContext
 
 if TYPE_CHECKING:
     from recollect.model import Memory, Message
@@ -18,34 +18,38 @@ LONGEST = 4_000  # characters of a message that is read
 SHORT = 300  # of one in a list
 
 
-def search(asking: Asking, query: str, limit: int, kind: str, file: str, repeat: bool) -> tuple[Found, str]:
-    asking.engine.measures.note("on_demand", session=asking.visit.session)
-    answer = asking.engine.search(
+def search(
+    context: ToolContext, query: str, limit: int, kind: str, file: str, repeat: bool
+) -> tuple[Found, str]:
+    context.engine.measures.note("on_demand", session=context.client.session)
+    answer = context.engine.search(
         query, limit, kind=kind or None, file=file or None, files=(file,) if file else ()
     )
-    return found(asking, [hit.memory for hit in answer.results], repeat, answer.notes)
+    return found(context, [hit.memory for hit in answer.results], repeat, answer.notes)
 
 
-def newest(asking: Asking, limit: int, kind: str, tags: Sequence[str], repeat: bool) -> tuple[Found, str]:
-    memories = asking.engine.list(limit=limit, kind=kind or None, tag=tags[0] if tags else None)
-    return found(asking, memories, repeat)
+def newest(
+    context: ToolContext, limit: int, kind: str, tags: Sequence[str], repeat: bool
+) -> tuple[Found, str]:
+    memories = context.engine.list(limit=limit, kind=kind or None, tag=tags[0] if tags else None)
+    return found(context, memories, repeat)
 
 
 def found(
-    asking: Asking, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
+    context: ToolContext, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
 ) -> tuple[Found, str]:
     """What is new to this session, and the ids of the rest."""
     from recollect.memory.briefing.render import render_hits, short_ids
     from recollect.model import Hit
     from recollect.text import tokens
 
-    names, shown = short_ids(memory.id for memory in memories), asking.visit.shown
+    names, shown = short_ids(memory.id for memory in memories), context.client.shown
     fresh = [memory for memory in memories if repeat or memory.id not in shown]
     known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
     shown.update(memory.id for memory in fresh)
     gists = [Note(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
-    stale = frozenset(asking.engine.stale())
-    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], asking.form, stale=stale)]
+    stale = frozenset(context.engine.stale())
+    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.form, stale=stale)]
     if known:
         lines.append(
             f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true has them again)."
@@ -57,17 +61,17 @@ def found(
 
 
 def record(
-    asking: Asking, content: str, kind: str, files: Sequence[str], tags: Sequence[str], scope: str = ""
+    context: ToolContext, content: str, kind: str, files: Sequence[str], tags: Sequence[str], scope: str = ""
 ) -> tuple[Kept, str]:
-    receipt = asking.engine.remember(
+    receipt = context.engine.remember(
         content,
         kind=kind or None,
         scope=scope or None,
         file_paths=tuple(files),
         tags=tuple(tags),
-        session=asking.visit.session,
+        session=context.client.session,
     )
-    asking.visit.shown.add(receipt.id)
+    context.client.shown.add(receipt.id)
     kept = Kept(
         id=_short(receipt.id),
         outcome=receipt.outcome,
@@ -81,18 +85,24 @@ def record(
     return kept, " ".join(filter(None, (f"#{kept.id}: {receipt.message}", taken_out, *receipt.notes)))
 
 
-def recall(asking: Asking, task: str, files: Sequence[str]) -> tuple[Done, str]:
-    briefing = asking.engine.recall(task, files=files, host=asking.form, session=asking.visit.session)
-    asking.visit.shown.update(briefing.shown)
-    asking.engine.measures.injected(briefing.shown, asking.visit.session)
+def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[Done, str]:
+    briefing = context.engine.recall(task, files=files, host=context.form, session=context.client.session)
+    context.client.shown.update(briefing.shown)
+    context.engine.measures.injected(briefing.shown, context.client.session)
     text = briefing.text or "There is no briefing yet; search_memory looks at all that is remembered."
     return Done("recall", text, "", [], []), text
 
 
 def change(
-    asking: Asking, action: str, name: str, other: str, relation: str, tags: Sequence[str], helpful: bool
+    context: ToolContext,
+    action: str,
+    name: str,
+    other: str,
+    relation: str,
+    tags: Sequence[str],
+    helpful: bool,
 ) -> tuple[Done, str]:
-    engine = asking.engine
+    engine = context.engine
     if not name:
         raise Refused(f"{action} needs the id of a memory.", "Search for it first.")
     if action == "forget":
@@ -108,19 +118,19 @@ def change(
     return Done(action, text, _short(done.id), [], []), f"#{_short(done.id)}: {text}"
 
 
-def search_sessions(asking: Asking, query: str, limit: int) -> tuple[Said, str]:
-    hits = asking.engine.search_messages(query, limit)
+def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[Said, str]:
+    hits = context.engine.search_messages(query, limit)
     said = Said([_line(hit.message, SHORT) for hit in hits])
-    return said, _page(asking, said.results) or "Nothing like that was said in the sessions that are kept."
+    return said, _page(context, said.results) or "Nothing like that was said in the sessions that are kept."
 
 
-def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source, str]:
+def read(context: ToolContext, name: str, session: str, message: int) -> tuple[Source, str]:
     from recollect.work.window.kept import kept_text
 
-    engine = asking.engine
+    engine = context.engine
     if not name:
-        lines = _around(asking, session, message)
-        return Source("", "", "", "", "", "", "", [], [], lines), _page(asking, lines)
+        lines = _around(context, session, message)
+        return Source("", "", "", "", "", "", "", [], [], lines), _page(context, lines)
     try:
         memory = engine.get(name)
     except MemoryNotFound:
@@ -128,7 +138,7 @@ def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source,
         if kept is None:
             raise
         return _whole(kept)
-    asking.visit.shown.add(memory.id)
+    context.client.shown.add(memory.id)
     lines = [_line(each, LONGEST) for each in engine.sessions.source(memory)]
     source = Source(
         id=_short(memory.id),
@@ -142,7 +152,7 @@ def read(asking: Asking, name: str, session: str, message: int) -> tuple[Source,
         tags=list(memory.tags),
         messages=lines,
     )
-    return source, _page(asking, lines, memory)
+    return source, _page(context, lines, memory)
 
 
 def _whole(kept: "PrunedText") -> tuple[Source, str]:
@@ -156,9 +166,9 @@ def _whole(kept: "PrunedText") -> tuple[Source, str]:
     return source, PLAIN.document([f"[OUTPUT] {kept.gist}, {at} #{kept.id}\n{text}\n"])
 
 
-def _around(asking: Asking, session: str, message: int) -> list[Line]:
+def _around(context: ToolContext, session: str, message: int) -> list[Line]:
     """What was said there, in this project only."""
-    engine = asking.engine
+    engine = context.engine
     here = engine.project.id if engine.project else None
     span = engine.store.messages.span(
         engine.settings.user, session, max(message - AROUND, 0), message + AROUND
@@ -177,12 +187,12 @@ def _line(message: "Message", most: int) -> Line:
     return Line(message.session, message.order, message.author, f"{message.created_at:%Y-%m-%d %H:%M}", text)
 
 
-def _page(asking: Asking, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
+def _page(context: ToolContext, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
     """In the host's form, fenced like everything that was remembered; empty for nothing."""
     from recollect.memory.briefing.render import Note as Entry
     from recollect.memory.briefing.render import format_for, memory_note
 
-    form = format_for(asking.form)
+    form = format_for(context.form)
     entries = [
         Entry(
             "session",

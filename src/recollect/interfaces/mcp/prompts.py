@@ -12,14 +12,14 @@ from mcp.server.mcpserver.exceptions import ResourceError
 from pydantic import Field
 
 from recollect.errors import RecollectError, UnknownName
-from recollect.interfaces.mcp.desk import Asking, Desk
 from recollect.interfaces.mcp.memories import found, newest, recall
+from recollect.interfaces.mcp.requests import McpRequests, ToolContext
 from recollect.interfaces.mcp.toolbox import tell
 
 SHOW = "Show the user this, and nothing more:\n\n"
 
 
-def add_prompts(server: MCPServer[Any], desk: Desk) -> None:
+def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
     @server.prompt(title="Remember")
     def remember(text: Annotated[str, Field(description="What to keep.")]) -> str:
         """Keep something in this project's long-term memory."""
@@ -63,12 +63,12 @@ def add_prompts(server: MCPServer[Any], desk: Desk) -> None:
         if ACTIONS[action] and (what or action in ("alias", "auto")):
             return _run(ACTIONS[action], *_words(what))
         try:
-            return SHOW + await desk.run(lambda asking: _look(asking, action, what))
+            return SHOW + await requests.run(lambda context: _look(context, action, what))
         except RecollectError as error:
             return SHOW + tell(error)
 
 
-def add_resources(server: MCPServer[Any], desk: Desk) -> None:
+def add_resources(server: MCPServer[Any], requests: McpRequests) -> None:
     @server.resource(
         "recollect://briefing",
         name="briefing",
@@ -78,7 +78,7 @@ def add_resources(server: MCPServer[Any], desk: Desk) -> None:
     async def briefing() -> str:
         """What an agent should know about this project before it begins."""
         try:
-            return await desk.run(lambda asking: recall(asking, "", ())[1])
+            return await requests.run(lambda context: recall(context, "", ())[1])
         except RecollectError as error:
             raise ResourceError(tell(error)) from error
 
@@ -95,13 +95,13 @@ ACTIONS = {
 }
 
 
-def _look(asking: Asking, action: str, what: str) -> str:
-    engine = asking.engine
+def _look(context: ToolContext, action: str, what: str) -> str:
+    engine = context.engine
     if action == "list":
-        return newest(asking, 20, what, (), repeat=True)[1]
+        return newest(context, 20, what, (), repeat=True)[1]
     if action == "search":
         answer = engine.search(what, 10)
-        return found(asking, [hit.memory for hit in answer.results], True, answer.notes)[1]
+        return found(context, [hit.memory for hit in answer.results], True, answer.notes)[1]
     if action == "budget":
         return f"A briefing takes at most {engine.budget():,} tokens in this project."
     if action == "config":

@@ -11,8 +11,8 @@ from mcp.server import CacheHint, MCPServer
 from recollect import __version__
 from recollect.interfaces.mcp import stdio
 from recollect.interfaces.mcp.code_tools import add_code_tools
-from recollect.interfaces.mcp.desk import Desk
 from recollect.interfaces.mcp.prompts import add_prompts, add_resources
+from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.toolbox import Toolbox
 from recollect.interfaces.mcp.tools import add_tools
 from recollect.interfaces.mcp.work_tools import add_work_tools
@@ -27,7 +27,7 @@ LISTS_HOLD = CacheHint(ttl_ms=3_600_000, scope="public")
 PARENT_SECONDS = 1.0  # between two looks whether whoever started us is still there
 
 
-def build_server(desk: Desk) -> MCPServer[Any]:
+def build_server(requests: McpRequests) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "recollect",
         title="Recollect",
@@ -36,26 +36,26 @@ def build_server(desk: Desk) -> MCPServer[Any]:
         log_level="WARNING",
         subscriptions=False,
         cache_hints={"tools/list": LISTS_HOLD, "prompts/list": LISTS_HOLD, "resources/list": LISTS_HOLD},
-        middleware=[desk.receive],
+        middleware=[requests.receive],
     )
-    box = Toolbox(server, desk)
+    box = Toolbox(server, requests)
     for add in (add_tools, add_code_tools, add_work_tools):
         add(box)
-    add_prompts(server, desk)
-    add_resources(server, desk)
+    add_prompts(server, requests)
+    add_resources(server, requests)
     return server
 
 
-def serve_stdio(desk: Desk) -> None:
+def serve_stdio(requests: McpRequests) -> None:
     """Serve until the client closes the stream and has its answers, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that reads could not be interrupted otherwise
     threading.Thread(target=_follow_parent, daemon=True).start()
     try:
-        anyio.run(stdio.serve, build_server(desk))
+        anyio.run(stdio.serve, build_server(requests))
     except* BrokenPipeError:  # it did not wait for the answer
         pass
     finally:
-        desk.close()
+        requests.close()
 
 
 def _follow_parent() -> None:

@@ -10,11 +10,11 @@ import mcp_types as wire
 from mcp.server import MCPServer
 
 from recollect.errors import RecollectError
-from recollect.interfaces.mcp.desk import Asking, Desk
+from recollect.interfaces.mcp.requests import McpRequests, ToolContext
 
 Answer = wire.CallToolResult
 Tool = Callable[..., Coroutine[Any, Any, Answer]]
-Work = Callable[[Asking], tuple[Any, str]]  # the structured answer, and the same as text
+Work = Callable[[ToolContext], tuple[Any, str]]  # the structured answer, and the same as text
 
 READS = wire.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -35,25 +35,25 @@ _called: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar(
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     server: MCPServer[Any]
-    desk: Desk
+    requests: McpRequests
 
     async def answer(self, work: Work) -> Answer:
         """What `work` answers; an error of ours is an answer too."""
         name, given = _called.get()
 
-        def recorded(asking: Asking) -> tuple[Any, str]:
+        def recorded(context: ToolContext) -> tuple[Any, str]:
             answered = False
             try:
-                answer = work(asking)
+                answer = work(context)
                 answered = True
                 return answer
             finally:
-                asking.engine.episodes.record(
-                    f"recollect:{name}", given, session=asking.visit.session or "", success=answered
+                context.engine.episodes.record(
+                    f"recollect:{name}", given, session=context.client.session or "", success=answered
                 )
 
         try:
-            result, text = await self.desk.run(recorded)
+            result, text = await self.requests.run(recorded)
         except RecollectError as error:
             return wire.CallToolResult(content=[wire.TextContent(text=tell(error))], is_error=True)
         from recollect.model import as_json

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from recollect.errors import Refused
 from recollect.interfaces.mcp.answers import Deed, Work
-from recollect.interfaces.mcp.desk import Asking
+from recollect.interfaces.mcp.requests import ToolContext
 from recollect.interfaces.mcp.toolbox import READS, Answer, Toolbox
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def add_work_tools(box: Toolbox) -> None:
     ) -> Annotated[Answer, Work]:
         """Ask what was done in earlier sessions of this project. Use it when you begin a task (`like`), when a command
         or test fails (`fix`), and before you call an edit complete (`together`)."""
-        return await box.answer(lambda asking: ask_history(asking, question, about, limit))
+        return await box.answer(lambda context: ask_history(context, question, about, limit))
 
 
-def ask_history(asking: Asking, question: str, about: str, limit: int) -> tuple[Work, str]:
+def ask_history(context: ToolContext, question: str, about: str, limit: int) -> tuple[Work, str]:
     if question in ("like", "file", "topic", "fix") and not about.strip():
         raise Refused(f"{question} needs to know what about.", "Say it with `about`.")
-    deeds = _ASKED[question](asking.engine, about, limit)
+    deeds = _ASKED[question](context.engine, about, limit)
     return Work(deeds), "\n".join(map(_line, deeds)) or "Nothing of that kind is recorded."
 
 

@@ -18,13 +18,13 @@ from recollect.config import expand_home
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, NoHome, RecollectError, StoreError
 from recollect.interfaces.daemon.conversation import Conversation, Work
-from recollect.interfaces.daemon.engines import Engines
 from recollect.interfaces.daemon.spool import Fields, HookSpool
-from recollect.interfaces.hosts import shapes
-from recollect.interfaces.hosts.answers import printed, together
-from recollect.interfaces.hosts.events import HostEvent, host_event, told, transcript_of
-from recollect.interfaces.hosts.rules import renew
-from recollect.interfaces.hosts.table import HOSTS
+from recollect.interfaces.engine_pool import EnginePool
+from recollect.interfaces.install import shapes
+from recollect.interfaces.install.answers import printed, together
+from recollect.interfaces.install.events import HostEvent, host_event, told, transcript_of
+from recollect.interfaces.install.rules import renew
+from recollect.interfaces.install.table import HOSTS
 from recollect.memory.maintenance.consolidate.due import due
 from recollect.memory.maintenance.consolidate.pace import Foreground
 from recollect.memory.maintenance.consolidate.run import last_run
@@ -40,13 +40,18 @@ CLOSE_AFTER = 600.0  # seconds without a use, after which an engine is closed
 TEND_AFTER = 5.0  # seconds of silence, after which we look after what has happened
 RECOVER_EVERY = 300.0  # seconds between two looks for sessions that never ended
 CONSOLIDATE_AFTER = timedelta(minutes=10)
-ACTOR = "user:daemon"  # consolidation is the user's own wish, and is undone like any other change
+HOOK_ACTOR = "agent:hook"
+CONSOLIDATION_ACTOR = (
+    "user:daemon"  # consolidation is the user's own wish, and is undone like any other change
+)
 
 
-class Desk:
+class HookService:
     """`now` tells how long nobody has come, in seconds."""
 
-    def __init__(self, engines: Engines, spool: HookSpool, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, engines: EnginePool, spool: HookSpool, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._now = now
         self.foreground = Foreground()
         self.background = Foreground()
@@ -85,7 +90,7 @@ class Desk:
         self.events += 1
         try:
             conversation = self._conversation(event)
-            with self._engines.at(conversation.folder) as engine:
+            with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
                 conversation.hear(event)
@@ -104,7 +109,7 @@ class Desk:
         return self._printed(conversation, event, text, more)
 
     def _find(self, conversation: Conversation, work: Work) -> str:
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             return work(engine)
 
     def _shortening(
@@ -118,7 +123,7 @@ class Desk:
         return self._quick.submit(self._shorten, conversation, event)
 
     def _shorten(self, conversation: Conversation, event: HostEvent) -> dict[str, Any]:
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             return conversation.shorten(engine, event)
 
     def _keep(self, engine: Engine, conversation: Conversation, events: Sequence[HostEvent]) -> None:
@@ -145,7 +150,7 @@ class Desk:
 
     def _home_of(self, event: HostEvent) -> str:
         """Where the session began, wherever its agent has gone since: a session is of one project."""
-        with self._engines.at(event.cwd) as engine:
+        with self._engines.use(event.cwd, HOOK_ACTOR) as engine:
             session = engine.store.get_session(event.session)
             if session is None or session.project_id == engine.sessions.project_id:
                 return event.cwd
@@ -206,7 +211,7 @@ class Desk:
             self._later(self._checkpoint, conversation, event)
 
     def _end(self, conversation: Conversation, event: HostEvent) -> None:
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             _know_transcript(engine, conversation, event)
             ended = engine.sessions.end(conversation.session)
             fields = {
@@ -218,7 +223,7 @@ class Desk:
         self._renew_rules(conversation)
 
     def _checkpoint(self, conversation: Conversation, event: HostEvent) -> None:
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             _know_transcript(engine, conversation, event)
             begun = self._now()
             try:
@@ -232,7 +237,7 @@ class Desk:
         """Where prompts cannot carry memory, a file of rules does."""
         if not HOSTS[conversation.host].project.rules:
             return
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             if engine.place is not None:
                 renew(conversation.host, engine.place.root, engine.recall(host=conversation.host).text)
 
@@ -279,7 +284,7 @@ class Desk:
 
     def _catch_up(self, events: list[HostEvent]) -> None:
         conversation = self._conversation(events[0])
-        with self._engines.at(conversation.folder) as engine:
+        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
             if not engine.sessions.on:
                 return
             self._keep(engine, conversation, events)
@@ -309,7 +314,7 @@ class Desk:
     def _tend(self) -> None:
         while self._untended and not self._stopping.is_set():
             folder = self._untended.pop()
-            with suppress(RecollectError), self._engines.at(folder) as engine:
+            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
                 engine.maintain()
                 engine.sessions.take_in(engine.spool)  # what agents in Python have left
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
@@ -322,7 +327,7 @@ class Desk:
     def _follow_code(self) -> None:
         """The code graphs of projects in use are kept up, so that a question finds them ready."""
         for folder in self._engines.folders():
-            with suppress(RecollectError), self._engines.at(folder, passing=True) as engine:
+            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
                 if engine.sessions.on:
                     engine.follow_code(self._now(), self._must_stop)
 
@@ -333,11 +338,11 @@ class Desk:
             return
         self._looked_after = self._active
         for folder in self._engines.folders()[:1]:
-            with suppress(RecollectError), self._engines.at(folder) as engine:
+            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
                 why = due(last_run(engine.store), m.utc_now(), active, engine.settings.capacity, idle)
                 if why is not None:
-                    care = replace(engine.care, actor=ACTOR)
+                    care = replace(engine.care, actor=CONSOLIDATION_ACTOR)
                     care.consolidate(stop=self._must_stop, busy=self.foreground.busy)
                     logger.info("memories were consolidated", extra={"fields": {"why": why}})
 
@@ -347,14 +352,14 @@ class Desk:
 
     def embed(self, model: str, texts: list[str]) -> bytes:
         """Rows of 32-bit floats. Raises `EmbedderUnavailable`, also where that is not our model."""
-        with self.foreground.working(), self._engines.at("/") as engine:
+        with self.foreground.working(), self._engines.use("/", HOOK_ACTOR) as engine:
             if engine.embedder.model != model:
                 raise EmbedderUnavailable(f"The daemon has no model {model}.", "Use your own.")
             return engine.embedder.embed(texts).astype("<f4").tobytes()
 
     def warm_up(self) -> None:
         """Load the model and all the rest before anybody needs it."""
-        with suppress(RecollectError), self._engines.at("/") as engine:
+        with suppress(RecollectError), self._engines.use("/", HOOK_ACTOR) as engine:
             redact("warm")
             if engine.settings.embedder != "http":  # nothing is sent anywhere for this
                 engine.recall("warm")

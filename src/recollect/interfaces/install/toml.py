@@ -5,7 +5,7 @@ import re
 import tomllib
 from typing import Any
 
-from recollect.interfaces.hosts.entries import SERVER
+from recollect.interfaces.install.entries import SERVER
 from recollect.text.jsonc import newline_of
 
 _HEADER = re.compile(r"^[ \t]*\[")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from recollect.errors import Refused
-from recollect.interfaces.hosts.change import replace_file
+from recollect.interfaces.install.change import replace_file
 from recollect.store.presence import one_at_a_time
 
 

@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from asking import fields
+from hook_fields import fields
 
 import recollect.model as m
 from recollect.engine import Engine
@@ -101,14 +101,14 @@ def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder
     assert GOTCHA in late
 
 
-def test_a_session_is_learnt_from_at_its_end(hook, desk, memory):
+def test_a_session_is_learnt_from_at_its_end(hook, service, memory):
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
     run(hook, "npm test", "Exit code 1\nError: Cannot find module jest", failed=True)
     run(hook, "npm install jest", "ok")
     run(hook, "npm test", "3 passed")
 
     hook("SessionEnd", reason="other")
-    desk.settle(30)
+    service.settle(30)
 
     assert any("pnpm" in each.content for each in memory.list())
     assert memory.store.get_session("s1").ended_at is not None
@@ -156,18 +156,20 @@ def test_with_memory_off_nothing_is_kept_or_shown(hook, memory, recorded):
     assert recorded() == []
 
 
-def test_with_learning_off_sessions_are_kept_and_not_learnt_from(hook, desk, memory):
+def test_with_learning_off_sessions_are_kept_and_not_learnt_from(hook, service, memory):
     memory.set_switch("auto", False)
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
 
     hook("SessionEnd", reason="other")
-    desk.settle(30)
+    service.settle(30)
 
     assert memory.list() == ()
     assert memory.sessions.findings("s1") == ()
 
 
-def test_a_session_stays_in_the_project_it_began_in(hook, desk, home, folder, tmp_path, embedder, recorded):
+def test_a_session_stays_in_the_project_it_began_in(
+    hook, service, home, folder, tmp_path, embedder, recorded
+):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     hook("UserPromptSubmit", prompt="one")
@@ -185,7 +187,7 @@ def test_a_folder_that_is_none_costs_only_the_event(hook, cwd):
     assert hook("UserPromptSubmit", prompt=ASK, cwd=cwd) == ""
 
 
-def test_a_transcript_is_read_only_where_the_host_keeps_its_own(hook, desk, memory, tmp_path, monkeypatch):
+def test_a_transcript_is_read_only_where_the_host_keeps_its_own(hook, service, memory, tmp_path, monkeypatch):
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     line = (
         '{"type": "user", "uuid": "u", "sessionId": "%s", "message": '
@@ -198,7 +200,7 @@ def test_a_transcript_is_read_only_where_the_host_keeps_its_own(hook, desk, memo
 
     hook("SessionEnd", session="s1", transcript_path=str(own))
     hook("SessionEnd", session="s2", transcript_path=str(foreign))
-    desk.settle(30)
+    service.settle(30)
 
     assert len(memory.sessions.findings("s1")) == 1
     assert memory.sessions.findings("s2") == ()
@@ -239,7 +241,7 @@ def test_a_host_that_takes_nothing_is_told_nothing(hook, memory, recorded):
 
 
 def test_a_session_ends_with_the_findings_of_its_transcript(
-    hook, desk, memory, folder, tmp_path, monkeypatch
+    hook, service, memory, folder, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     file = tmp_path / "claude" / "projects" / "p" / "s1.jsonl"
@@ -270,7 +272,7 @@ def test_a_session_ends_with_the_findings_of_its_transcript(
     )
     run(hook, "pytest tests/queue", "3 passed")
     hook("SessionEnd", transcript_path=str(file))
-    desk.settle(30)
+    service.settle(30)
 
     wanted = extract(read(file), m.utc_now())
     assert len(wanted) == 1
@@ -292,7 +294,7 @@ def _answered(call, text, failed=False):
     return {"type": "user", "message": {"role": "user", "content": [block]}}
 
 
-def test_a_host_that_takes_nothing_has_the_briefing_in_its_rules(hook, desk, memory, folder):
+def test_a_host_that_takes_nothing_has_the_briefing_in_its_rules(hook, service, memory, folder):
     memory.remember("Releases go out on Tuesdays only", kind="convention")
     rules = folder / ".windsurf" / "rules" / "recollect.md"
     rules.parent.mkdir(parents=True)
@@ -300,33 +302,33 @@ def test_a_host_that_takes_nothing_has_the_briefing_in_its_rules(hook, desk, mem
 
     hook("pre_user_prompt", host="windsurf", tool_info={"user_prompt": ASK})
     hook("post_cascade_response", host="windsurf", tool_info={"response": "Done."})
-    desk.settle(30)
+    service.settle(30)
 
     assert "Tuesdays" in rules.read_text()
     assert "Ask memory first." in rules.read_text()
 
 
-def test_after_ten_quiet_minutes_memories_are_consolidated(hook, desk, memory, clock):
+def test_after_ten_quiet_minutes_memories_are_consolidated(hook, service, memory, clock):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")
 
-    desk.tick()
-    desk.settle(60)
+    service.tick()
+    service.settle(60)
     before = last_run(memory.store)
     clock.advance(minutes=11)
-    desk.tick()
-    desk.settle(60)
+    service.tick()
+    service.settle(60)
 
     assert before is None
     assert last_run(memory.store) is not None
 
 
-def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, desk, memory, clock, execute):
+def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, service, memory, clock, execute):
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
     execute("UPDATE sessions SET active_at = '2020-01-01T00:00:00.000000Z'")
     clock.advance(minutes=1)
 
-    desk.tick()
-    desk.settle(60)
+    service.tick()
+    service.settle(60)
 
     assert memory.store.get_session("s1").extracted_at is not None

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 
 from jsonc_texts import texts
 from recollect.errors import Refused
-from recollect.interfaces.hosts import rules
-from recollect.interfaces.hosts.change import Change, apply
-from recollect.interfaces.hosts.entries import is_ours
-from recollect.interfaces.hosts.ledger import Ledger
-from recollect.interfaces.hosts.plan import carry_out
-from recollect.interfaces.hosts.table import HOSTS
+from recollect.interfaces.install import rules
+from recollect.interfaces.install.change import Change, apply
+from recollect.interfaces.install.entries import is_ours
+from recollect.interfaces.install.ledger import Ledger
+from recollect.interfaces.install.plan import carry_out
+from recollect.interfaces.install.table import HOSTS
 from recollect.text import jsonc
 
 SCOPES = ["user", "project"]
@@ -36,38 +36,38 @@ OTHERS = b"""\
 
 
 @pytest.mark.parametrize("host, scope", EVERY)
-def test_installing_and_uninstalling_leaves_nothing_behind(desk, host, scope):
-    before = desk.files()
+def test_installing_and_uninstalling_leaves_nothing_behind(pc, host, scope):
+    before = pc.files()
 
-    desk.install(host, scope)
-    during = desk.files()
-    desk.uninstall(host, scope)
+    pc.install(host, scope)
+    during = pc.files()
+    pc.uninstall(host, scope)
 
     assert during != before
-    assert desk.files() == before
-    assert desk.ledger.records() == []
+    assert pc.files() == before
+    assert pc.ledger.records() == []
 
 
 @pytest.mark.parametrize("host, scope", EVERY)
-def test_installing_again_changes_nothing(desk, host, scope):
-    desk.install(host, scope)
-    before = desk.files()
+def test_installing_again_changes_nothing(pc, host, scope):
+    pc.install(host, scope)
+    before = pc.files()
 
-    again = desk.install(host, scope)
+    again = pc.install(host, scope)
 
     assert again.changes == ()
-    assert desk.files() == before
+    assert pc.files() == before
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_event_starts_the_program_by_its_path(desk, host):
-    desk.install(host, "user")
-    desk.install(host, "project")
+def test_every_event_starts_the_program_by_its_path(pc, host):
+    pc.install(host, "user")
+    pc.install(host, "project")
 
-    written = "".join(text.decode() for text in desk.files().values() if text)
+    written = "".join(text.decode() for text in pc.files().values() if text)
     called = [hook.event for hook in HOSTS[host].hooks]
 
-    assert desk.machine.program[0] in written
+    assert pc.machine.program[0] in written
     assert [event for event in called if event not in written] == []
     assert "mcp" in written
 
@@ -102,21 +102,21 @@ def test_every_event_starts_the_program_by_its_path(desk, host):
         b"// nothing but a remark",
     ],
 )
-def test_a_configuration_gets_its_very_bytes_back(desk, name, host, data):
-    path = desk.write(name, data)
+def test_a_configuration_gets_its_very_bytes_back(pc, name, host, data):
+    path = pc.write(name, data)
 
-    desk.install(host)
+    pc.install(host)
     during = path.read_bytes()
-    desk.uninstall(host)
+    pc.uninstall(host)
 
     assert during != data
     assert path.read_bytes() == data
 
 
-def test_other_tools_hooks_and_comments_stay_where_they_are(desk):
-    path = desk.write(SETTINGS, OTHERS)
+def test_other_tools_hooks_and_comments_stay_where_they_are(pc):
+    path = pc.write(SETTINGS, OTHERS)
 
-    desk.install("claude-code")
+    pc.install("claude-code")
 
     text = path.read_text(encoding="utf-8")
     after = jsonc.load(text)["hooks"]["PostToolUse"]
@@ -128,12 +128,12 @@ def test_other_tools_hooks_and_comments_stay_where_they_are(desk):
 
 @given(text=texts())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_configuration_gets_its_very_bytes_back(desk, text):
-    path = desk.write(SETTINGS, text.encode())
+def test_any_configuration_gets_its_very_bytes_back(pc, text):
+    path = pc.write(SETTINGS, text.encode())
 
-    desk.install("claude-code")
-    again = desk.install("claude-code")
-    desk.uninstall("claude-code")
+    pc.install("claude-code")
+    again = pc.install("claude-code")
+    pc.uninstall("claude-code")
 
     assert again.changes == ()
     assert path.read_bytes() == text.encode()
@@ -141,25 +141,25 @@ def test_any_configuration_gets_its_very_bytes_back(desk, text):
 
 @given(text=texts())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_someone_else_wrote_meanwhile_stays(desk, text):
-    path = desk.write(SETTINGS, text.encode())
-    desk.install("claude-code")
+def test_what_someone_else_wrote_meanwhile_stays(pc, text):
+    path = pc.write(SETTINGS, text.encode())
+    pc.install("claude-code")
     path.write_bytes(jsonc.put(path.read_bytes().decode(), ("theirs",), {"a": 1}).encode())
 
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     assert jsonc.load(path.read_bytes().decode()) == {**jsonc.load(text), "theirs": {"a": 1}}
     path.unlink()
 
 
-def test_a_file_that_someone_else_wrote_anew_loses_only_our_entries(desk):
-    path = desk.write(SETTINGS, OTHERS)
-    desk.install("claude-code")
+def test_a_file_that_someone_else_wrote_anew_loses_only_our_entries(pc):
+    path = pc.write(SETTINGS, OTHERS)
+    pc.install("claude-code")
     data = jsonc.load(path.read_bytes().decode())
     data["hooks"]["PostToolUse"][1]["hooks"].append({"type": "command", "command": "theirs"})
     path.write_text(json.dumps(data))
 
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     left = json.loads(path.read_text())
     assert left["model"] == "opus"
@@ -170,28 +170,26 @@ def test_a_file_that_someone_else_wrote_anew_loses_only_our_entries(desk):
     assert list(left["hooks"]) == ["PostToolUse"]
 
 
-def test_an_uninstall_needs_no_ledger(desk, tmp_path):
-    path = desk.write(SETTINGS, OTHERS)
-    desk.install("claude-code")
+def test_an_uninstall_needs_no_ledger(pc, tmp_path):
+    path = pc.write(SETTINGS, OTHERS)
+    pc.install("claude-code")
     (tmp_path / "home" / "installed.json").unlink()
 
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     assert jsonc.load(path.read_bytes().decode()) == jsonc.load(OTHERS.decode())
-    assert not (desk.machine.user / ".claude/commands/remember.md").exists()
+    assert not (pc.machine.user / ".claude/commands/remember.md").exists()
 
 
-def test_another_recollect_takes_over_in_place(desk, tmp_path):
-    path = desk.write(SETTINGS, OTHERS)
-    desk.install("claude-code")
+def test_another_recollect_takes_over_in_place(pc, tmp_path):
+    path = pc.write(SETTINGS, OTHERS)
+    pc.install("claude-code")
     other = tmp_path / "other" / "recollect"
-    moved = type(desk)(
-        type(desk.machine)(desk.machine.user, (str(other),), {}, "linux"), desk.ledger, desk.project
-    )
+    moved = type(pc)(type(pc.machine)(pc.machine.user, (str(other),), {}, "linux"), pc.ledger, pc.project)
 
     moved.install("claude-code")
 
-    assert desk.machine.program[0] not in path.read_text(encoding="utf-8")
+    assert pc.machine.program[0] not in path.read_text(encoding="utf-8")
     assert str(other) in path.read_text(encoding="utf-8")
     moved.uninstall("claude-code")
     assert path.read_bytes() == OTHERS
@@ -208,38 +206,38 @@ def test_another_recollect_takes_over_in_place(desk, tmp_path):
         (b"\xff\xfe{\x00}", "not valid UTF-8"),
     ],
 )
-def test_what_is_not_understood_is_refused_and_nothing_is_written(desk, name, data, reason):
-    desk.write(name, data)
-    before = desk.files()
+def test_what_is_not_understood_is_refused_and_nothing_is_written(pc, name, data, reason):
+    pc.write(name, data)
+    before = pc.files()
 
     with pytest.raises(Refused, match=reason) as caught:
-        desk.install("claude-code")
+        pc.install("claude-code")
 
-    assert str(desk.machine.user / name) in caught.value.message
+    assert str(pc.machine.user / name) in caught.value.message
     assert caught.value.hint
-    assert desk.files() == before
+    assert pc.files() == before
 
 
-def test_a_read_only_file_is_refused_and_nothing_is_written(desk):
-    path = desk.write(SETTINGS, b"{}")
+def test_a_read_only_file_is_refused_and_nothing_is_written(pc):
+    path = pc.write(SETTINGS, b"{}")
     path.chmod(0o444)
-    before = desk.files()
+    before = pc.files()
 
     with pytest.raises(Refused, match="read-only"):
-        desk.install("claude-code")
+        pc.install("claude-code")
 
-    assert desk.files() == before
+    assert pc.files() == before
 
 
-def test_a_link_stays_a_link_and_what_it_leads_to_is_changed_and_restored(desk):
-    real = desk.write("dotfiles/claude.json", OTHERS)
-    link = desk.machine.user / SETTINGS
+def test_a_link_stays_a_link_and_what_it_leads_to_is_changed_and_restored(pc):
+    real = pc.write("dotfiles/claude.json", OTHERS)
+    link = pc.machine.user / SETTINGS
     link.parent.mkdir()
     link.symlink_to(real)
 
-    desk.install("claude-code")
+    pc.install("claude-code")
     during = real.read_bytes()
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     assert is_ours(jsonc.load(during.decode())["hooks"]["Stop"][0])
     assert link.is_symlink()
@@ -247,128 +245,128 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_changed_and_restored(desk):
 
 
 @pytest.mark.parametrize("target", ["nowhere/at/all.json", SETTINGS])
-def test_a_link_to_nowhere_or_to_itself_is_refused(desk, target):
-    link = desk.machine.user / SETTINGS
+def test_a_link_to_nowhere_or_to_itself_is_refused(pc, target):
+    link = pc.machine.user / SETTINGS
     link.parent.mkdir()
-    link.symlink_to(desk.machine.user / target)
+    link.symlink_to(pc.machine.user / target)
 
     with pytest.raises(Refused, match=r"settings\.json"):
-        desk.install("claude-code")
+        pc.install("claude-code")
 
 
-def test_a_projects_link_that_leads_out_of_it_is_refused(desk):
-    secret = desk.write(".bashrc", b"export PATH\n")
-    (desk.project / ".cursor/rules").mkdir(parents=True)
-    (desk.project / ".cursor/rules/recollect.mdc").symlink_to(secret)
+def test_a_projects_link_that_leads_out_of_it_is_refused(pc):
+    secret = pc.write(".bashrc", b"export PATH\n")
+    (pc.project / ".cursor/rules").mkdir(parents=True)
+    (pc.project / ".cursor/rules/recollect.mdc").symlink_to(secret)
 
     with pytest.raises(Refused, match="leads out of the project"):
-        desk.install("cursor", "project")
+        pc.install("cursor", "project")
 
     assert secret.read_bytes() == b"export PATH\n"
 
 
-def test_the_mode_of_a_file_is_kept(desk):
-    path = desk.write(".claude.json", b'{"token": "x"}')
+def test_the_mode_of_a_file_is_kept(pc):
+    path = pc.write(".claude.json", b'{"token": "x"}')
     path.chmod(0o600)
 
-    desk.install("claude-code")
+    pc.install("claude-code")
     during = path.stat().st_mode
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     assert stat.S_IMODE(during) == stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_nobody_else_can_read_the_backup_and_it_goes_with_the_installation(desk, tmp_path):
-    desk.write(".claude.json", b'{"token": "x"}')
-    desk.install("claude-code")
+def test_nobody_else_can_read_the_backup_and_it_goes_with_the_installation(pc, tmp_path):
+    pc.write(".claude.json", b'{"token": "x"}')
+    pc.install("claude-code")
     kept = [
         path for path in (tmp_path / "home/backups/hosts").iterdir() if path.read_bytes() == b'{"token": "x"}'
     ]
 
-    desk.uninstall("claude-code")
+    pc.uninstall("claude-code")
 
     assert [stat.S_IMODE(kept[0].stat().st_mode)] == [0o600] if kept[0].exists() else True
     assert list((tmp_path / "home/backups/hosts").iterdir()) == []
 
 
-def test_a_file_changed_while_the_user_was_reading_is_not_overwritten(desk):
-    path = desk.write(SETTINGS, b"{}")
-    plan = desk.plan("claude-code")
+def test_a_file_changed_while_the_user_was_reading_is_not_overwritten(pc):
+    path = pc.write(SETTINGS, b"{}")
+    plan = pc.plan("claude-code")
     path.write_bytes(b'{"new": 1}')
-    before = desk.files()
+    before = pc.files()
 
     with pytest.raises(Refused, match="someone else"):
-        carry_out(plan, desk.ledger)
+        carry_out(plan, pc.ledger)
 
-    assert desk.files() == before
-    assert desk.ledger.records() == []
+    assert pc.files() == before
+    assert pc.ledger.records() == []
 
 
-def test_if_one_file_cannot_be_written_none_is(desk):
-    first, second = desk.write("a.json", b"1"), desk.machine.user / "folder"
+def test_if_one_file_cannot_be_written_none_is(pc):
+    first, second = pc.write("a.json", b"1"), pc.machine.user / "folder"
     second.mkdir()
-    before = desk.files()
+    before = pc.files()
 
     with pytest.raises(Refused):
         apply(
             [
                 Change(first, b"1", b"2"),
-                Change(desk.machine.user / "b/c.json", None, b"3"),
+                Change(pc.machine.user / "b/c.json", None, b"3"),
                 Change(second, None, b"4"),
             ]
         )
 
-    assert desk.files() == before
+    assert pc.files() == before
 
 
-def test_a_server_of_that_name_that_is_not_ours_is_refused(desk):
-    desk.write(
+def test_a_server_of_that_name_that_is_not_ours_is_refused(pc):
+    pc.write(
         ".cursor/mcp.json", b'{"mcpServers": {"recollect": {"command": "npx", "args": ["recollect-js"]}}}'
     )
 
     with pytest.raises(Refused, match="not ours"):
-        desk.install("cursor")
+        pc.install("cursor")
 
 
-def test_what_the_user_added_to_our_server_stays(desk):
-    desk.install("gemini")
-    path = desk.machine.user / ".gemini/settings.json"
+def test_what_the_user_added_to_our_server_stays(pc):
+    pc.install("gemini")
+    path = pc.machine.user / ".gemini/settings.json"
     data = json.loads(path.read_text())
     data["mcpServers"]["recollect"]["trust"] = True
     path.write_text(json.dumps(data))
 
-    assert desk.plan("gemini").changes == ()
+    assert pc.plan("gemini").changes == ()
 
 
-def test_a_command_file_of_the_users_own_is_left_alone(desk):
-    path = desk.write(".claude/commands/remember.md", b"My own way to remember\n")
+def test_a_command_file_of_the_users_own_is_left_alone(pc):
+    path = pc.write(".claude/commands/remember.md", b"My own way to remember\n")
 
-    plan = desk.install("claude-code")
-    desk.uninstall("claude-code")
+    plan = pc.install("claude-code")
+    pc.uninstall("claude-code")
 
     assert [note for note in plan.notes if "remember.md is not ours" in note]
     assert path.read_bytes() == b"My own way to remember\n"
 
 
-def test_a_command_file_that_the_user_changed_is_left_alone(desk):
-    desk.install("claude-code")
-    path = desk.machine.user / ".claude/commands/pin.md"
+def test_a_command_file_that_the_user_changed_is_left_alone(pc):
+    pc.install("claude-code")
+    path = pc.machine.user / ".claude/commands/pin.md"
     path.write_text(path.read_text() + "And sing.\n")
 
-    plan = desk.uninstall("claude-code")
+    plan = pc.uninstall("claude-code")
 
     assert [note for note in plan.notes if "pin.md was changed since" in note]
     assert path.read_text().endswith("And sing.\n")
 
 
-def test_codex_keeps_every_line_of_its_configuration(desk):
+def test_codex_keeps_every_line_of_its_configuration(pc):
     config = b'# mine\r\nmodel = "o9" # best\r\n\r\n[mcp_servers.files]\r\ncommand = "files"\r\n'
-    path = desk.write(".codex/config.toml", config)
+    path = pc.write(".codex/config.toml", config)
 
-    desk.install("codex")
+    pc.install("codex")
     during = path.read_bytes()
     path.write_bytes(during + b'\r\n# later\r\n[tui]\r\ntheme = "dark"\r\n')
-    desk.uninstall("codex")
+    pc.uninstall("codex")
 
     assert during.startswith(config)
     assert b"\n" not in during.replace(b"\r\n", b"")
@@ -376,14 +374,14 @@ def test_codex_keeps_every_line_of_its_configuration(desk):
     assert path.read_bytes() == config + b'\r\n# later\r\n[tui]\r\ntheme = "dark"\r\n'
 
 
-def test_what_codex_noted_about_our_server_goes_with_it(desk):
-    path = desk.write(".codex/config.toml", b'model = "o9"\n')
-    desk.install("codex")
+def test_what_codex_noted_about_our_server_goes_with_it(pc):
+    path = pc.write(".codex/config.toml", b'model = "o9"\n')
+    pc.install("codex")
     allowed = b'\n[mcp_servers.recollect.tools.search_memory]\napproval_mode = "approve"\n'
     path.write_bytes(path.read_bytes() + allowed)
 
-    again = desk.plan("codex")
-    desk.uninstall("codex")
+    again = pc.plan("codex")
+    pc.uninstall("codex")
 
     assert again.changes == ()
     assert path.read_bytes() == b'model = "o9"\n'
@@ -397,11 +395,11 @@ def test_what_codex_noted_about_our_server_goes_with_it(desk):
         (b"[mcp_servers.recollect]\ncommand = 'other'\n", "not ours"),
     ],
 )
-def test_a_codex_configuration_that_cannot_be_added_to_is_refused(desk, data, reason):
-    path = desk.write(".codex/config.toml", data)
+def test_a_codex_configuration_that_cannot_be_added_to_is_refused(pc, data, reason):
+    path = pc.write(".codex/config.toml", data)
 
     with pytest.raises(Refused, match=reason):
-        desk.install("codex")
+        pc.install("codex")
 
     assert path.read_bytes() == data
 
@@ -410,57 +408,57 @@ RULES = [b"", b"# Rules\n", b"# Rules", b"# Rules\r\n\r\nBe kind.\r\n", b"\xef\x
 
 
 @pytest.mark.parametrize("data", RULES)
-def test_a_rules_file_gets_its_very_bytes_back(desk, data):
-    path = desk.write(".codeium/windsurf/memories/global_rules.md", data)
+def test_a_rules_file_gets_its_very_bytes_back(pc, data):
+    path = pc.write(".codeium/windsurf/memories/global_rules.md", data)
 
-    desk.install("windsurf")
+    pc.install("windsurf")
     during = path.read_bytes()
-    desk.uninstall("windsurf")
+    pc.uninstall("windsurf")
 
     assert during.startswith(data)
     assert b"<!-- recollect:begin -->" in during
     assert path.read_bytes() == data
 
 
-def test_words_around_our_part_of_a_rules_file_stay(desk):
-    path = desk.write(".codeium/windsurf/memories/global_rules.md", b"# Rules\n")
-    desk.install("windsurf")
+def test_words_around_our_part_of_a_rules_file_stay(pc):
+    path = pc.write(".codeium/windsurf/memories/global_rules.md", b"# Rules\n")
+    pc.install("windsurf")
     path.write_bytes(b"Before.\n" + path.read_bytes() + b"\nAfter.\n")
 
-    desk.uninstall("windsurf")
+    pc.uninstall("windsurf")
 
     assert path.read_bytes() == b"Before.\n# Rules\n\nAfter.\n"
 
 
-def test_broken_markers_are_refused(desk):
-    desk.write(".codeium/windsurf/memories/global_rules.md", b"<!-- recollect:begin -->\nand no end\n")
+def test_broken_markers_are_refused(pc):
+    pc.write(".codeium/windsurf/memories/global_rules.md", b"<!-- recollect:begin -->\nand no end\n")
 
     with pytest.raises(Refused, match=r"global_rules\.md.*broken"):
-        desk.install("windsurf")
+        pc.install("windsurf")
 
 
-def test_a_briefing_in_the_rules_file_is_renewed_and_goes_with_it(desk):
-    before = desk.files()
-    desk.install("cursor", "project")
-    path = desk.project / ".cursor/rules/recollect.mdc"
+def test_a_briefing_in_the_rules_file_is_renewed_and_goes_with_it(pc):
+    before = pc.files()
+    pc.install("cursor", "project")
+    path = pc.project / ".cursor/rules/recollect.mdc"
 
     for briefing in ("Use tabs. <!-- recollect:end -->", "Use spaces."):
-        assert rules.renew("cursor", desk.project, briefing)
+        assert rules.renew("cursor", pc.project, briefing)
     text = path.read_text()
-    again = desk.plan("cursor", "project")
-    desk.uninstall("cursor", "project")
+    again = pc.plan("cursor", "project")
+    pc.uninstall("cursor", "project")
 
     assert "alwaysApply: true" in text
     assert "Use spaces." in text
     assert "Use tabs." not in text
     assert again.changes == ()
-    assert desk.files() == before
+    assert pc.files() == before
 
 
-def test_a_shared_instructions_file_never_gets_a_briefing(desk):
-    desk.install("vscode", "project")
+def test_a_shared_instructions_file_never_gets_a_briefing(pc):
+    pc.install("vscode", "project")
 
-    assert not rules.renew("vscode", desk.project, "Use tabs.")
+    assert not rules.renew("vscode", pc.project, "Use tabs.")
 
 
 @pytest.mark.parametrize(
@@ -474,72 +472,72 @@ def test_a_shared_instructions_file_never_gets_a_briefing(desk):
         ("vscode", [".github/copilot-instructions.md", ".github/hooks/recollect.json"]),
     ],
 )
-def test_what_the_user_has_everywhere_is_not_installed_again_in_a_project(desk, host, left):
-    desk.install(host, "user")
+def test_what_the_user_has_everywhere_is_not_installed_again_in_a_project(pc, host, left):
+    pc.install(host, "user")
 
-    plan = desk.install(host, "project")
+    plan = pc.install(host, "project")
 
-    assert sorted(str(change.path.relative_to(desk.project)) for change in plan.changes) == left
+    assert sorted(str(change.path.relative_to(pc.project)) for change in plan.changes) == left
     assert "is connected for you" in plan.notes[0]
 
 
-def test_a_project_that_has_it_already_is_named(desk):
-    desk.install("codex", "project")
+def test_a_project_that_has_it_already_is_named(pc):
+    pc.install("codex", "project")
 
-    plan = desk.install("codex", "user")
+    plan = pc.install("codex", "user")
 
-    assert f"recollect uninstall codex --project {desk.project}" in plan.notes[0]
+    assert f"recollect uninstall codex --project {pc.project}" in plan.notes[0]
 
 
-def test_folders_that_hosts_share_go_with_the_last_of_them(desk):
-    before = desk.files()
+def test_folders_that_hosts_share_go_with_the_last_of_them(pc):
+    before = pc.files()
     for host in HOSTS:
-        desk.install(host, "user")
-        desk.install(host, "project")
+        pc.install(host, "user")
+        pc.install(host, "project")
 
     for host in HOSTS:
-        desk.uninstall(host, "user")
-        desk.uninstall(host, "project")
+        pc.uninstall(host, "user")
+        pc.uninstall(host, "project")
 
-    assert desk.files() == before
+    assert pc.files() == before
 
 
-def test_an_unreadable_ledger_is_named(desk, tmp_path):
-    desk.install("codex")
+def test_an_unreadable_ledger_is_named(pc, tmp_path):
+    pc.install("codex")
     (tmp_path / "home" / "installed.json").write_text("{")
 
     with pytest.raises(Refused, match=r"installed\.json"):
         Ledger(tmp_path / "home").records()
 
 
-def test_claude_code_and_codex_may_live_in_other_folders(desk, tmp_path):
+def test_claude_code_and_codex_may_live_in_other_folders(pc, tmp_path):
     variables = {"CLAUDE_CONFIG_DIR": str(tmp_path / "cc"), "CODEX_HOME": str(tmp_path / "cx")}
-    machine = type(desk.machine)(desk.machine.user, desk.machine.program, variables, "linux")
-    moved = type(desk)(machine, desk.ledger, desk.project)
+    machine = type(pc.machine)(pc.machine.user, pc.machine.program, variables, "linux")
+    moved = type(pc)(machine, pc.ledger, pc.project)
 
     moved.install("claude-code")
     moved.install("codex")
 
     assert {path.name for path in (tmp_path / "cc").iterdir()} >= {".claude.json", "settings.json"}
     assert (tmp_path / "cx" / "config.toml").exists()
-    assert [path.name for path in desk.machine.user.iterdir()] == [".agents"]
+    assert [path.name for path in pc.machine.user.iterdir()] == [".agents"]
 
 
-def test_claude_code_waits_for_a_shorter_output_only_where_one_is_wished_for(desk):
-    desk.install("claude-code")
-    before = _after_a_tool(desk)
-    wishing = replace(desk, machine=replace(desk.machine, shortens=True))
+def test_claude_code_waits_for_a_shorter_output_only_where_one_is_wished_for(pc):
+    pc.install("claude-code")
+    before = _after_a_tool(pc)
+    wishing = replace(pc, machine=replace(pc.machine, shortens=True))
 
     plan = wishing.install("claude-code")
 
     assert before["async"] is True
     assert [change.path.name for change in plan.changes] == ["settings.json"]
-    assert _after_a_tool(desk) == {name: value for name, value in before.items() if name != "async"}
-    desk.install("claude-code")
-    assert _after_a_tool(desk) == before
+    assert _after_a_tool(pc) == {name: value for name, value in before.items() if name != "async"}
+    pc.install("claude-code")
+    assert _after_a_tool(pc) == before
 
 
-def _after_a_tool(desk):
-    written = json.loads((desk.machine.user / SETTINGS).read_text())
+def _after_a_tool(pc):
+    written = json.loads((pc.machine.user / SETTINGS).read_text())
     ((entry,),) = [[handler for group in written["hooks"]["PostToolUse"] for handler in group["hooks"]]]
     return entry

@@ -8,12 +8,12 @@ import json
 import re
 from importlib.resources import files
 
-from recollect.interfaces.hosts.entries import command_line
-from recollect.interfaces.hosts.table import Host, Machine
+from recollect.interfaces.install.entries import command_line
+from recollect.interfaces.install.table import Host, Machine
 
 MARK = "Written by `recollect install`"
 COMMANDS = ("remember", "forget", "pin", "memory", "consolidate")
-_FOLDER = files("recollect.interfaces.hosts") / "files"
+_FOLDER = files("recollect.interfaces.install") / "files"
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n\n?", re.S)
 _TYPED = "$ARGUMENTS"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.hosts.ledger import Ledger
-from recollect.interfaces.hosts.plan import Plan, carry_out, plan_install, plan_uninstall
-from recollect.interfaces.hosts.table import HOSTS, Machine
+from recollect.interfaces.install.ledger import Ledger
+from recollect.interfaces.install.plan import Plan, carry_out, plan_install, plan_uninstall
+from recollect.interfaces.install.table import HOSTS, Machine
 
 
 @dataclass(frozen=True)
-class Desk:
+class UserMachine:
     """Someone's machine, and what they type on it."""
 
     machine: Machine
@@ -47,7 +47,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path) -> Desk:
+def pc(tmp_path) -> UserMachine:
     user, project = tmp_path / "user", tmp_path / "project"
     user.mkdir()
     project.mkdir()
@@ -55,4 +55,4 @@ def desk(tmp_path) -> Desk:
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexit 0\n")
     program.chmod(0o755)
-    return Desk(Machine(user, (str(program),), {}, "linux"), Ledger(tmp_path / "home"), project)
+    return UserMachine(Machine(user, (str(program),), {}, "linux"), Ledger(tmp_path / "home"), project)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.errors import Refused
-from recollect.interfaces.hosts import templates, toml
-from recollect.interfaces.hosts.entries import SERVER, hook_entry, is_ours, program_of, server_entry
-from recollect.interfaces.hosts.table import Files, Host, Machine
+from recollect.interfaces.install import templates, toml
+from recollect.interfaces.install.entries import SERVER, hook_entry, is_ours, program_of, server_entry
+from recollect.interfaces.install.table import Files, Host, Machine
 from recollect.text import block, jsonc
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.interfaces.hosts import shapes
+from recollect.interfaces.install import shapes
 from recollect.work.transcripts import injected
 from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
 from recollect.work.transcripts.fields import arguments, identifier, mapping, plain, string

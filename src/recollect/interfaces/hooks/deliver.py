@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-from recollect.interfaces.daemon import wire
+from recollect.interfaces.daemon import protocol
 
 PATIENCE = 0.3  # seconds that a daemon which has come up meanwhile may take
 _WAITING = "carry.lock"
@@ -18,7 +18,7 @@ def leave_behind(home: str, fields: tuple[str, ...], body: bytes) -> None:
     if sys.platform == "win32":
         import subprocess
 
-        words = [sys.executable, "-P", "-m", "recollect.interfaces.hooks.carry", home, *fields]
+        words = [sys.executable, "-P", "-m", "recollect.interfaces.hooks.deliver", home, *fields]
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
         child = subprocess.Popen(words, stdin=subprocess.PIPE, creationflags=flags)
         assert child.stdin is not None
@@ -46,8 +46,8 @@ def carry(home: str, fields: tuple[str, ...], body: bytes) -> bool:
         started = start(home)
     with _one_at_a_time(home):
         if not started:  # of many that wait here, all but the first may find a daemon that takes their event
-            with suppress(wire.NoAnswer):
-                wire.ask(home, "hook", (*fields[:4], "0", *fields[5:]), body, PATIENCE)
+            with suppress(protocol.NoAnswer):
+                protocol.ask(home, "hook", (*fields[:4], "0", *fields[5:]), body, PATIENCE)
                 return True
         from recollect.interfaces.daemon.spool import HookSpool
 

@@ -1,6 +1,6 @@
 """The Claude Code plugin and the Gemini extension below `files/`: what is in them follows from the table of hosts.
 
-`python -m recollect.interfaces.hosts.bundles` writes them anew. There `recollect` is found on the path.
+`python -m recollect.interfaces.install.bundles` writes them anew. There `recollect` is found on the path.
 """
 
 import json
@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from recollect.interfaces.hosts import templates
-from recollect.interfaces.hosts.entries import SERVER, hook_entry, server_entry
-from recollect.interfaces.hosts.table import HOSTS, Host, Machine
+from recollect.interfaces.install import templates
+from recollect.interfaces.install.entries import SERVER, hook_entry, server_entry
+from recollect.interfaces.install.table import HOSTS, Host, Machine
 
 _ABOUT = "Long-term memory for coding agents: local, offline, explained."
 _ANYWHERE = Machine(Path("/"), ("recollect",), {}, "linux")

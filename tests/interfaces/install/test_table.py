@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.hosts import templates
-from recollect.interfaces.hosts.bundles import FOLDER, bundles
-from recollect.interfaces.hosts.entries import is_ours, program_of
-from recollect.interfaces.hosts.shapes import EVENTS, SILENT
-from recollect.interfaces.hosts.table import HOSTS, Machine, running_program
+from recollect.interfaces.install import templates
+from recollect.interfaces.install.bundles import FOLDER, bundles
+from recollect.interfaces.install.entries import is_ours, program_of
+from recollect.interfaces.install.shapes import EVENTS, SILENT
+from recollect.interfaces.install.table import HOSTS, Machine, running_program
 from recollect.memory.briefing.render import HOSTS as FORMATS
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ def test_no_hook_is_installed_for_an_event_that_means_nothing_to_us(host):
 def test_the_plugin_and_the_extension_are_what_the_table_says():
     stale = [name for name, text in bundles().items() if (FOLDER / name).read_text(encoding="utf-8") != text]
 
-    assert stale == [], "run `python -m recollect.interfaces.hosts.bundles`"
+    assert stale == [], "run `python -m recollect.interfaces.install.bundles`"
 
 
 def test_the_marketplace_leads_to_the_plugin():
@@ -142,7 +142,7 @@ def test_vs_code_is_where_its_platform_has_it(platform, variables, expected):
 
 
 def test_a_windows_command_line_is_quoted_the_windows_way():
-    from recollect.interfaces.hosts.entries import hook_entry
+    from recollect.interfaces.install.entries import hook_entry
 
     machine = Machine(Path("/u"), ("C:\\my venv\\recollect.exe",), {}, "win32")
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recollect.interfaces.hosts.table import Hook, Host, Machine
+from recollect.interfaces.install.table import Hook, Host, Machine
 
 SERVER = "recollect"  # our name among the MCP servers
 _OURS = re.compile(r"""(?:^|[\s/\\"'])recollect(?:\.exe)?["']?\s+(hook|mcp)\b""")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from recollect.interfaces.hosts.shapes import CLAUDE, SILENT, TEXT, Shape
+from recollect.interfaces.install.shapes import CLAUDE, SILENT, TEXT, Shape
 
 MOST = {"codex": 8_000}  # characters: about 2,500 tokens, beyond which the host puts it into a file
 MOST_ELSEWHERE = 10_000  # the cap of Claude Code

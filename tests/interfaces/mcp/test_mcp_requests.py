@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.mcp.desk import MOST_OPEN, Desk, chosen_folder, host_of
+from recollect.interfaces.mcp.requests import MAX_OPEN, McpRequests, chosen_folder, host_of
 
 pytestmark = pytest.mark.anyio
 
@@ -81,12 +81,12 @@ def test_engines_that_nobody_uses_are_closed(home, opener, tmp_path):
         engine.close = lambda: (closed.append(actor), close())
         return engine
 
-    desk = Desk(str(home), str(tmp_path), noted)
-    for number in range(MOST_OPEN + 2):
-        with desk._engine(Path(tmp_path), f"agent:{number}"):
+    requests = McpRequests(str(home), str(tmp_path), noted)
+    for number in range(MAX_OPEN + 2):
+        with requests._engine(Path(tmp_path), f"agent:{number}"):
             pass
     early = list(closed)
-    desk.close()
+    requests.close()
 
     assert early == ["agent:0", "agent:1"]
-    assert len(closed) == MOST_OPEN + 2
+    assert len(closed) == MAX_OPEN + 2

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollect.errors import Refused
-from recollect.interfaces.hosts.change import Change, apply, read, remove_empty, text_of
-from recollect.interfaces.hosts.ledger import Ledger, Record, digest
-from recollect.interfaces.hosts.pieces import Kept, Piece, pieces
-from recollect.interfaces.hosts.table import Host, Machine
+from recollect.interfaces.install.change import Change, apply, read, remove_empty, text_of
+from recollect.interfaces.install.ledger import Ledger, Record, digest
+from recollect.interfaces.install.pieces import Kept, Piece, pieces
+from recollect.interfaces.install.table import Host, Machine
 
 _T = TypeVar("_T")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from recollect.errors import RecollectError
 from recollect.interfaces.daemon import client
-from recollect.interfaces.hosts.change import read, text_of
-from recollect.interfaces.hosts.ledger import Ledger, Record
-from recollect.interfaces.hosts.pieces import OwnPiece, pieces
-from recollect.interfaces.hosts.plan import carry_out, plan_install
-from recollect.interfaces.hosts.table import HOSTS, Host, Machine
+from recollect.interfaces.install.change import read, text_of
+from recollect.interfaces.install.ledger import Ledger, Record
+from recollect.interfaces.install.pieces import OwnPiece, pieces
+from recollect.interfaces.install.plan import carry_out, plan_install
+from recollect.interfaces.install.table import HOSTS, Host, Machine
 from recollect.memory.maintenance.doctor import Diagnosis
 
 _PATIENCE = 10  # seconds for a program that should need a tenth of one
@@ -53,7 +53,7 @@ def installations(records: Iterable[Record]) -> list[Installation]:
     ]
 
 
-def examine_chain(home: Path, machine: Machine, now: datetime) -> tuple[Diagnosis, ...]:
+def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagnosis, ...]:
     records = Ledger(home).records()
     found = installations(records)
     return (
@@ -64,7 +64,7 @@ def examine_chain(home: Path, machine: Machine, now: datetime) -> tuple[Diagnosi
     )
 
 
-def mend_hosts(home: Path, machine: Machine) -> list[str]:
+def repair_hosts(home: Path, machine: Machine) -> list[str]:
     """Install again what is incomplete; what was done. Raises `Refused`."""
     ledger = Ledger(home)
     done = []

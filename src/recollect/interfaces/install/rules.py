@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from recollect.interfaces.hosts.change import read, replace_file, text_of
-from recollect.interfaces.hosts.table import host_named
+from recollect.interfaces.install.change import read, replace_file, text_of
+from recollect.interfaces.install.table import host_named
 from recollect.text import block
 
 _HEADING = "### What is known"

@@ -1,0 +1,201 @@
+"""Who sends a request, for which project, and which engine answers it: shared by tools, prompts and resources."""
+
+import contextlib
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import anyio
+import anyio.to_thread
+import mcp_types as wire
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from pydantic import ValidationError
+
+from recollect.errors import RecollectError, Refused, StoreError
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool, Opener
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.context.embedder import Embedder
+    from recollect.engine import Engine
+
+Result = TypeVar("Result")
+Request = ServerRequestContext[Any, Any]
+
+MAX_OPEN = 4  # engines; more are closed while nobody uses them
+MAX_SESSIONS = 256
+ROOTS_SECONDS = 2.0  # that a client may take to name its folders
+
+_request: ContextVar[Request] = ContextVar("request")
+
+
+class Unavailable(RecollectError):
+    """Memory cannot be opened at the moment; the server keeps running."""
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(f"Memory is unavailable: {why}", hint)
+
+
+@dataclass(slots=True)
+class ClientSession:
+    """What the server knows of one client session."""
+
+    session: str | None  # None = the request names no session: the newer protocol over HTTP has none
+    shown: set[str] = field(default_factory=set)  # ids of memories that the client has been shown
+    folder: Path | None = None  # where the client works; None = not asked yet
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool, prompt or resource needs to answer a request."""
+
+    engine: "Engine"
+    client: ClientSession
+    host: str  # the client's host, or its own name if we know no such host
+
+    @property
+    def form(self) -> str:
+        """The host whose format an answer takes."""
+        from recollect.memory.briefing.render import HOSTS
+
+        return self.host if self.host in HOSTS else "gemini"
+
+
+class McpRequests:
+    """Runs the work of requests with the engine for the client's project. Usable by many clients at once.
+
+    No engine is opened before the first request that needs one.
+    """
+
+    def __init__(
+        self, home: str | None = None, project: str | None = None, opener: Opener | None = None
+    ) -> None:
+        self._home = home
+        self._project = Path(project) if project else None
+        self._engines = EnginePool(
+            opener or EngineOpener(self._settings, _daemon_embedder), max_open=MAX_OPEN
+        )
+        self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
+
+    async def receive(self, ctx: Request, call_next: CallNext) -> HandlerResult:
+        """Remember the message at hand for `run`. The server calls this before it handles any message."""
+        _request.set(ctx)
+        if ctx.method == "notifications/roots/list_changed":
+            self._session_of(ctx).folder = None
+        return await call_next(ctx)
+
+    async def run(self, work: Callable[[ToolContext], Result]) -> Result:
+        """Return what `work` makes of the request at hand, in a worker thread. Raise `RecollectError`."""
+        request = _request.get()
+        client = self._session_of(request)
+        params = request.session.client_params
+        host = host_of(params.client_info.name if params else "")
+
+        def run_in_thread(folder: Path) -> Result:
+            with self._engine(folder, f"agent:{host}") as engine:
+                if not engine.sessions.on:
+                    raise Refused("The user has turned memory off here.", "`recollect on` turns it on again.")
+                return work(ToolContext(engine, client, host))
+
+        try:
+            return await anyio.to_thread.run_sync(run_in_thread, await self._folder(request, client))
+        except StoreError as error:
+            raise Unavailable(error.message, error.hint) from error
+        except OSError as error:
+            raise Unavailable(f"{error.strerror or 'the system refused'}.") from error
+
+    def close(self) -> None:
+        """Close the engines; backups and compaction run now if they are due."""
+        self._engines.close()
+
+    def _session_of(self, request: Request) -> ClientSession:
+        key = ""
+        if request.request is not None:  # HTTP
+            key = request.request.headers.get("mcp-session-id", "")
+            if not key:
+                return ClientSession(None)
+        if key not in self._sessions:
+            from recollect.model import new_id
+
+            self._sessions[key] = ClientSession(f"mcp-{new_id()}")
+            if len(self._sessions) > MAX_SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(key)
+        return self._sessions[key]
+
+    async def _folder(self, request: Request, client: ClientSession) -> Path:
+        """Return the project given at the start, else where the client works, else our working directory."""
+        if self._project is not None:
+            return self._project
+        if client.folder is None:
+            client.folder = chosen_folder(await _roots(request), Path.cwd())
+        return client.folder
+
+    @contextlib.contextmanager
+    def _engine(self, folder: Path, actor: str) -> "Iterator[Engine]":
+        with contextlib.ExitStack() as stack:
+            try:
+                engine = stack.enter_context(self._engines.use(folder, actor))
+            except (RecollectError, OSError) as error:
+                why = error.message if isinstance(error, RecollectError) else f"{error.strerror}."
+                raise Unavailable(why, getattr(error, "hint", "")) from error
+            yield engine
+
+    def _settings(self) -> "Settings":
+        from recollect.config import load_settings
+
+        return load_settings(self._home)
+
+
+def _daemon_embedder(settings: "Settings") -> "Embedder | None":
+    from recollect.interfaces.daemon.embedder import from_daemon
+
+    return from_daemon(settings)
+
+
+_KNOWN = {
+    "claude-code": "claude-code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "windsurf": "windsurf",
+    "vscode": "vscode",
+    "visual-studio-code": "vscode",
+}
+
+
+def host_of(client: str) -> str:
+    """Our name for the client that calls itself so; `mcp` for one that has no name."""
+    slug = re.sub(r"[^a-z0-9]+", "-", client.lower()).strip("-")[:40]
+    return next((host for start, host in _KNOWN.items() if slug.startswith(start)), slug or "mcp")
+
+
+def chosen_folder(roots: list[Path], here: Path) -> Path:
+    """`here`, unless the client works somewhere else: then the first of its folders that there is."""
+    if any(here.is_relative_to(root) for root in roots):
+        return here
+    return next((root for root in roots if root.is_dir()), here)
+
+
+async def _roots(request: Request) -> list[Path]:
+    """The folders that the client has open; none where it does not say."""
+    able = request.session.client_capabilities
+    if able is None or able.roots is None or not request.session.can_send_request:
+        return []
+    try:
+        answer = await request.session.send_request(
+            wire.ListRootsRequest(), wire.ListRootsResult, ROOTS_SECONDS
+        )
+    except (MCPError, ValidationError, TimeoutError):
+        return []
+    addresses = [urlsplit(str(root.uri)) for root in answer.roots]
+    paths = [url2pathname(each.path) for each in addresses if each.scheme == "file"]
+    return [Path(path).resolve() for path in paths if "\0" not in path]
