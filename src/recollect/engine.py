@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import recollect.model as m
 from recollect.asking import Asking
-from recollect.code import project as places
 from recollect.config import Settings, expand_home, load_settings
+from recollect.context import project as projects
 from recollect.context.embedder import Embedder
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.errors import (
@@ -60,17 +60,7 @@ class Engine(Asking, Moving):
     def _learner(self) -> "Learner":
         from recollect.memory.write.write import Learner  # its tables of words cost readers 60 ms
 
-        return Learner(
-            self.store,
-            self.embedder,
-            self._clock,
-            user_id=self.settings.user,
-            project=self.project,
-            folder=self.place.folder if self.place else None,
-            session_limit=self.settings.session_limit,
-            sidecar=self._judge,
-            tie=self._tie,
-        )
+        return Learner(self.context, self._judge)
 
     @classmethod
     def open(
@@ -89,7 +79,7 @@ class Engine(Asking, Moving):
         `actor` is who is at work: "user", or "agent:NAME", which may write to this project only.
         """
         settings = settings or load_settings(home)
-        place = places.look(Path(project or settings.project or "."))
+        place = projects.locate(Path(project or settings.project or "."))
         store = SqliteStore(settings.database, find_key(settings.database, os.environ))
         try:
             engine = cls(
@@ -157,6 +147,7 @@ class Engine(Asking, Moving):
             self._project_here,
             self._judge,
             lambda: self.sessions.recover(),
+            self.context,
         )
 
     @cached_property
@@ -238,7 +229,7 @@ class Engine(Asking, Moving):
     def _is_here(self, folder: str) -> bool:
         """Whether `folder` belongs to this project."""
         try:
-            project, _ = places.identify(places.look(Path(folder)), self.store)
+            project, _ = projects.identify(projects.locate(Path(folder)), self.store)
         except RecollectError:
             return False
         return self.project is not None and project.id == self.project.id

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import recollect.model as m
-from recollect.code import project as places
+from recollect.context import project as projects
 from recollect.errors import Refused
 from recollect.workplace import Workplace
 
@@ -99,6 +99,6 @@ class Habits(Workplace):
         """From now on this folder is a project of its own."""
         if self.place is None:
             raise Refused("There is no folder to declare.", "Go into it first.")
-        project, keys = places.declare_subproject(self.place)
+        project, keys = projects.declare_subproject(self.place)
         self.store.put_project(project, keys)
         return project

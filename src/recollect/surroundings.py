@@ -1,15 +1,15 @@
 """What is around the memories: the project's code, what was done with it, who judges, and the figures."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.code.project import has_git
 from recollect.code.shelves import shelf_path
+from recollect.context.project import has_git
 from recollect.errors import Refused
 from recollect.store.keys import find_key
 from recollect.store.stale import stale_in
@@ -134,11 +134,6 @@ class Surroundings(Workplace):
         from recollect.llm.open import open_sidecar
 
         return open_sidecar(self.settings, self.store, self.embedder, self._clock)
-
-    def _tie(self, text: str, files: Iterable[str]) -> tuple[m.Anchor, ...]:
-        from recollect.memory.anchors.tie import tie
-
-        return tie(self.root, text, files, quick=True) if self.root else ()
 
     def stale(self) -> "dict[str, Stale]":
         """Memories that the code had moved away from when it was last looked at, by id."""

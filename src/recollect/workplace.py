@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import recollect.model as m
-from recollect.code import project as places
 from recollect.config import Settings
+from recollect.context import project as projects
+from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, UnknownName
 from recollect.kinds import kind_of
@@ -28,7 +29,7 @@ class Workplace:
         settings: Settings,
         store: SqliteStore,
         embedder: Embedder,
-        place: places.Place | None,
+        place: projects.ProjectFolder | None,
         *,
         actor: str = "user",
         clock: m.Clock = m.utc_now,
@@ -45,8 +46,21 @@ class Workplace:
         self.project: m.Project | None = None  # None = outside any project: global memories only
         self._project_keys: Sequence[str] = ()  # by which it should be known, until it has been registered
         if place is not None:
-            self.project, self._project_keys = places.identify(place, store)
+            self.project, self._project_keys = projects.identify(place, store)
         self._sidecar = sidecar
+
+    @property
+    def context(self) -> Context:
+        return Context(
+            self.settings,
+            self.store,
+            self.embedder,
+            self._clock,
+            self.actor,
+            self.project,
+            self.place,
+            tuple(self._project_keys),
+        )
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -99,7 +113,7 @@ class Workplace:
             return frozenset()
         here = m.View(self.settings.user, self._project_id, states=ALL_STATES)
         others = set(self.store.counts(here, "branch")) - {None, self.place.branch}
-        return places.merged_branches(self.place) & others if others else frozenset()
+        return projects.merged_branches(self.place) & others if others else frozenset()
 
     def _own(self) -> m.View:
         """All that is the user's; for an agent, all that is this project's."""

@@ -1,8 +1,10 @@
-"""What every part of Recollect is given: who is at work, in which project, with which store and embedder.
+"""What every part of Recollect is given: the `Context`, and the protocols of the services in it.
 
-The package is the bottom layer: it imports only `model`, `config`, `kinds` and `errors`. The protocols that a `Context`
-is typed with live here too, so that a part can name them without importing a backend.
+The package is in the bottom layer and imports only `model`, `config`, `kinds` and `errors`. The protocols are here and
+not beside their implementations, so that every layer can name them without importing a backend.
 
+- `context`: `Context`, with the settings, store, embedder, clock, actor, project and folder
+- `project`: finds the project that a folder belongs to
 - `store`: the `Store` protocol, which every storage backend implements
 - `embedder`: the `Embedder` protocol
 """

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from recollect.errors import NoSuchFolder, RecollectError
 
 if TYPE_CHECKING:
-    from recollect.code.project import Place
     from recollect.config import Settings
     from recollect.context.embedder import Embedder, Rows
+    from recollect.context.project import ProjectFolder
     from recollect.engine import Engine
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class EnginePool:
         """Close the least recently used engines when more than `max_open` are open; None = keep all."""
         self._opener = opener
         self._max_open = max_open
-        self._engines: OrderedDict[tuple[Place, str], _PooledEngine] = OrderedDict()
+        self._engines: OrderedDict[tuple[ProjectFolder, str], _PooledEngine] = OrderedDict()
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -60,11 +60,11 @@ class EnginePool:
             self._release(pooled, keep_open)
 
     def _acquire(self, folder: Path | str, actor: str) -> _PooledEngine:
-        from recollect.code import project as places
+        from recollect.context.project import locate
 
         if not str(folder):
             raise NoSuchFolder(folder)
-        place = places.look(Path(folder))
+        place = locate(Path(folder))
         with self._lock:
             key = (place, actor)
             if key not in self._engines:
@@ -106,10 +106,10 @@ class EnginePool:
     def __len__(self) -> int:
         return len(self._engines)
 
-    def _idle(self) -> "list[tuple[Place, str]]":
+    def _idle(self) -> "list[tuple[ProjectFolder, str]]":
         return [key for key, pooled in self._engines.items() if not pooled.users]
 
-    def _remove(self, keys: "Sequence[tuple[Place, str]]") -> "list[Engine]":
+    def _remove(self, keys: "Sequence[tuple[ProjectFolder, str]]") -> "list[Engine]":
         return [self._engines.pop(key).engine for key in keys]
 
 

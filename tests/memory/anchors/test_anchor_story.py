@@ -103,3 +103,24 @@ def test_in_a_worktree_a_memory_is_held_against_the_code_that_is_there(
 
     assert there == {}
     assert list(here) == [name]
+
+
+def test_a_statement_remembered_again_with_a_file_is_anchored_to_it(engine, config):
+    first = engine.remember("parse_config ignores unknown keys").id
+
+    again = engine.remember("parse_config ignores unknown keys", file_paths=["config.py"])
+
+    assert again.id == first
+    assert [(anchor.path, anchor.symbol) for anchor in engine.get(first).anchors] == [
+        ("config.py", "parse_config")
+    ]
+
+
+def test_a_memory_edited_through_the_mirror_is_anchored_to_what_it_names_now(engine, config, about, tmp_path):
+    engine.care.mirror(tmp_path / "mirror")
+    file = tmp_path / "mirror" / "shop.json"
+    file.write_text(file.read_text().replace("`parse_config`", "`other`"))
+
+    engine.care.mirror(tmp_path / "mirror")
+
+    assert [(anchor.path, anchor.symbol) for anchor in engine.get(about).anchors] == [("config.py", "other")]

@@ -177,8 +177,8 @@ class _Work:
 
 def _where(cli: CliContext) -> tuple[str, Path]:
     """For the user; or for a project: the folder that was named, else the repository we stand in."""
-    from recollect.code.project import look as look_at
     from recollect.config import expand_home
+    from recollect.context.project import locate
 
     if cli.project in set(_names()) and not Path(cli.project).is_dir():
         raise click.UsageError(f"Put the host first: {cli.project} --project.", click.get_current_context())
@@ -188,7 +188,7 @@ def _where(cli: CliContext) -> tuple[str, Path]:
             raise NoSuchFolder(folder)
         return "project", folder.resolve()
     if cli.whole_project:
-        return "project", look_at(Path.cwd()).root
+        return "project", locate(Path.cwd()).root
     return "user", expand_home("~")
 
 

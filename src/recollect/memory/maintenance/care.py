@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import recollect.model as m
 from recollect.code.shelves import drop_shelves
 from recollect.config import Settings
+from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.store import AuditCheck, Store
 from recollect.errors import OutOfScope, Refused
@@ -33,6 +34,7 @@ class Care:
     project: m.Project | None  # None = outside any project: global memories only
     sidecar: "Judge | None" = None  # None = rules alone
     recover: Callable[[], object] = lambda: None  # learns from sessions that never ended
+    context: Context = None  # type: ignore[assignment]
 
     @property
     def project_id(self) -> str | None:
@@ -106,14 +108,7 @@ class Care:
             )
 
         def learner(project: m.Project | None) -> Learner:
-            return Learner(
-                self.store,
-                self.embedder,
-                self.clock,
-                user_id=self.settings.user,
-                project=project,
-                session_limit=self.settings.session_limit,
-            )
+            return Learner(self.context.for_project(project))
 
         mirror = Mirror(
             self.store,

@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 import recollect.model as m
-from recollect.code.project import Place
 from recollect.config import Settings
 from recollect.context.embedder import Embedder
+from recollect.context.project import ProjectFolder
 from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder
 from recollect.errors import EmbedderUnavailable
@@ -29,7 +29,7 @@ def examine(
     embedder: Embedder,
     settings: Settings,
     project: m.Project | None,
-    place: Place | None,
+    place: ProjectFolder | None,
     view: m.View,
     now: datetime,
 ) -> tuple[Diagnosis, ...]:
@@ -45,7 +45,7 @@ def examine(
     )
 
 
-def _project(project: m.Project | None, place: Place | None) -> Diagnosis:
+def _project(project: m.Project | None, place: ProjectFolder | None) -> Diagnosis:
     if project is None:
         return Diagnosis("project", True, "None: only global memories are in reach.")
     where = f", on branch {place.branch}" if place and place.branch else ""
@@ -57,7 +57,7 @@ def _project(project: m.Project | None, place: Place | None) -> Diagnosis:
     )
 
 
-def _kind_of(place: Place) -> str:
+def _kind_of(place: ProjectFolder) -> str:
     """What this work tree is to git, if it is not the main one."""
     try:
         text = (place.root / ".git").read_text(encoding="utf-8", errors="replace")

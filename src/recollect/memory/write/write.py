@@ -9,11 +9,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 import recollect.model as m
-from recollect.context.embedder import Embedder
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.memory.write import contradict, enrich
 from recollect.memory.write.draft import clean_details, clean_text, prepare
@@ -34,7 +32,6 @@ STEPS_FROM = 0.6  # cosine from which a procedure is taken to be made of a fact
 logger = logging.getLogger(__name__)
 
 NO_NOTES: tuple[str, ...] = ()
-Tie = Callable[[str, Iterable[str]], tuple[m.Anchor, ...]]  # the code that a text with its files is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +59,18 @@ class Ready:
 class Learner:
     def __init__(
         self,
-        store: Store,
-        embedder: Embedder,
-        clock: m.Clock,
-        *,
-        user_id: str,
-        project: m.Project | None,
-        folder: Path | None = None,
-        session_limit: int,
-        sidecar: Judge | None = None,
-        tie: Tie | None = None,
+        context: Context,
+        sidecar: Judge | None = None,  # None = rules alone
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
-        self._user_id = user_id
-        self._project = project
-        self._folder = folder
-        self._session_limit = session_limit
+        self._store = context.store
+        self._embedder = context.embedder
+        self._clock = context.clock
+        self._user_id = context.user_id
+        self._project = context.project
+        self._folder = context.folder.folder if context.folder else None
+        self._root = context.root
+        self._session_limit = context.settings.session_limit
         self._sidecar = sidecar
-        self._tie = tie
 
     def remember(self, draft: m.Draft) -> m.Receipt:
         """Raises `Refused` and changes nothing, or has it kept when it returns."""
@@ -175,14 +164,25 @@ class Learner:
         )
 
     def _tied(self, memory: m.Memory) -> m.Memory:
-        """Memories of a branch are not: their code may be elsewhere."""
-        if self._tie is None or memory.project_id is None or memory.branch is not None:
+        """Return `memory` with anchors to the code it names. Memories of a branch get none: their code may be elsewhere."""
+        if self._root is None or memory.project_id is None or memory.branch is not None:
             return memory
+        from recollect.memory.anchors.tie import (
+            tie,  # it imports the parsers' tables, which readers do not need
+        )
+
         try:
-            return replace(memory, anchors=self._tie(memory.content, memory.file_paths))
+            return replace(memory, anchors=tie(self._root, memory.content, memory.file_paths, quick=True))
         except Exception:  # whatever a file of the project holds: what was said is kept all the same
             logger.exception("a memory was not tied to its code")
             return memory
+
+    def _tied_again(self, before: m.Memory, memory: m.Memory) -> m.Memory:
+        """Return `memory` with new anchors if its text or files differ from `before`; anchors it had are kept if none are found."""
+        if (memory.content, memory.file_paths) == (before.content, before.file_paths):
+            return memory
+        tied = self._tied(memory)
+        return tied if tied.anchors else memory
 
     def _check_share(self, memory: m.Memory) -> None:
         """Agents have a share per session; without a session, per day."""
@@ -307,7 +307,7 @@ class Learner:
         return self._store.changes.recorded(change)
 
     def _reinforce(self, twin: m.Memory, memory: m.Memory) -> m.Receipt:
-        kept = said_again(twin, memory, self._clock())
+        kept = self._tied_again(twin, said_again(twin, memory, self._clock()))
         self._log("update", memory.created_by, kept.id, {"reinforced": kept.strength})
         self._store.put(kept)
         outcome = self._settle_all(kept, self._open_conflicts(kept))
@@ -326,7 +326,7 @@ class Learner:
         contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...],
     ) -> m.Receipt:
         """`memory` into `same`, keeping the richer text; the other is left as a breadcrumb."""
-        kept = in_richer_words(same, memory, said_again(same, memory, self._clock()))
+        kept = self._tied_again(same, in_richer_words(same, memory, said_again(same, memory, self._clock())))
         self._log(
             "merge",
             memory.created_by,

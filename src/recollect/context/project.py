@@ -1,9 +1,10 @@
-"""Which project a folder belongs to, and why.
+"""Find the project that a folder belongs to.
 
-Worktrees and clones of one repository share their memory: they are known by their remote, and by git's
-common directory. Submodules are repositories of their own. A folder of a monorepo is one if someone said so
-(`recollect init --subproject`). Without git it is the folder. Git's files are read; git itself is run
-only to tell which branches are merged, where that matters.
+Worktrees and clones of one repository are one project and share its memories: a repository is recognised by its remote,
+or by git's common directory. A submodule is a project of its own. A folder of a monorepo is one if the user declares it
+(`recollect init --subproject`). Outside git, the folder itself is the project.
+
+This module reads git's files and runs git only to list merged branches.
 """
 
 import hashlib
@@ -17,18 +18,18 @@ from recollect.model import Project
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A folder as git sees it."""
+class ProjectFolder:
+    """A folder, with the repository it is in."""
 
     folder: Path
-    root: Path  # of the work tree, or the folder itself
-    keys: tuple[str, ...]  # how the repository can be recognised, the best first
+    root: Path  # of the work tree; outside git, the folder itself
+    keys: tuple[str, ...]  # by which the project is recognised, the most reliable first
     why: str
     branch: str | None = None  # None = no git, or a detached head
 
 
-class KnowsProjects(Protocol):
-    """The part of a store that is needed here."""
+class ProjectStore(Protocol):
+    """The methods of a store that identify a project."""
 
     def project_for(self, keys: list[str]) -> str | None: ...
 
@@ -37,8 +38,8 @@ class KnowsProjects(Protocol):
     def projects(self) -> list[Project]: ...
 
 
-def look(folder: Path) -> Place:
-    """Raises `NoSuchFolder`."""
+def locate(folder: Path) -> ProjectFolder:
+    """Find the repository that `folder` is in. Raises `NoSuchFolder`."""
     try:
         folder = folder.expanduser().resolve()
         exists = folder.is_dir()
@@ -49,22 +50,22 @@ def look(folder: Path) -> Place:
     for root in (folder, *folder.parents):
         git = _git_directory(root / ".git")
         if git is not None:
-            return _look_into(git, root, folder)
-    return Place(folder, folder, (f"dir:{folder}",), "no git here: the folder itself")
+            return _in_repository(git, root, folder)
+    return ProjectFolder(folder, folder, (f"dir:{folder}",), "no git here: the folder itself")
 
 
-def _look_into(git: Path, root: Path, folder: Path) -> Place:
+def _in_repository(git: Path, root: Path, folder: Path) -> ProjectFolder:
     common = _common_directory(git)
     keys, why = [f"git:{common}"], f"the git directory {common}"
     remote = _remote(common / "config")
     if remote:
         keys.insert(0, f"remote:{remote}")
         why = f"the remote {remote}"
-    return Place(folder, root, tuple(keys), why, _branch(git))
+    return ProjectFolder(folder, root, tuple(keys), why, _branch(git))
 
 
-def identify(place: Place, store: KnowsProjects) -> tuple[Project, list[str]]:
-    """The project at `place`, known or new, and the keys by which it should be known from now on."""
+def identify(place: ProjectFolder, store: ProjectStore) -> tuple[Project, list[str]]:
+    """Return the project at `place`, new or from the store, and the keys to register it under."""
     for ancestor in _candidates(place):
         within = subproject_keys(place, ancestor)
         known = store.project_for(within)
@@ -81,28 +82,28 @@ def identify(place: Place, store: KnowsProjects) -> tuple[Project, list[str]]:
     return Project(known, _name(store, known, name), str(place.root), place.why), keys
 
 
-def subproject_keys(place: Place, folder: Path) -> list[str]:
-    """How `folder`, below the root of `place`, is known once it has been declared a project of its own."""
+def subproject_keys(place: ProjectFolder, folder: Path) -> list[str]:
+    """Return the keys of `folder` as a subproject of the repository at `place`."""
     if not has_git(place):
         return [f"tree:{folder}"]
     return [f"{key}#{_part(place, folder)}" for key in place.keys]
 
 
-def _candidates(place: Place) -> list[Path]:
-    """The folders that may have been declared projects of their own, the innermost first."""
+def _candidates(place: ProjectFolder) -> list[Path]:
+    """Return the folders that may have been declared subprojects, innermost first."""
     above = [place.folder, *place.folder.parents]
     return above[: above.index(place.root)] if has_git(place) else above
 
 
-def declare_subproject(place: Place) -> tuple[Project, list[str]]:
-    """`place`'s folder as a project of its own."""
+def declare_subproject(place: ProjectFolder) -> tuple[Project, list[str]]:
+    """Return the folder of `place` as a project of its own, and its keys. Stores nothing."""
     keys = subproject_keys(place, place.folder)
     why = f"a subproject, {_part(place, place.folder)}"
     return Project(_new_id(keys[0]), place.folder.name, str(place.folder), why), keys
 
 
-def merged_branches(place: Place) -> frozenset[str]:
-    """Local branches that are part of the one checked out; none where git cannot be asked."""
+def merged_branches(place: ProjectFolder) -> frozenset[str]:
+    """Return the local branches merged into the one checked out; empty if git cannot be run."""
     import subprocess
 
     command = [
@@ -115,20 +116,20 @@ def merged_branches(place: Place) -> frozenset[str]:
         "refs/heads",
     ]
     try:
-        found = subprocess.run(
+        listing = subprocess.run(
             command, capture_output=True, text=True, timeout=2, check=True, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.SubprocessError, ValueError):
         return frozenset()
-    return frozenset(found.stdout.split())
+    return frozenset(listing.stdout.split())
 
 
-def _known(place: Place, store: KnowsProjects) -> str | None:
+def _known(place: ProjectFolder, store: ProjectStore) -> str | None:
     best = store.project_for([place.keys[0]])
     if best is not None or len(place.keys) == 1:
         return best
-    # The remote is new to us, the directory is not: the project has just got its remote, unless it had
-    # another one before. Then someone put a new repository where an old one was.
+    # The directory is known and the remote is not: the project has just got its remote. If the known project had
+    # another remote before, a new repository has replaced the old one in this directory.
     found = store.project_for(list(place.keys[1:]))
     if found is not None and any(
         key.startswith("remote:") and "#" not in key for key in store.project_keys(found)
@@ -137,31 +138,31 @@ def _known(place: Place, store: KnowsProjects) -> str | None:
     return found
 
 
-def has_git(place: Place) -> bool:
-    """Whether it is part of a repository, rather than a folder that could be anybody's home."""
+def has_git(place: ProjectFolder) -> bool:
+    """Whether the folder is in a git repository."""
     return not place.keys[0].startswith("dir:")
 
 
-def _part(place: Place, folder: Path) -> str:
+def _part(place: ProjectFolder, folder: Path) -> str:
     return folder.relative_to(place.root).as_posix() if folder.is_relative_to(place.root) else str(folder)
 
 
-def _name_of(place: Place) -> str:
+def _name_of(place: ProjectFolder) -> str:
     kind, _, rest = place.keys[0].partition(":")
     return rest.rsplit("/", 1)[-1] if kind == "remote" else place.root.name or str(place.root)
 
 
-def _name(store: KnowsProjects, project_id: str, fallback: str) -> str:
+def _name(store: ProjectStore, project_id: str, fallback: str) -> str:
     return next((project.name for project in store.projects() if project.id == project_id), fallback)
 
 
 def _new_id(key: str) -> str:
-    """The same on every machine for the same remote."""
+    """Return an id that is the same on every machine for the same remote."""
     return "p" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:15]
 
 
 def _git_directory(dot_git: Path) -> Path | None:
-    """`.git` is a folder, or in worktrees and submodules a file that names one."""
+    """Return the directory that `.git` is, or, in worktrees and submodules, the one that the file names."""
     if dot_git.is_dir():
         return dot_git if (dot_git / "HEAD").exists() else None
     text = _read(dot_git)
@@ -186,7 +187,7 @@ _URL = re.compile(r"^\s*url\s*=\s*(\S+)")
 
 
 def _remote(config: Path) -> str | None:
-    """`host/owner/name` of origin, or of the only remote; no user, no password, no scheme."""
+    """Return `host/owner/name` of origin or of the only remote, without scheme, user and password."""
     urls: dict[str, str] = {}
     section, name = "", ""
     for line in _read(config).splitlines():
@@ -199,7 +200,7 @@ def _remote(config: Path) -> str | None:
 
 
 def _normal_url(url: str) -> str:
-    url = re.split(r"[?#]", url, maxsplit=1)[0]  # tokens are handed over there, too
+    url = re.split(r"[?#]", url, maxsplit=1)[0]  # a query may hold a token
     if "://" in url:
         rest = url.split("://", 1)[1].rsplit("@", 1)[-1]
         host, _, path = rest.partition("/")
@@ -213,7 +214,7 @@ def _normal_url(url: str) -> str:
 
 
 def _read(file: Path) -> str:
-    """Never more than a config can reasonably be; nothing where there is no such file."""
+    """Return the first million characters of `file`, or "" if it cannot be read."""
     try:
         with file.open(encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read(1_000_000)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.code.project import declare_subproject, identify, look
+from recollect.context.project import declare_subproject, identify, locate
 from recollect.errors import NoSuchFolder
 from recollect.store.sqlite import SqliteStore
 
@@ -44,7 +44,7 @@ def repository(folder: Path, remote: str | None = None) -> Path:
 
 def project_id(folder: Path, store: SqliteStore) -> str:
     """Look, and remember what was seen, as the first write in a folder does."""
-    project, keys = identify(look(folder), store)
+    project, keys = identify(locate(folder), store)
     store.put_project(project, keys)
     return project.id
 
@@ -69,7 +69,7 @@ def test_every_way_to_write_a_remote_is_the_same_project(tmp_path, store, url):
 def test_no_credential_of_a_remote_is_kept(tmp_path, store):
     folder = repository(tmp_path / "a", "https://someone:s3cr3t-t0ken@example.org/team/shop.git")
 
-    place = look(folder)
+    place = locate(folder)
 
     assert "s3cr3t" not in repr(place)
 
@@ -87,8 +87,8 @@ def test_subfolders_worktrees_and_clones_share_their_project(tmp_path, store):
     }
 
     assert len(ids) == 1
-    assert look(tmp_path / "worktree").branch == "feature"
-    assert look(main).branch == "main"
+    assert locate(tmp_path / "worktree").branch == "feature"
+    assert locate(main).branch == "main"
 
 
 def test_worktrees_without_a_remote_share_by_gits_common_directory(tmp_path, store):
@@ -111,7 +111,7 @@ def test_a_folder_of_a_monorepo_is_a_project_once_it_is_declared(tmp_path, store
     web = main / "packages" / "web"
     (web / "src").mkdir(parents=True)
     before = project_id(web, store)
-    declared, keys = declare_subproject(look(web))
+    declared, keys = declare_subproject(locate(web))
     store.put_project(declared, keys)
 
     after = project_id(web / "src", store)
@@ -152,7 +152,7 @@ def test_without_git_it_is_the_folder(tmp_path, store):
     (tmp_path / "b").mkdir()
 
     assert project_id(tmp_path / "a", store) != project_id(tmp_path / "b", store)
-    assert "no git" in look(tmp_path / "a").why
+    assert "no git" in locate(tmp_path / "a").why
 
 
 def test_a_symlinked_folder_is_the_folder_it_leads_to(tmp_path, store):
@@ -167,7 +167,7 @@ def test_a_broken_head_is_no_branch(tmp_path, head):
     folder = repository(tmp_path / "shop")
     (folder / ".git" / "HEAD").write_text(head)
 
-    assert not look(folder).branch
+    assert not locate(folder).branch
 
 
 @pytest.mark.parametrize("name", ["missing", "file", "bad\x00name"])
@@ -175,7 +175,7 @@ def test_a_folder_that_is_not_there_is_refused_by_name(tmp_path, name):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(NoSuchFolder):
-        look(tmp_path / name)
+        locate(tmp_path / name)
 
 
 def test_memories_of_a_branch_are_seen_on_it_and_where_it_is_merged(tmp_path):

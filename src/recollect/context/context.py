@@ -1,0 +1,152 @@
+"""The `Context`: what every part of the engine knows about the user, the project and the services it uses."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import recollect.model as m
+from recollect.config import Settings
+from recollect.context.embedder import Embedder
+from recollect.context.project import ProjectFolder, merged_branches
+from recollect.context.store import Store
+from recollect.errors import OutOfScope, UnknownName
+from recollect.kinds import kind_of
+
+ALL_STATES = frozenset(m.State)
+
+
+@dataclass(frozen=True)
+class Context:
+    """One actor working in one project, with an open store and an embedder. It can be used from any thread."""
+
+    settings: Settings
+    store: Store
+    embedder: Embedder
+    clock: m.Clock = m.utc_now
+    actor: str = "user"  # or "agent:NAME", which may write to its project only
+    project: m.Project | None = None  # None = outside any project: global memories only
+    folder: ProjectFolder | None = None  # the folder that the project was found from
+    project_keys: tuple[str, ...] = ()  # under which `register_project` stores the project
+
+    @property
+    def user_id(self) -> str:
+        return self.settings.user
+
+    @property
+    def project_id(self) -> str | None:
+        return self.project.id if self.project else None
+
+    @property
+    def is_agent(self) -> bool:
+        return m.is_agent(self.actor)
+
+    @property
+    def root(self) -> Path | None:
+        """The folder with the project's files, or None outside any project.
+
+        Of several worktrees of one project, this is the one that `folder` is in.
+        """
+        if self.project is None:
+            return None
+        worktree = self.folder.root if self.folder else None
+        project_root = Path(self.project.root)
+        return project_root if worktree is None or project_root.is_relative_to(worktree) else worktree
+
+    @property
+    def local_project(self) -> m.Project | None:
+        """The project, with `root` as its root."""
+        return replace(self.project, root=str(self.root)) if self.project else None
+
+    def for_project(self, project: m.Project | None) -> "Context":
+        """Return this context moved to another project, without a folder; or itself if it is there already."""
+        if (project.id if project else None) == self.project_id:
+            return self
+        return replace(self, project=project, folder=None, project_keys=())
+
+    def register_project(self) -> None:
+        """Store the project under all its keys, unless that is done already."""
+        if self.project and not set(self.project_keys) <= set(self.store.project_keys(self.project.id)):
+            self.store.put_project(self.project, self.project_keys)
+
+    def refuse_agents(self, what: str) -> None:
+        """Raise `OutOfScope` if the actor is an agent. `what` completes "An agent may not …"."""
+        if self.is_agent:
+            raise OutOfScope(f"An agent may not {what}.", "Ask the user to do it.")
+
+    def is_on(self, switch: str) -> bool:
+        """Whether "memory" or "auto" is on: as set for the project, else as set for all projects, else on."""
+        in_project = self.store.setting(self.project_id, switch) if self.project else None
+        return bool(in_project if in_project is not None else self.store.setting(None, switch) is not False)
+
+    def new_change(self, action: str, summary: str = "", *, project_id: str | None = None) -> m.Change:
+        """Return a change that starts now, in `project_id`; record it with `store.changes`."""
+        now = self.clock()
+        return m.Change(m.new_id(now), self.user_id, project_id, now, self.actor, action, summary)
+
+    # what may be seen
+
+    def view(
+        self,
+        *,
+        kind: str | None = None,
+        scope: str | None = None,
+        state: str | None = None,
+        branch: str | None = None,
+        session: str | None = None,
+        all_projects: bool = False,
+    ) -> m.View:
+        """Return the view of active memories of this project and of global ones, narrowed by the filters.
+
+        Only a user may see `all_projects`. Raises `UnknownName`.
+        """
+        return m.View(
+            user_id=self.user_id,
+            project_id=self.project_id,
+            session=session,
+            branches=self._branches(branch),
+            all_projects=all_projects and not self.is_agent,
+            states=_states(state),
+            kinds=frozenset({kind_of(kind).name}) if kind else None,
+            scopes=frozenset({member_named(m.Scope, "scope", scope)}) if scope else None,
+        )
+
+    def full_view(self, *, this_project: bool = False) -> m.View:
+        """Return the view of memories in every state and session: all of the user's, or those of this project.
+
+        An agent sees this project only.
+        """
+        return m.View(
+            user_id=self.user_id,
+            project_id=self.project_id,
+            all_projects=not this_project and not self.is_agent,
+            all_sessions=True,
+            states=ALL_STATES,
+        )
+
+    def _branches(self, branch: str | None) -> frozenset[str]:
+        current = self.folder.branch if self.folder else None
+        return frozenset({*(name for name in (branch, current) if name), *self._merged_branches})
+
+    @cached_property
+    def _merged_branches(self) -> frozenset[str]:
+        """Branches merged into the current one. Git runs only if memories of other branches exist."""
+        if self.folder is None or self.folder.branch is None:
+            return frozenset()
+        view = m.View(self.user_id, self.project_id, states=ALL_STATES)
+        others = set(self.store.counts(view, "branch")) - {None, self.folder.branch}
+        return merged_branches(self.folder) & others if others else frozenset()
+
+
+def _states(state: str | None) -> frozenset[m.State]:
+    if state == "all":
+        return ALL_STATES
+    return frozenset({member_named(m.State, "state", state) if state else m.State.ACTIVE})
+
+
+def member_named(enum: Any, what: str, value: str) -> Any:
+    """Return the member of `enum` with this value. Raises `UnknownName`, which lists the values."""
+    try:
+        return enum(value)
+    except ValueError:
+        raise UnknownName(what, value, [str(member) for member in enum]) from None
