@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from recollect import Engine
 from recollect.embed.minilm import MiniLM
-from recollect.memory.write.contradict import ALIKE, NEAR, SAME, Relation
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.write.contradict import ALIKE, NEAR, SAME
 from recollect.model import Outcome
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -26,13 +27,13 @@ CODING = DATA / "coding_pairs_dev.jsonl"
 GENERAL = DATA / "pairs_dev.jsonl.gz"
 
 SAMPLE = 300
-MERGED = {Relation.DUPLICATE, Relation.MERGEABLE}
+MERGED = {StatementRelation.DUPLICATE, StatementRelation.MERGEABLE}
 
 
 class Judged(NamedTuple):
     label: str
-    relation: Relation
-    alone: Relation  # by cosine only
+    relation: StatementRelation
+    alone: StatementRelation  # by cosine only
     cosine: float
     reason: str
     old: str
@@ -84,24 +85,24 @@ def _judge(rows: list[tuple[str, str, str]]) -> list[Judged]:
     return judged
 
 
-def _relation(engine: Engine, first: str, receipt: Any) -> Relation:
+def _relation(engine: Engine, first: str, receipt: Any) -> StatementRelation:
     """What `remember` made of it."""
     if receipt.outcome in (Outcome.SUPERSEDED, Outcome.CONFLICT):
-        return Relation.CONTRADICTION
+        return StatementRelation.CONTRADICTION
     if receipt.is_duplicate:
-        return Relation.DUPLICATE
+        return StatementRelation.DUPLICATE
     linked = [link.reason for link in engine.links(receipt.id) if first in (link.source, link.target)]
     if "probably the same" in linked:
-        return Relation.MERGEABLE
-    return Relation.RELATED if linked else Relation.UNRELATED
+        return StatementRelation.MERGEABLE
+    return StatementRelation.RELATED if linked else StatementRelation.UNRELATED
 
 
-def _by_cosine(cosine: float) -> Relation:
+def _by_cosine(cosine: float) -> StatementRelation:
     if cosine >= SAME:
-        return Relation.DUPLICATE
+        return StatementRelation.DUPLICATE
     if cosine >= ALIKE:
-        return Relation.MERGEABLE
-    return Relation.RELATED if cosine >= NEAR else Relation.UNRELATED
+        return StatementRelation.MERGEABLE
+    return StatementRelation.RELATED if cosine >= NEAR else StatementRelation.UNRELATED
 
 
 def _alone(judged: list[Judged]) -> list[Judged]:
@@ -111,21 +112,23 @@ def _alone(judged: list[Judged]) -> list[Judged]:
 def _coding_figures(judged: list[Judged]) -> dict[str, float]:
     total = Counter(row.label for row in judged)
     found = Counter((row.label, row.relation) for row in judged)
-    right = found["contradiction", Relation.CONTRADICTION]
-    called = sum(row.relation is Relation.CONTRADICTION for row in judged)
+    right = found["contradiction", StatementRelation.CONTRADICTION]
+    called = sum(row.relation is StatementRelation.CONTRADICTION for row in judged)
     merged = sum(found["duplicate", relation] for relation in MERGED)
     return {
         "contradictions": total["contradiction"],
         "contradiction F1": 2 * right / (called + total["contradiction"]),
-        "contradictions merged": found["contradiction", Relation.DUPLICATE] / total["contradiction"],
-        "contradictions mergeable": found["contradiction", Relation.MERGEABLE] / total["contradiction"],
+        "contradictions merged": found["contradiction", StatementRelation.DUPLICATE] / total["contradiction"],
+        "contradictions mergeable": found["contradiction", StatementRelation.MERGEABLE]
+        / total["contradiction"],
         "duplicates": total["duplicate"],
-        "duplicates merged": found["duplicate", Relation.DUPLICATE] / total["duplicate"],
+        "duplicates merged": found["duplicate", StatementRelation.DUPLICATE] / total["duplicate"],
         "duplicates merged or mergeable": merged / total["duplicate"],
-        "duplicates called contradiction": found["duplicate", Relation.CONTRADICTION] / total["duplicate"],
+        "duplicates called contradiction": found["duplicate", StatementRelation.CONTRADICTION]
+        / total["duplicate"],
         "related": total["related"],
-        "related merged": found["related", Relation.DUPLICATE] / total["related"],
-        "related called contradiction": found["related", Relation.CONTRADICTION] / total["related"],
+        "related merged": found["related", StatementRelation.DUPLICATE] / total["related"],
+        "related called contradiction": found["related", StatementRelation.CONTRADICTION] / total["related"],
     }
 
 
@@ -134,20 +137,22 @@ def _general_figures(judged: list[Judged]) -> dict[str, float]:
     for label in ("contra true", "contra false", "para true", "para false"):
         relations = [row.relation for row in judged if row.label == label]
         figures[label] = len(relations)
-        figures[f"{label}, merged"] = relations.count(Relation.DUPLICATE) / len(relations)
-        figures[f"{label}, mergeable"] = relations.count(Relation.MERGEABLE) / len(relations)
-        figures[f"{label}, called contradiction"] = relations.count(Relation.CONTRADICTION) / len(relations)
+        figures[f"{label}, merged"] = relations.count(StatementRelation.DUPLICATE) / len(relations)
+        figures[f"{label}, mergeable"] = relations.count(StatementRelation.MERGEABLE) / len(relations)
+        figures[f"{label}, called contradiction"] = relations.count(StatementRelation.CONTRADICTION) / len(
+            relations
+        )
     return figures
 
 
 def _is_wrong(row: Judged) -> bool:
     match row.label:
         case "contradiction":
-            return row.relation is not Relation.CONTRADICTION
+            return row.relation is not StatementRelation.CONTRADICTION
         case "duplicate":
             return row.relation not in MERGED
         case _:
-            return row.relation in (Relation.DUPLICATE, Relation.CONTRADICTION)
+            return row.relation in (StatementRelation.DUPLICATE, StatementRelation.CONTRADICTION)
 
 
 def show(figures: dict[str, Any]) -> None:

@@ -36,10 +36,10 @@ from recollect.work.metrics.timed import Timed
 from recollect.workplace import ALL_STATES, named
 
 if TYPE_CHECKING:
+    from recollect.llm.protocol import Judge
     from recollect.memory.maintenance.care import Care
     from recollect.memory.maintenance.review import Asked, Decision
     from recollect.memory.maintenance.wrong import Wrong
-    from recollect.memory.write.judge import Judge
     from recollect.memory.write.write import Learner
     from recollect.work.sessions.sessions import Sessions
     from recollect.work.sessions.spool import Spool

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from recollect.code.modules.maps import Maps
     from recollect.code.modules.task import Touched
     from recollect.code.relevant.search import Relevant
-    from recollect.llm.protocol import Sidecar
-    from recollect.memory.write.judge import Judge
+    from recollect.llm.protocol import Judge, Sidecar
     from recollect.store.stale import Stale
     from recollect.work.episodes.episodes import Episodes
     from recollect.work.metrics.measures import Measures
@@ -131,7 +130,7 @@ class Surroundings(Workplace):
     @cached_property
     def sidecar(self) -> "Sidecar":
         """Who judges what the rules leave open: rules of its own unless the settings name a model."""
-        from recollect.llm.open import open_sidecar
+        from recollect.memory.sidecar import open_sidecar
 
         return open_sidecar(self.settings, self.store, self.embedder, self._clock)
 

@@ -15,7 +15,7 @@ from recollect.kinds import kind_of
 from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from recollect.memory.write.judge import Judge
+    from recollect.llm.protocol import Judge
 
 Result = TypeVar("Result")
 ALL_STATES = frozenset(m.State)

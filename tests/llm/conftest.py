@@ -5,8 +5,8 @@ import pytest
 from model_server import ModelServer
 
 from recollect.config import load_settings
-from recollect.llm.guarded import THREAD
-from recollect.llm.open import open_sidecar
+from recollect.llm.sidecar import THREAD
+from recollect.memory.sidecar import open_sidecar
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from recollect.llm import questions
-from recollect.llm.protocol import Sketch, Title
-from recollect.memory.local_judge import LocalSidecar, SilentSidecar
+from recollect.llm.protocol import ModuleSketch, ModuleTitle
+from recollect.memory.sidecar import LocalSidecar, SilentSidecar
 
 SHOWN = [
-    Sketch("auth", "login, tokens", tuple(f"src/auth/{n}.py" for n in range(50))),
-    Sketch("stock", "", ("src/stock/order.py",)),
+    ModuleSketch("auth", "login, tokens", tuple(f"src/auth/{n}.py" for n in range(50))),
+    ModuleSketch("stock", "", ("src/stock/order.py",)),
 ]
 
 
@@ -23,7 +23,7 @@ def say(*modules):
 def test_names_and_descriptions_come_back_by_place():
     told = questions.name_modules(SHOWN).answer(say((2, "inventory", "Orders and shelves.")))
 
-    assert told == [Title(1, "inventory", "Orders and shelves.")]
+    assert told == [ModuleTitle(1, "inventory", "Orders and shelves.")]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_was_not_asked_for_is_no_answer(modules):
 
 def test_no_secret_is_sent_or_kept():
     token = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
-    question = questions.name_modules([Sketch(token, token, (token,))])
+    question = questions.name_modules([ModuleSketch(token, token, (token,))])
 
     told = question.answer(say((1, "auth", f"Uses {token}.")))
 

@@ -3,6 +3,7 @@
 import pytest
 
 from recollect.llm import questions
+from recollect.llm.protocol import ModuleSketch
 
 SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
 
@@ -14,7 +15,7 @@ SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
         lambda text: questions.verify(text, ()),
         lambda text: questions.extract(text, [text]),
         lambda text: questions.relate(text, text),
-        lambda text: questions.classify(text, ["a"]),
+        lambda text: questions.name_modules([ModuleSketch("a", text, (text,))]),
         lambda text: questions.summarise(text, 3),
     ],
 )

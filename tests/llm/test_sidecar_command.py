@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 
 from recollect.config import load_settings
-from recollect.llm.command import CommandVoice
+from recollect.llm.client import LlmError
+from recollect.llm.command import CommandClient
 from recollect.llm.consent import agreement, place
-from recollect.llm.open import open_sidecar
+from recollect.llm.protocol import StatementRelation
 from recollect.llm.questions import relate
-from recollect.llm.voice import NoAnswer
-from recollect.memory.write.contradict import Relation
+from recollect.memory.sidecar import open_sidecar
 
 NEW, OLD = "The API listens on port 9090", "The API listens on port 8080"
-LOCAL = Relation.CONTRADICTION
+LOCAL = StatementRelation.CONTRADICTION
 
 PROSE = """
 import json, sys
@@ -61,7 +61,7 @@ def outcomes(store, clock):
 
 
 def test_an_answer_is_found_within_prose(ask, script, store, clock):
-    assert ask(script(PROSE)) is Relation.RELATED
+    assert ask(script(PROSE)) is StatementRelation.RELATED
     assert outcomes(store, clock) == ["answered"]
 
 
@@ -100,8 +100,8 @@ subprocess.run([sys.executable, "-c", {child!r}, str(held)], pass_fds=[held])
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     os.set_blocking(reading, True)
 
-    with pytest.raises(NoAnswer, match="longer"):
-        CommandVoice(script(text), os.environ).ask(relate(NEW, OLD).prompt(), 2.0)
+    with pytest.raises(LlmError, match="longer"):
+        CommandClient(script(text), os.environ).ask(relate(NEW, OLD).prompt(), 2.0)
 
     with os.fdopen(reading, "rb") as told:
         assert told.read() == b"started"  # to the end: nobody holds the pipe any more
@@ -118,7 +118,7 @@ def test_our_keys_stay_here_and_it_cannot_ask_in_a_circle(script, tmp_path):
         "RECOLLECT_SIDECAR": "command",
     }
 
-    CommandVoice(script(text), environment).ask(relate(NEW, OLD).prompt(), 60.0)
+    CommandClient(script(text), environment).ask(relate(NEW, OLD).prompt(), 60.0)
 
     seen, files = json.loads(told.read_text())
     ours = {name: value for name, value in seen.items() if name.startswith("RECOLLECT_")}

@@ -1,4 +1,4 @@
-"""The user's own command as a voice: `claude -p`, `codex exec`, `gemini -p`, or any that reads and writes JSON."""
+"""A client that runs the user's own command: `claude -p`, `codex exec`, `gemini -p`, or any that reads and writes JSON."""
 
 import contextlib
 import json
@@ -9,17 +9,17 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 
-from recollect.llm.voice import NoAnswer, Prompt, Said
+from recollect.llm.client import LlmAnswer, LlmError, Prompt
 from recollect.model import INJECTED_MARK
 from recollect.store.ledger import Outcome
 
-LONGEST_ANSWER = 1 << 20  # bytes
+MAX_ANSWER = 1 << 20  # bytes
 
 
-class CommandVoice:
-    """Run without a shell, in an empty folder, with its process group killed when time is over.
+class CommandClient:
+    """Runs the command without a shell, in an empty folder, and kills its process group on timeout.
 
-    Our keys are not handed down, and what it asks of Recollect itself finds no sidecar: it must not ask in a circle.
+    The command does not inherit our keys. If it calls Recollect, that runs without a sidecar, so it cannot recurse.
     """
 
     def __init__(self, command: str, environment: Mapping[str, str]) -> None:
@@ -28,8 +28,8 @@ class CommandVoice:
         self._environment = {name: value for name, value in environment.items() if name not in ours}
         self._environment["RECOLLECT_SIDECAR"] = "none"
 
-    def wording(self, prompt: Prompt) -> str:
-        """One JSON object. Its mark keeps it from being learnt, should the command's own sessions be read."""
+    def render(self, prompt: Prompt) -> str:
+        """Return one JSON object. Its mark keeps it from being learnt if the command's own sessions are read."""
         return json.dumps(
             {
                 "source": INJECTED_MARK,
@@ -41,7 +41,7 @@ class CommandVoice:
             indent=1,
         )
 
-    def ask(self, prompt: Prompt, seconds: float) -> Said:
+    def ask(self, prompt: Prompt, seconds: float) -> LlmAnswer:
         with tempfile.TemporaryDirectory(prefix="recollect-", ignore_cleanup_errors=True) as folder:
             try:
                 process = subprocess.Popen(
@@ -54,22 +54,22 @@ class CommandVoice:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                raise NoAnswer(f"{self._arguments[0]} cannot be run: {error}", Outcome.REFUSED) from error
+                raise LlmError(f"{self._arguments[0]} cannot be run: {error}", Outcome.REFUSED) from error
             with process:
                 try:
-                    out, _ = process.communicate(self.wording(prompt).encode(), max(seconds, 0.001))
+                    out, _ = process.communicate(self.render(prompt).encode(), max(seconds, 0.001))
                 except subprocess.TimeoutExpired:
-                    raise NoAnswer(f"it took longer than {seconds:.1f} s") from None
+                    raise LlmError(f"it took longer than {seconds:.1f} s") from None
                 finally:
                     _kill(process)
         if process.returncode:
-            raise NoAnswer(f"it ended with exit code {process.returncode}")
-        return Said(out[:LONGEST_ANSWER].decode("utf-8", "replace"))
+            raise LlmError(f"it ended with exit code {process.returncode}")
+        return LlmAnswer(out[:MAX_ANSWER].decode("utf-8", "replace"))
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """With all it has started."""
-    with contextlib.suppress(OSError):  # it is gone
+    """Kill the process and all that it started."""
+    with contextlib.suppress(OSError):  # it has already ended
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:

@@ -1,4 +1,4 @@
-"""Where the sidecar sends texts, and whether the user has agreed to that."""
+"""Where the sidecar sends texts, and whether the user agreed to it."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -6,14 +6,14 @@ from urllib.parse import urlsplit
 from recollect.config import Settings
 from recollect.context.store import Store
 
-WHAT_GOES = (
-    "the last request of a conversation with what surrounds it, memories that may fit it, statements to compare,"
-    " and digests of sessions; secrets are taken out first"
+SENT_DATA = (
+    "the last request of a conversation with its context, memories that may be relevant to it, statements to compare,"
+    " and summaries of sessions; secrets are removed first"
 )
 
 
 def place(settings: Settings) -> str:
-    """A server's address or a command, as it may be written down; "" where texts go nowhere."""
+    """Return the server's address or the command without secrets; "" if nothing is sent."""
     if settings.sidecar == "command":
         from recollect.text.redact import redact  # its rules cost 30 ms
 
@@ -22,19 +22,19 @@ def place(settings: Settings) -> str:
 
 
 def agreement(settings: Settings) -> str:
-    """What is agreed to, as it is recorded: a server that only embeds gets less, so that is another matter."""
+    """Return the agreement as it is recorded. A server that only embeds gets less and has its own."""
     return f"sidecar {place(settings)}"
 
 
 def may_send(settings: Settings, store: Store) -> bool:
-    """On this machine, or with the user's word. Where a command sends texts, nobody knows."""
-    if settings.sidecar == "http" and is_here(settings.sidecar_url):
+    """Return whether texts stay on this machine or the user agreed. A command may send them anywhere."""
+    if settings.sidecar == "http" and is_loopback(settings.sidecar_url):
         return True
     return agreement(settings) in (store.setting(None, "agreed") or [])
 
 
-def is_here(url: str) -> bool:
-    """Whether it is this machine's own."""
+def is_loopback(url: str) -> bool:
+    """Return whether `url` is an address of this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""A model on a server as a voice: all that speak OpenAI's chat API (Ollama, vLLM, clouds), and Anthropic's."""
+"""A client for servers with OpenAI's chat API (Ollama, vLLM, cloud providers) or Anthropic's."""
 
 import asyncio
 import time
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from recollect.llm.consent import is_here
-from recollect.llm.voice import NoAnswer, Prompt, Said
+from recollect.llm.client import LlmAnswer, LlmError, Prompt
+from recollect.llm.consent import is_loopback
 from recollect.model import INJECTED_MARK
 from recollect.store.ledger import Outcome
 
@@ -15,26 +15,28 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from pydantic_ai.models import Model, ModelRequestParameters
 
-NO_SCHEMA = (400, 422)  # what a server answers that knows no `response_format`
+NO_SCHEMA = (400, 422)  # the status of a server that does not support `response_format`
 
 
 @dataclass(slots=True)
-class HttpVoice:
-    """Redirects are not followed, and nothing is tried again behind our back: the texts go where they were meant to, once."""
+class HttpClient:
+    """Sends each text once, to the given address only: it follows no redirects and the libraries do not retry."""
 
     url: str
     model: str
-    key: str | None = None  # None = the server asks for none
+    key: str | None = None  # None = the server needs none
     structured: bool = True  # until the server refuses a schema
 
-    def wording(self, prompt: Prompt) -> str:
+    def render(self, prompt: Prompt) -> str:
         return f"{prompt.instructions}\n\n{_fenced(prompt)}"
 
-    def ask(self, prompt: Prompt, seconds: float) -> Said:
+    def ask(self, prompt: Prompt, seconds: float) -> LlmAnswer:
         try:
             from pydantic_ai import exceptions as errors  # 1.5 s, with the libraries of the providers
         except ImportError:
-            raise NoAnswer("`pip install 'recollect[llm]'` brings what it needs", Outcome.REFUSED) from None
+            raise LlmError(
+                "its libraries are missing; run `pip install 'recollect[llm]'`", Outcome.REFUSED
+            ) from None
         until = time.monotonic() + seconds
         try:
             return asyncio.run(self._ask(prompt, seconds))
@@ -42,27 +44,27 @@ class HttpVoice:
             if self.structured and error.status_code in NO_SCHEMA:
                 self.structured = False
                 return self.ask(prompt, until - time.monotonic())
-            raise NoAnswer(f"the server answered {error.status_code}", Outcome.REFUSED) from error
+            raise LlmError(f"the server answered {error.status_code}", Outcome.REFUSED) from error
         except errors.ModelConnectionError as error:
             unsent = error.phase in ("pool", "connect")
-            raise NoAnswer("the connection failed", Outcome.REFUSED if unsent else Outcome.SILENT) from error
+            raise LlmError("the connection failed", Outcome.REFUSED if unsent else Outcome.SILENT) from error
         except errors.AgentRunError as error:
-            raise NoAnswer(str(error).partition("\n")[0][:200]) from error
+            raise LlmError(str(error).partition("\n")[0][:200]) from error
 
-    async def _ask(self, prompt: Prompt, seconds: float) -> Said:
+    async def _ask(self, prompt: Prompt, seconds: float) -> LlmAnswer:
         from httpx2 import AsyncClient
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest, UserPromptPart
         from pydantic_ai.settings import ModelSettings
 
-        # No proxy can know our own loopback.
-        async with AsyncClient(follow_redirects=False, trust_env=not is_here(self.url)) as client:
+        # A proxy cannot reach our loopback.
+        async with AsyncClient(follow_redirects=False, trust_env=not is_loopback(self.url)) as client:
             model = self._model(client)
             answer = await model_request(
                 model,
                 [ModelRequest([UserPromptPart(_fenced(prompt))], instructions=prompt.instructions)],
                 model_settings=ModelSettings(
-                    max_tokens=prompt.most,
+                    max_tokens=prompt.max_tokens,
                     timeout=seconds,
                     request_timeout=max(seconds, 0.001),
                     max_retries=0,
@@ -70,7 +72,7 @@ class HttpVoice:
                 model_request_parameters=self._parameters(prompt, model),
             )
         usage = answer.usage
-        return Said(answer.text or "", usage.input_tokens or None, usage.output_tokens or None)
+        return LlmAnswer(answer.text or "", usage.input_tokens or None, usage.output_tokens or None)
 
     def _model(self, client: "AsyncClient") -> "Model":
         # Without a key of ours, the libraries would send the one they find in their own variables.
@@ -86,12 +88,12 @@ class HttpVoice:
         from pydantic_ai.providers.openai import OpenAIProvider
 
         openai = OpenAIProvider(api_key=key, base_url=self.url, http_client=client)
-        own = (urlsplit(self.url).hostname or "").endswith("openai.com")  # others know the older name
+        own = (urlsplit(self.url).hostname or "").endswith("openai.com")  # others support only the older name
         profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=own)
         return OpenAIChatModel(self.model, provider=openai, profile=profile)
 
     def _parameters(self, prompt: Prompt, model: "Model") -> "ModelRequestParameters":
-        """With the schema, where that is known; the instructions name it in any case."""
+        """Pass the schema if the server supports it; the instructions contain it in any case."""
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
@@ -106,5 +108,5 @@ def speaks_anthropic(url: str) -> bool:
 
 
 def _fenced(prompt: Prompt) -> str:
-    """The mark keeps it from being learnt, should it be read again."""
+    """Return the data with a mark that keeps it from being learnt if a transcript of it is read."""
     return f'<data source="{INJECTED_MARK}">\n{prompt.data}\n</data>'

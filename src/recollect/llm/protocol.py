@@ -1,36 +1,46 @@
-"""What is asked of whoever judges and words things: rules, a model on a server, or the user's own command."""
+"""The questions that a sidecar answers, and the values it answers with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import recollect.model as m
-from recollect.memory.write.judge import Judge
+
+
+class StatementRelation(StrEnum):
+    """How a new statement relates to an old one."""
+
+    DUPLICATE = "duplicate"  # says the same: merge
+    MERGEABLE = "mergeable"  # probably the same: link relates_to, leave the merge to consolidation
+    CONTRADICTION = "contradiction"  # cannot both be current
+    RELATED = "related"  # near, but about something else
+    UNRELATED = "unrelated"
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """Which of the memories shown bear on the context, and what they have to do with one another."""
+class Verification:
+    """Which of the given memories are relevant to a context, and how they relate to each other."""
 
     relevant: tuple[str, ...]  # ids, best first
     relations: tuple[tuple[str, str, m.Relation], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """A statement worth keeping, as a model words it."""
+class LearnedStatement:
+    """A statement worth remembering, in a model's words."""
 
     content: str
     kind: str
     importance: float = 0.5
     file_paths: tuple[str, ...] = ()
-    first: int | None = None  # order of the first event that bears it out; None = the model does not say
+    first: int | None = None  # order of the first event that supports it; None = the model does not say
     last: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
-    """A module of a codebase as far as it is known without understanding it."""
+class ModuleSketch:
+    """A module of a codebase, as far as a scan can describe it."""
 
     name: str
     description: str
@@ -38,30 +48,37 @@ class Sketch:
 
 
 @dataclass(frozen=True, slots=True)
-class Title:
-    """What a model calls the module it was shown."""
+class ModuleTitle:
+    """A model's name and description for one of the modules it was shown."""
 
-    place: int  # among those shown, from 0
+    place: int  # index among those shown, from 0
     name: str
     description: str
 
 
+class Judge(Protocol):
+    """Compares two statements where the rules are not certain."""
+
+    def relate(self, new: str, old: str) -> StatementRelation | None:
+        """Return how `new` relates to `old`, or None if that cannot be decided."""
+
+
 class Sidecar(Judge, Protocol):
-    """Never raises and never hangs: what cannot be answered in time, or at all, is None. Calls may come from any thread."""
+    """Answers questions about texts. Never raises or hangs: an answer that is not available in time is None.
+
+    Calls may come from any thread.
+    """
 
     name: str
 
-    def verify(self, context: str, hits: Sequence[m.Hit]) -> Verified | None:
-        """Relevant to this context, actionable, not trivia."""
+    def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
+        """Return which of `hits` are relevant to `context` and actionable."""
 
-    def extract(self, transcript: str, gaps: Sequence[str]) -> list[Learnt] | None:
-        """What is worth keeping of a session, told in about 2,000 tokens; `gaps` are what memory lacked."""
+    def extract(self, transcript: str, gaps: Sequence[str]) -> list[LearnedStatement] | None:
+        """Return what is worth remembering of a session of about 2,000 tokens; `gaps` are questions memory could not answer."""
 
-    def classify(self, text: str, labels: Sequence[str]) -> str | None:
-        """The label that fits best."""
-
-    def name_modules(self, modules: Sequence[Sketch]) -> list[Title] | None:
-        """What a maintainer would call them, and what each is for; those it knows nothing of are left out."""
+    def name_modules(self, modules: Sequence[ModuleSketch]) -> list[ModuleTitle] | None:
+        """Return the name a maintainer would use for each module and its purpose; unknown ones are left out."""
 
     def summarise(self, text: str, lines: int) -> str | None:
-        """In that many lines at most, as bullets."""
+        """Return a summary of at most `lines` bullets."""

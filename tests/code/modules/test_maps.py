@@ -9,7 +9,7 @@ from recollect.code.modules.map import Confidence
 from recollect.code.modules.maps import Maps
 from recollect.code.modules.merge import Correction
 from recollect.errors import Refused
-from recollect.llm.protocol import Title
+from recollect.llm.protocol import ModuleTitle
 
 NO_GRAPH = SimpleNamespace(paths=(), file_links=dict, dependencies=lambda path: (), outline=lambda path: ())
 
@@ -23,7 +23,8 @@ class ScriptedSidecar:
     def name_modules(self, modules):
         self.shown.append([each.name for each in modules])
         return [
-            Title(place, f"the {each.name}", f"All of {each.name}.") for place, each in enumerate(modules)
+            ModuleTitle(place, f"the {each.name}", f"All of {each.name}.")
+            for place, each in enumerate(modules)
         ]
 
 

@@ -39,7 +39,7 @@ def test_there_is_nothing_to_agree_to_where_nothing_is_sent(run):
     assert "nothing is sent" in told.err
 
 
-@pytest.mark.parametrize("purpose", ["verify", "extract", "relate", "classify", "summarise"])
+@pytest.mark.parametrize("purpose", ["verify", "extract", "relate", "modules", "summarise"])
 def test_what_would_be_sent_can_be_seen_without_its_secrets(run, remember, purpose):
     remember("Connection refused on CI: Redis is not running")
 

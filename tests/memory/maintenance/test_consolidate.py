@@ -9,6 +9,7 @@ from consolidating import EVERYTHING, LATER, NOW, Bench, memory, rows_of
 
 import recollect.model as m
 from recollect.errors import OutOfScope, Refused, UnknownName
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance.consolidate import neighbours
 from recollect.memory.maintenance.consolidate.due import due
 from recollect.memory.maintenance.consolidate.merge import may_go
@@ -18,7 +19,6 @@ from recollect.memory.maintenance.consolidate.run import UNDER_WAY, consolidate
 from recollect.memory.maintenance.consolidate.table import OPERATIONS
 from recollect.memory.maintenance.consolidate.tags import root
 from recollect.memory.maintenance.consolidate.verifier import NamedThings
-from recollect.memory.write import contradict
 from recollect.store.presence import Presence
 
 
@@ -205,7 +205,7 @@ def test_opposites_are_found_by_their_words_where_vectors_are_far_apart(bench):
 def test_where_the_rules_are_unsure_the_language_model_decides(bench):
     class Scripted:
         def relate(self, new, old):
-            return contradict.Relation.DUPLICATE
+            return StatementRelation.DUPLICATE
 
     bench.say("Releases are cut from main", like=PORT)
     bench.say("FYI releases are cut from main", like=PORT)

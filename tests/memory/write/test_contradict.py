@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.memory.write.contradict import Relation, compare, content_words, subject
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.write.contradict import compare, content_words, subject
 
-MERGED = {Relation.DUPLICATE, Relation.MERGEABLE}
+MERGED = {StatementRelation.DUPLICATE, StatementRelation.MERGEABLE}
 
 CONTRADICTIONS = [
     ("The metrics exporter listens on port 9100.", "The metrics exporter listens on port 9200.", 0.96),
@@ -424,12 +425,12 @@ HELD_OUT_RELATED = [
 
 @pytest.mark.parametrize("old, new, cosine", CONTRADICTIONS)
 def test_a_contradiction_is_one_whichever_came_first(old, new, cosine):
-    assert compare(old, new, cosine).relation is Relation.CONTRADICTION
+    assert compare(old, new, cosine).relation is StatementRelation.CONTRADICTION
 
 
 @pytest.mark.parametrize("old, new, cosine", CONTRADICTIONS)
 def test_what_cannot_both_be_current_is_a_contradiction(old, new, cosine):
-    assert compare(new, old, cosine).relation is Relation.CONTRADICTION
+    assert compare(new, old, cosine).relation is StatementRelation.CONTRADICTION
 
 
 @pytest.mark.parametrize("old, new, cosine", DUPLICATES)
@@ -439,7 +440,10 @@ def test_what_says_the_same_may_merge(old, new, cosine):
 
 @pytest.mark.parametrize("old, new, cosine", RELATED)
 def test_another_matter_neither_merges_nor_contradicts(old, new, cosine):
-    assert compare(new, old, cosine).relation not in {Relation.DUPLICATE, Relation.CONTRADICTION}
+    assert compare(new, old, cosine).relation not in {
+        StatementRelation.DUPLICATE,
+        StatementRelation.CONTRADICTION,
+    }
 
 
 def test_the_rules_hold_for_pairs_they_were_not_tuned_on():
@@ -447,12 +451,12 @@ def test_the_rules_hold_for_pairs_they_were_not_tuned_on():
     duplicates = [compare(new, old, cosine).relation for old, new, cosine in HELD_OUT_DUPLICATES]
     related = [compare(new, old, cosine).relation for old, new, cosine in HELD_OUT_RELATED]
 
-    found = contradictions.count(Relation.CONTRADICTION)
-    false_alarms = (duplicates + related).count(Relation.CONTRADICTION)
+    found = contradictions.count(StatementRelation.CONTRADICTION)
+    false_alarms = (duplicates + related).count(StatementRelation.CONTRADICTION)
     assert 2 * found / (found + false_alarms + len(contradictions)) >= 0.9
-    assert contradictions.count(Relation.DUPLICATE) == 0
-    assert related.count(Relation.DUPLICATE) == 0
-    assert duplicates.count(Relation.CONTRADICTION) <= 0.1 * len(duplicates)
+    assert contradictions.count(StatementRelation.DUPLICATE) == 0
+    assert related.count(StatementRelation.DUPLICATE) == 0
+    assert duplicates.count(StatementRelation.CONTRADICTION) <= 0.1 * len(duplicates)
     assert sum(relation in MERGED for relation in duplicates) >= 0.8 * len(duplicates)
 
 
@@ -474,14 +478,14 @@ def test_the_rules_hold_for_pairs_they_were_not_tuned_on():
 def test_a_contradiction_says_what_changed(old, new, cosine, reason):
     verdict = compare(new, old, cosine)
 
-    assert (verdict.relation, verdict.reason) == (Relation.CONTRADICTION, reason)
+    assert (verdict.relation, verdict.reason) == (StatementRelation.CONTRADICTION, reason)
 
 
 @pytest.mark.parametrize("cosine", [None, 0.4, 0.99])
 def test_no_cosine_is_high_enough_to_hide_a_contradiction(cosine):
     verdict = compare("The port is 9090.", "The port is 8080.", cosine)
 
-    assert verdict.relation is Relation.CONTRADICTION
+    assert verdict.relation is StatementRelation.CONTRADICTION
 
 
 @pytest.mark.parametrize(
@@ -497,20 +501,22 @@ def test_no_cosine_is_high_enough_to_hide_a_contradiction(cosine):
     ],
 )
 def test_units_numbers_abbreviations_and_contractions_are_the_same_words(one, other):
-    assert compare(one, other, None).relation is Relation.DUPLICATE
+    assert compare(one, other, None).relation is StatementRelation.DUPLICATE
 
 
 @pytest.mark.parametrize(
     "old, new", [("It is safe.", "It is not unsafe."), ("Telemetry is off.", "Telemetry is not on.")]
 )
 def test_two_negations_cancel_out(old, new):
-    assert compare(new, old, 0.93).relation is Relation.DUPLICATE
+    assert compare(new, old, 0.93).relation is StatementRelation.DUPLICATE
 
 
 def test_denying_one_value_agrees_with_affirming_another():
-    assert compare("Use pnpm.", "Don't use npm.", 0.8).relation is Relation.RELATED
-    assert compare("Don't use npm, use pnpm.", "Use pnpm.", 0.9).relation is not Relation.CONTRADICTION
-    assert compare("Never use jQuery.", "Never use lodash.", 0.8).relation is Relation.RELATED
+    assert compare("Use pnpm.", "Don't use npm.", 0.8).relation is StatementRelation.RELATED
+    assert (
+        compare("Don't use npm, use pnpm.", "Use pnpm.", 0.9).relation is not StatementRelation.CONTRADICTION
+    )
+    assert compare("Never use jQuery.", "Never use lodash.", 0.8).relation is StatementRelation.RELATED
 
 
 @pytest.mark.parametrize(
@@ -523,13 +529,13 @@ def test_denying_one_value_agrees_with_affirming_another():
     ],
 )
 def test_an_exception_does_not_overturn_the_rule(new):
-    assert compare(new, "Never push to main.", 0.85).relation is Relation.RELATED
+    assert compare(new, "Never push to main.", 0.85).relation is StatementRelation.RELATED
 
 
 def test_catching_an_exception_is_not_making_one():
     assert (
         compare("Always catch the exception.", "Never catch the exception.", 0.9).relation
-        is Relation.CONTRADICTION
+        is StatementRelation.CONTRADICTION
     )
 
 
@@ -537,7 +543,7 @@ def test_catching_an_exception_is_not_making_one():
 def test_one_unexplained_word_is_not_merged_unseen(cosine):
     verdict = compare("The legacy API is rate limited.", "The API is rate limited.", cosine)
 
-    assert (verdict.relation, verdict.certain) == (Relation.MERGEABLE, False)
+    assert (verdict.relation, verdict.certain) == (StatementRelation.MERGEABLE, False)
 
 
 @pytest.mark.parametrize(
@@ -551,7 +557,7 @@ def test_one_unexplained_word_is_not_merged_unseen(cosine):
 def test_the_same_words_in_other_places_are_not_merged_unseen(old, new):
     verdict = compare(new, old, 0.98)
 
-    assert (verdict.relation, verdict.certain) == (Relation.MERGEABLE, False)
+    assert (verdict.relation, verdict.certain) == (StatementRelation.MERGEABLE, False)
 
 
 def test_cosine_decides_where_words_have_nothing_against_it():
@@ -560,11 +566,11 @@ def test_cosine_decides_where_words_have_nothing_against_it():
     relations = [compare(one, other, cosine).relation for cosine in (0.93, 0.87, 0.6, 0.1, None)]
 
     assert relations == [
-        Relation.DUPLICATE,
-        Relation.MERGEABLE,
-        Relation.RELATED,
-        Relation.RELATED,
-        Relation.RELATED,
+        StatementRelation.DUPLICATE,
+        StatementRelation.MERGEABLE,
+        StatementRelation.RELATED,
+        StatementRelation.RELATED,
+        StatementRelation.RELATED,
     ]
 
 
@@ -576,7 +582,7 @@ def test_cosine_decides_where_words_have_nothing_against_it():
     ],
 )
 def test_what_the_rules_do_not_understand_is_left_alone(old, new):
-    assert compare(new, old, 0.75).relation is Relation.RELATED
+    assert compare(new, old, 0.75).relation is StatementRelation.RELATED
 
 
 def test_content_words_are_stems_of_what_carries_meaning():
@@ -607,7 +613,7 @@ WORDS = st.sampled_from(
 
 @given(st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=40).map(" ".join)))
 def test_a_text_is_a_duplicate_of_itself(text):
-    assert compare(text, text, 1.0).relation is Relation.DUPLICATE
+    assert compare(text, text, 1.0).relation is StatementRelation.DUPLICATE
 
 
 @given(st.lists(WORDS, max_size=25).map(" ".join), st.lists(WORDS, max_size=25).map(" ".join))
@@ -615,7 +621,7 @@ def test_whether_two_texts_are_one_does_not_depend_on_their_order(one, other):
     there = compare(one, other, 0.7).relation
     back = compare(other, one, 0.7).relation
 
-    assert (there is Relation.DUPLICATE) == (back is Relation.DUPLICATE)
+    assert (there is StatementRelation.DUPLICATE) == (back is StatementRelation.DUPLICATE)
 
 
 @settings(deadline=None)

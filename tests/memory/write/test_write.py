@@ -8,7 +8,7 @@ from recollect import Engine
 from recollect.embed.minilm import MiniLM
 from recollect.embed.open import NoEmbedder
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope, UnknownName
-from recollect.memory.write import contradict
+from recollect.llm.protocol import StatementRelation
 from recollect.model import INJECTED_MARK, Outcome, Scope, Source, Standing, State
 
 
@@ -171,7 +171,7 @@ class Judge:
 
 
 def test_a_sidecar_is_asked_only_where_the_rules_are_not_certain(open_engine):
-    judge = Judge(contradict.Relation.RELATED)
+    judge = Judge(StatementRelation.RELATED)
     engine = open_engine(sidecar=judge)
     engine.remember("Use tabs")
     engine.remember("The cache survives restarts.")

@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from recollect.engine import Engine
-from recollect.llm.protocol import Verified
+from recollect.llm.protocol import Verification
 from recollect.work.agent.memory_agent import MemoryAgent
 
 
@@ -20,7 +20,7 @@ class AgreeingSidecar:
     def verify(self, context, hits):
         self.gate.wait(30)
         self.contexts.append(context)
-        return Verified(tuple(hit.memory.id for hit in hits))
+        return Verification(tuple(hit.memory.id for hit in hits))
 
 
 @pytest.fixture

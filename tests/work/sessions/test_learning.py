@@ -5,7 +5,7 @@ from talk import transcript
 
 from recollect.engine import Engine
 from recollect.errors import Refused
-from recollect.llm.protocol import Learnt
+from recollect.llm.protocol import LearnedStatement
 
 SAID = (
     ("user", "Please add a lint step to the build."),
@@ -161,7 +161,7 @@ def asked(engine, tmp_path):
 
 
 def test_what_a_model_finds_is_a_finding_that_cites_its_messages(engine, asked):
-    model, _ = asked(Learnt("The build runs in a container called shop-ci.", "fact", 0.6, (), 1, 3))
+    model, _ = asked(LearnedStatement("The build runs in a container called shop-ci.", "fact", 0.6, (), 1, 3))
 
     found = {each.content: each for each in engine.sessions.findings("t1")}
 
@@ -173,7 +173,9 @@ def test_what_a_model_may_not_say_is_not_kept(engine, asked):
     secret = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
 
     asked(
-        Learnt(f"The token is {secret}.", "fact"), Learnt("x" * 3000, "fact"), Learnt("A thing.", "prophecy")
+        LearnedStatement(f"The token is {secret}.", "fact"),
+        LearnedStatement("x" * 3000, "fact"),
+        LearnedStatement("A thing.", "prophecy"),
     )
 
     told = [each.content for each in engine.sessions.findings("t1")]

@@ -13,7 +13,7 @@ from recollect.code.modules.scan import scan
 from recollect.code.modules.task import Touched, card, for_task
 from recollect.code.walk import walk
 from recollect.errors import Refused
-from recollect.llm.protocol import Sidecar, Sketch
+from recollect.llm.protocol import ModuleSketch, Sidecar
 from recollect.memory.briefing.briefing import ModuleCard
 from recollect.store.modules import ModuleShelf
 from recollect.text.redact import redact
@@ -121,7 +121,7 @@ class Maps:
         for start in range(0, len(shallow), SHOWN_AT_ONCE):
             some = shallow[start : start + SHOWN_AT_ONCE]
             titles = sidecar.name_modules(
-                [Sketch(each.name, each.description, each.core_files) for each in some]
+                [ModuleSketch(each.name, each.description, each.core_files) for each in some]
             )
             names += [Named(some[title.place].key, title.name, title.description) for title in titles or ()]
         return self._change(lambda old: classified(old or ModuleMap(), names)) if names else found

@@ -8,16 +8,19 @@ import recollect.model as m
 from recollect.errors import Refused
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
-from recollect.llm import ledger
-from recollect.llm.consent import WHAT_GOES, agreement, place
-from recollect.llm.preview import PURPOSES, REQUEST, preview
+from recollect.llm import spending
+from recollect.llm.consent import SENT_DATA, agreement, place
+from recollect.llm.questions import EXAMPLES, REQUEST
+from recollect.llm.sidecar import preview
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
 
 @click.command()
-@click.option("--show-prompt", type=click.Choice(PURPOSES), help="Print what would be sent, for an example.")
+@click.option(
+    "--show-prompt", type=click.Choice(list(EXAMPLES)), help="Print what would be sent, for an example."
+)
 @click.option("--agree", is_flag=True, help="Agree that texts are sent to the sidecar that is set up.")
 @shared_options
 @click.pass_obj
@@ -35,7 +38,7 @@ def cost(cli: CliContext, show_prompt: str | None, agree: bool) -> None:
             return
         if agree:
             _agree(engine)
-        found = ledger.costs(engine.settings, engine.store, m.utc_now())
+        found = spending.costs(engine.settings, engine.store, m.utc_now())
     if cli.json:
         output.print_json(found)
         return
@@ -65,22 +68,22 @@ def _agree(engine: "Engine") -> None:
     engine.agree(agreement(engine.settings))
 
 
-def _say_standing(found: ledger.Costs) -> None:
+def _say_standing(found: spending.Costs) -> None:
     if not found.place:
         click.echo(f"The sidecar is {found.sidecar}: nothing is sent, and nothing costs.")
         return
     where = click.style(output.one_line(found.place), bold=True)
     if not found.may_send:
-        click.echo(f"Nothing is sent to {where} until you agree. It would get {WHAT_GOES}.")
+        click.echo(f"Nothing is sent to {where} until you agree. It would get {SENT_DATA}.")
         click.echo(
             "`recollect cost --show-prompt verify` shows an example; `recollect cost --agree` records that you agree."
         )
         return
-    click.echo(f"The sidecar is {where}. It gets {WHAT_GOES}.")
+    click.echo(f"The sidecar is {where}. It gets {SENT_DATA}.")
     if found.rests_until:
         click.echo(f"It failed, and is left alone until {output.moment(found.rests_until)}.")
 
 
-def _row(name: str, spent: ledger.Spent) -> tuple[str, ...]:
+def _row(name: str, spent: spending.Spent) -> tuple[str, ...]:
     failed = f" ({spent.failed} failed)" if spent.failed else ""
     return name, output.count(spent.calls, "call") + failed, f"{spent.tokens:,} tokens", f"{spent.cost:.4f}"

@@ -17,9 +17,9 @@ from recollect.store.purge import Cleared, Purged
 from recollect.work.sessions.files import WaitingFiles
 
 if TYPE_CHECKING:
+    from recollect.llm.protocol import Judge
     from recollect.memory.maintenance.consolidate.run import Consolidation
     from recollect.memory.transfer.mirror import MirrorReport
-    from recollect.memory.write.judge import Judge
 
 
 @dataclass(frozen=True, slots=True)

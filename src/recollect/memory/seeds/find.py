@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recollect.code.modules.map import Tools
 from recollect.errors import Refused
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.seeds.history import history
 from recollect.memory.seeds.instructions import instructions
 from recollect.memory.seeds.manifests import commands, manifests
@@ -13,7 +14,6 @@ from recollect.memory.seeds.readme import readme
 from recollect.memory.seeds.seed import Seed
 from recollect.memory.seeds.styles import styles
 from recollect.memory.write import contradict
-from recollect.memory.write.contradict import Relation
 from recollect.memory.write.limits import refuse_ignored
 
 MOST_SEEDS = 40
@@ -35,7 +35,7 @@ def find_seeds(root: Path, tools: Sequence[Tools] = ()) -> list[Seed]:
 
 def _clash(seed: Seed, other: Seed) -> bool:
     """Whether the two would merge, or one take the other's place: then the surer one will do."""
-    clashing = (Relation.CONTRADICTION, Relation.DUPLICATE)
+    clashing = (StatementRelation.CONTRADICTION, StatementRelation.DUPLICATE)
     return contradict.compare(seed.content, other.content, None).relation in clashing
 
 

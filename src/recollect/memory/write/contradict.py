@@ -7,8 +7,8 @@ The rules are tried in the order of `_RULES` and the first that has an opinion w
 import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
-from enum import StrEnum
 
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.write import opposites
 from recollect.memory.write.statement import (
     VERBS,
@@ -26,25 +26,17 @@ ALIKE = 0.85  # cosine from which they are probably one
 NEAR = 0.5  # cosine from which they touch the same matter
 
 
-class Relation(StrEnum):
-    DUPLICATE = "duplicate"  # says the same: merge
-    MERGEABLE = "mergeable"  # probably the same: link relates_to, leave the merge to consolidation
-    CONTRADICTION = "contradiction"  # cannot both be current
-    RELATED = "related"  # near, but another matter
-    UNRELATED = "unrelated"
-
-
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    relation: Relation
+class Comparison:
+    relation: StatementRelation
     reason: str  # one short clause for people: "port 8080 → 9090"
     certain: bool  # False where a language model, if there is one, should decide
 
 
-def compare(new: str, old: str, cosine: float | None) -> Verdict:
+def compare(new: str, old: str, cosine: float | None) -> Comparison:
     """How `new` relates to `old`, both as people wrote them. `cosine` is None when no vectors are to be had."""
     if new.split() == old.split():
-        return Verdict(Relation.DUPLICATE, "the same text", certain=True)
+        return Comparison(StatementRelation.DUPLICATE, "the same text", certain=True)
     pair = _pair(parse(new), parse(old), cosine)
     return next(verdict for rule in _RULES if (verdict := rule(pair)))
 
@@ -90,36 +82,36 @@ class _Pair:
         return not all(map(_is_verbal, self.left_new)) and not all(map(_is_verbal, self.left_old))
 
 
-def _same_words(pair: _Pair) -> Verdict | None:
+def _same_words(pair: _Pair) -> Comparison | None:
     same = pair.new.content == pair.old.content and pair.new.rejected == pair.old.rejected
     if not same or not pair.new.content or pair.is_turned:
         return None
     if pair.new.permits != pair.old.permits:
-        return Verdict(Relation.MERGEABLE, "the same words, but 'may' on one side", certain=False)
+        return Comparison(StatementRelation.MERGEABLE, "the same words, but 'may' on one side", certain=False)
     if _measures(pair.new) != _measures(pair.old) or _change_places(pair):
-        return Verdict(Relation.MERGEABLE, "the same words in other places", certain=False)
-    return Verdict(Relation.DUPLICATE, "the same words", certain=True)
+        return Comparison(StatementRelation.MERGEABLE, "the same words in other places", certain=False)
+    return Comparison(StatementRelation.DUPLICATE, "the same words", certain=True)
 
 
-def _exception(pair: _Pair) -> Verdict | None:
+def _exception(pair: _Pair) -> Comparison | None:
     if pair.new.has_exception != pair.old.has_exception:
-        return Verdict(Relation.RELATED, "an exception to a rule", certain=True)
+        return Comparison(StatementRelation.RELATED, "an exception to a rule", certain=True)
     narrower = pair.left_new if pair.new.permits else pair.left_old
     if pair.new.permits != pair.old.permits and narrower and pair.is_turned:
-        return Verdict(Relation.RELATED, "a permission for some cases", certain=False)
+        return Comparison(StatementRelation.RELATED, "a permission for some cases", certain=False)
     return None
 
 
-def _other_scope(pair: _Pair) -> Verdict | None:
+def _other_scope(pair: _Pair) -> Comparison | None:
     for scope, here in pair.new.scopes.items():
         there = pair.old.scopes.get(scope, frozenset())
         if there and here.isdisjoint(there):
             reason = f"another {scope}: {_surface(pair.old, there)} / {_surface(pair.new, here)}"
-            return Verdict(Relation.RELATED, reason, certain=True)
+            return Comparison(StatementRelation.RELATED, reason, certain=True)
     return None
 
 
-def _retired(pair: _Pair) -> Verdict | None:
+def _retired(pair: _Pair) -> Comparison | None:
     """The one speaks as current of what the other says is over."""
     for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
         over = denying.rejected - holding.rejected
@@ -128,30 +120,34 @@ def _retired(pair: _Pair) -> Verdict | None:
         rest = pair.shared - over
         named = any(denying.tokens[word].in_subject and _is_name(holding.tokens[word]) for word in over)
         if rest or named or 2 * len(over) >= len(holding.content):
-            return Verdict(Relation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=bool(rest))
+            return Comparison(
+                StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=bool(rest)
+            )
     return None
 
 
-def _other_thing(pair: _Pair) -> Verdict | None:
+def _other_thing(pair: _Pair) -> Comparison | None:
     """The value that differs is what the statement speaks of ("src/a.py is generated"), not what it says of it."""
     for new, old in pair.values:
         if new.in_subject and old.in_subject:
             another = new.kind in (Kind.PATH, Kind.CODE)
             plays_no_part = new.word in _FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
             if another or plays_no_part:
-                return Verdict(
-                    Relation.RELATED, f"another thing: {old.surface} / {new.surface}", certain=False
+                return Comparison(
+                    StatementRelation.RELATED, f"another thing: {old.surface} / {new.surface}", certain=False
                 )
     return None
 
 
-def _polarity(pair: _Pair) -> Verdict | None:
+def _polarity(pair: _Pair) -> Comparison | None:
     if not pair.is_turned or (not pair.shared and (pair.left or not pair.opposed)):
         return None
     if _are_two_commands(pair):
-        return Verdict(Relation.RELATED, f"two commands, {_opposed_reason(pair)}", certain=False)
+        return Comparison(StatementRelation.RELATED, f"two commands, {_opposed_reason(pair)}", certain=False)
     if pair.values and not pair.opposed:
-        return Verdict(Relation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False)
+        return Comparison(
+            StatementRelation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False
+        )
     # "Needs two approvals" is denied by "needs no approval": how many is not the matter.
     fewer, more = sorted(
         sum(token.kind is not Kind.NUMBER for token in left) for left in (pair.left_new, pair.left_old)
@@ -159,9 +155,9 @@ def _polarity(pair: _Pair) -> Verdict | None:
     if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):
         return _denied_clause(pair)
     if _narrows(pair):
-        return Verdict(Relation.RELATED, "a case of its own", certain=False)
+        return Comparison(StatementRelation.RELATED, "a case of its own", certain=False)
     reason = _opposed_reason(pair) if pair.opposed else _stance_reason(pair)
-    return Verdict(Relation.CONTRADICTION, reason, certain=not pair.left)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=not pair.left)
 
 
 def _are_two_commands(pair: _Pair) -> bool:
@@ -174,33 +170,33 @@ def _are_two_commands(pair: _Pair) -> bool:
     )
 
 
-def _denied_clause(pair: _Pair) -> Verdict | None:
+def _denied_clause(pair: _Pair) -> Comparison | None:
     """However much else they say, one denies in a whole clause what the other affirms."""
     for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
         for clause in denying.clauses:
             whole = len(clause.words) > 1 and clause.words <= holding.tokens.keys()
             if whole and clause.negations % 2 == 1 and _is_affirmed(clause.words, holding):
-                return Verdict(
-                    Relation.CONTRADICTION, f"not {_surface(denying, clause.words)!r}", certain=False
+                return Comparison(
+                    StatementRelation.CONTRADICTION, f"not {_surface(denying, clause.words)!r}", certain=False
                 )
     return None
 
 
-def _other_value(pair: _Pair) -> Verdict | None:
+def _other_value(pair: _Pair) -> Comparison | None:
     if not pair.values:
         return None
     reason = _value_reason(pair)
     names = all(new.kind not in _MEASURES for new, _ in pair.values)
     if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
-        return Verdict(Relation.RELATED, f"each rules out its own: {reason}", certain=False)
+        return Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
     if pair.is_substitution or len(pair.left) > max(2, len(pair.shared)) or _narrows_scope(pair):
-        return Verdict(Relation.RELATED, f"another matter: {reason}", certain=not pair.shared)
+        return Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
     if not pair.shared and pair.left:
         return None
-    return Verdict(Relation.CONTRADICTION, reason, certain=not pair.left)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=not pair.left)
 
 
-def _unexplained_word(pair: _Pair) -> Verdict | None:
+def _unexplained_word(pair: _Pair) -> Comparison | None:
     """One word more, or one for another, in an otherwise equal frame: it may well be what matters."""
     if not pair.left or max(len(pair.left_new), len(pair.left_old)) > 1 or not pair.shared:
         return None
@@ -208,31 +204,35 @@ def _unexplained_word(pair: _Pair) -> Verdict | None:
     two_subjects = pair.is_substitution and all(token.in_subject for token in pair.left)
     same_value = any(pair.new.tokens[word].kind in _VALUE_KINDS for word in pair.shared)
     merge = not two_subjects and (pair.near >= ALIKE or (same_value and pair.near >= 0.6))
-    return Verdict(Relation.MERGEABLE if merge else Relation.RELATED, reason, certain=False)
+    return Comparison(
+        StatementRelation.MERGEABLE if merge else StatementRelation.RELATED, reason, certain=False
+    )
 
 
-def _similar(pair: _Pair) -> Verdict | None:
+def _similar(pair: _Pair) -> Comparison | None:
     if pair.is_turned:
         return None
     if pair.near >= SAME:
-        return Verdict(Relation.DUPLICATE, f"cosine {pair.near:.2f}", certain=True)
+        return Comparison(StatementRelation.DUPLICATE, f"cosine {pair.near:.2f}", certain=True)
     if pair.near >= ALIKE:
-        return Verdict(Relation.MERGEABLE, f"cosine {pair.near:.2f}", certain=False)
+        return Comparison(StatementRelation.MERGEABLE, f"cosine {pair.near:.2f}", certain=False)
     overlap = len(pair.shared) / max(1, min(len(pair.new.content), len(pair.old.content)))
     if not pair.left and pair.shared:
-        return Verdict(Relation.MERGEABLE, "about the same words", certain=False)
+        return Comparison(StatementRelation.MERGEABLE, "about the same words", certain=False)
     if overlap >= 0.6 and len(pair.shared) >= 2 and pair.near >= 0.6:
-        return Verdict(Relation.MERGEABLE, f"most words shared, cosine {pair.near:.2f}", certain=False)
+        return Comparison(
+            StatementRelation.MERGEABLE, f"most words shared, cosine {pair.near:.2f}", certain=False
+        )
     return None
 
 
-def _otherwise(pair: _Pair) -> Verdict | None:
+def _otherwise(pair: _Pair) -> Comparison | None:
     if pair.near >= NEAR or pair.shared:
-        return Verdict(Relation.RELATED, "near, nothing more", certain=pair.near < ALIKE)
-    return Verdict(Relation.UNRELATED, "nothing in common", certain=True)
+        return Comparison(StatementRelation.RELATED, "near, nothing more", certain=pair.near < ALIKE)
+    return Comparison(StatementRelation.UNRELATED, "nothing in common", certain=True)
 
 
-_RULES: list[Callable[[_Pair], Verdict | None]] = [
+_RULES: list[Callable[[_Pair], Comparison | None]] = [
     _same_words,
     _exception,
     _other_scope,

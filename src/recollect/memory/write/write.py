@@ -13,9 +13,9 @@ from datetime import timedelta
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
+from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.write import contradict, enrich
 from recollect.memory.write.draft import clean_details, clean_text, prepare
-from recollect.memory.write.judge import Judge
 from recollect.memory.write.reinforce import BREADCRUMBS, in_richer_words, said_again
 from recollect.memory.write.supersede import supersede
 
@@ -40,7 +40,7 @@ class _Plan:
 
     twin: m.Memory | None = None  # says it word for word
     same: m.Memory | None = None  # says it in other words
-    contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...] = ()
+    contradicted: tuple[tuple[m.Memory, contradict.Comparison], ...] = ()
     related: tuple[tuple[m.Memory, float, str], ...] = ()  # with weight and reason
 
 
@@ -212,7 +212,7 @@ class Learner:
         if twin := self._twin(memory):
             return _Plan(twin=twin)
         same: list[tuple[float, m.Memory]] = []
-        contradicted: list[tuple[m.Memory, contradict.Verdict]] = []
+        contradicted: list[tuple[m.Memory, contradict.Comparison]] = []
         related: list[tuple[m.Memory, float, str]] = []
         asked = 0
         for old, cosine in self._neighbours(view, memory, vector):
@@ -221,11 +221,11 @@ class Learner:
                 asked += 1
                 said = sidecar.relate(memory.content, old.content)
                 verdict = replace(verdict, relation=said or verdict.relation)
-            if verdict.relation is contradict.Relation.CONTRADICTION:
+            if verdict.relation is StatementRelation.CONTRADICTION:
                 contradicted.append((old, verdict))
-            elif verdict.relation is contradict.Relation.DUPLICATE:
+            elif verdict.relation is StatementRelation.DUPLICATE:
                 same.append((cosine or 0.0, old))
-            elif verdict.relation is contradict.Relation.MERGEABLE:
+            elif verdict.relation is StatementRelation.MERGEABLE:
                 related.append((old, cosine or contradict.ALIKE, "probably the same"))
             elif (cosine or 0.0) >= LINKED:
                 related.append((old, cosine or 0.0, "near in meaning"))
@@ -323,7 +323,7 @@ class Learner:
         same: m.Memory,
         memory: m.Memory,
         vector: bytes | None,
-        contradicted: tuple[tuple[m.Memory, contradict.Verdict], ...],
+        contradicted: tuple[tuple[m.Memory, contradict.Comparison], ...],
     ) -> m.Receipt:
         """`memory` into `same`, keeping the richer text; the other is left as a breadcrumb."""
         kept = self._tied_again(same, in_richer_words(same, memory, said_again(same, memory, self._clock())))
@@ -344,9 +344,9 @@ class Learner:
             kept.id, m.Outcome.REINFORCED, message, outcome.superseded, outcome.kept, duplicate=True
         )
 
-    def _open_conflicts(self, memory: m.Memory) -> tuple[tuple[m.Memory, contradict.Verdict], ...]:
+    def _open_conflicts(self, memory: m.Memory) -> tuple[tuple[m.Memory, contradict.Comparison], ...]:
         """What `memory` has been known to contradict: now that it was said again, it may win."""
-        verdict = contradict.Verdict(contradict.Relation.CONTRADICTION, "said again", certain=True)
+        verdict = contradict.Comparison(StatementRelation.CONTRADICTION, "said again", certain=True)
         return tuple(
             (self._store.get(link.target if link.source == memory.id else link.source), verdict)
             for link in self._store.links(memory.id)
@@ -354,7 +354,7 @@ class Learner:
         )
 
     def _settle_all(
-        self, memory: m.Memory, contradicted: Iterable[tuple[m.Memory, contradict.Verdict]]
+        self, memory: m.Memory, contradicted: Iterable[tuple[m.Memory, contradict.Comparison]]
     ) -> "_Outcome":
         superseded, kept, message = list[str](), list[str](), ""
         for old, verdict in contradicted:
@@ -384,7 +384,7 @@ class Learner:
         relation: m.Relation,
         weight: float,
         reason: str,
-        verdict: contradict.Verdict | None = None,
+        verdict: contradict.Comparison | None = None,
     ) -> None:
         kind = None if verdict is None else "contradictory" if verdict.certain else "ambiguous"
         self._store.put_link(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import recollect.model as m
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance.consolidate.act import CONTRADICTIONS, SUPERSEDED, Act
 from recollect.memory.maintenance.consolidate.matter import Alike
 from recollect.memory.maintenance.consolidate.wording import only_measures_differ
@@ -30,7 +31,7 @@ def contradictions(work: Work, position: str) -> Iterator[Act]:
 
 def _unknown(work: Work, pair: Alike) -> tuple[m.Memory, m.Memory] | None:
     """The older and the newer, if they contradict each other and nobody has noted it yet."""
-    if pair.verdict.relation is not contradict.Relation.CONTRADICTION:
+    if pair.verdict.relation is not StatementRelation.CONTRADICTION:
         return None
     if work.linked(pair.older, pair.newer, m.Relation.CONTRADICTS):
         return None

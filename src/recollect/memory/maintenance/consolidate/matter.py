@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance.consolidate.neighbours import Breathe, by_meaning, by_words
 from recollect.memory.write import contradict
-from recollect.memory.write.contradict import Relation, Verdict
+from recollect.memory.write.contradict import Comparison
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 CLOSEST = 4  # neighbours whose words are compared, however far they are beyond `contradict.NEAR`
 _PAGE = 1_000
-Judge = Callable[[str, str, float | None], Verdict]
+Judge = Callable[[str, str, float | None], Comparison]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Alike:
     newer: str
     texts: tuple[str, str]  # what they said when they were compared
     cosine: float | None  # None where one has no vector
-    verdict: Verdict
+    verdict: Comparison
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ class Matter:
             if self.ids[one] < after:
                 continue
             verdict = judge(self.texts[other], self.texts[one], cosine)
-            if verdict.relation in (Relation.RELATED, Relation.UNRELATED):
+            if verdict.relation in (StatementRelation.RELATED, StatementRelation.UNRELATED):
                 continue
             texts = self.texts[one], self.texts[other]
             pair = Alike(self.ids[one], self.ids[other], texts, cosine, verdict)

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 
 import recollect.model as m
+from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance import merge as merging
 from recollect.memory.maintenance.consolidate.act import MERGED, PROPOSED, Act
 from recollect.memory.maintenance.consolidate.matter import Alike
 from recollect.memory.maintenance.consolidate.wording import each_says_more, says_the_same
 from recollect.memory.maintenance.consolidate.work import Work
-from recollect.memory.write.contradict import ALIKE, Relation
+from recollect.memory.write.contradict import ALIKE
 
 SURE = 0.95  # cosine from which nobody needs to be asked, if all else agrees too
 
@@ -31,8 +32,8 @@ def merge(work: Work, position: str) -> Iterator[Act]:
 
 def _to_merge(work: Work, pair: Alike) -> tuple[m.Memory, m.Memory, bool] | None:
     """Which stays, which goes, and whether it may without asking; None where they are two."""
-    same = pair.verdict.relation is Relation.DUPLICATE
-    probably = pair.verdict.relation is Relation.MERGEABLE and (pair.cosine or 0.0) >= ALIKE
+    same = pair.verdict.relation is StatementRelation.DUPLICATE
+    probably = pair.verdict.relation is StatementRelation.MERGEABLE and (pair.cosine or 0.0) >= ALIKE
     if not (same or probably):
         return None
     both = work.still(pair)

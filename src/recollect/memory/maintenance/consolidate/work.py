@@ -8,11 +8,11 @@ from pathlib import Path
 import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
+from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.maintenance.consolidate.matter import Alike, Matter, load_matters
 from recollect.memory.maintenance.consolidate.pace import Pace
 from recollect.memory.maintenance.consolidate.verifier import NamedThings, Verifier
 from recollect.memory.write import contradict
-from recollect.memory.write.judge import Judge
 
 
 @dataclass(slots=True)
@@ -69,11 +69,11 @@ class Work:
                     yield matter, pair
             self.advance((number + 1) / len(matters))
 
-    def judge(self, new: str, old: str, cosine: float | None) -> contradict.Verdict:
+    def judge(self, new: str, old: str, cosine: float | None) -> contradict.Comparison:
         """By rule; where the rules are unsure and it matters, by the language model if there is one."""
         verdict = contradict.compare(new, old, cosine)
-        opposed = verdict.relation is contradict.Relation.CONTRADICTION
-        probably = verdict.relation is contradict.Relation.MERGEABLE and (cosine or 0.0) >= contradict.ALIKE
+        opposed = verdict.relation is StatementRelation.CONTRADICTION
+        probably = verdict.relation is StatementRelation.MERGEABLE and (cosine or 0.0) >= contradict.ALIKE
         if self.sidecar is None or verdict.certain or not (opposed or probably):
             return verdict
         said = self.sidecar.relate(new, old)

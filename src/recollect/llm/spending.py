@@ -1,4 +1,4 @@
-"""What the sidecar may spend in a day, what it has spent, and how long it is left alone after it failed."""
+"""The daily limit of the sidecar, the pause after failures, and the figures of `recollect cost`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,15 +11,15 @@ from recollect.context.store import Store
 from recollect.llm.consent import may_send, place
 from recollect.store.ledger import Call, Cap, LedgerShelf, Outcome
 
-FIRST_REST = timedelta(seconds=5)  # after a failure; twice as long after each further one
-LONGEST_REST = timedelta(minutes=15)
+FIRST_PAUSE = timedelta(seconds=5)  # after a failure; doubles with each further one
+MAX_PAUSE = timedelta(minutes=15)
 WEEK = timedelta(days=7)
 
 
-class Purse:
-    """Nothing is asked before it is entered in the ledger with the most it may cost, so the cap holds for all processes.
+class SpendingLimit:
+    """Reserves the maximum cost of each call in the ledger before it is made, so the limit holds across processes.
 
-    What may have been charged counts as spent.
+    A call that may have been charged for counts as spent.
     """
 
     def __init__(self, shelf: LedgerShelf, settings: Settings, place: str, clock: m.Clock) -> None:
@@ -28,13 +28,13 @@ class Purse:
         self._place = place
         self._clock = clock
 
-    def resting(self) -> bool:
-        """Whether the last calls failed, too short a time ago."""
+    def is_pausing(self) -> bool:
+        """Return whether the last calls failed too recently to try again."""
         failures, last = self._shelf.failures(self._settings.user, self._place)
-        return last is not None and self._clock() < last + rest(failures)
+        return last is not None and self._clock() < last + pause(failures)
 
-    def open(self, purpose: str, tokens_in: int, tokens_out: int) -> Call | None:
-        """Enter a call that takes so much at most; None where the day's cap forbids it."""
+    def reserve(self, purpose: str, tokens_in: int, tokens_out: int) -> Call | None:
+        """Enter a call with its maximum of tokens; return None if it would exceed the daily limit."""
         now = self._clock()
         call = Call(
             m.new_id(now),
@@ -48,8 +48,8 @@ class Purse:
         )
         return call if self._shelf.enter(call, cap(self._settings, now)) else None
 
-    def close(self, call: Call, outcome: Outcome, tokens_in: int = 0, tokens_out: int = 0) -> None:
-        """What it came to. Of one that nobody answered the most it may have cost remains."""
+    def settle(self, call: Call, outcome: Outcome, tokens_in: int = 0, tokens_out: int = 0) -> None:
+        """Record what a call came to. The maximum remains for a call without an answer."""
         done = replace(call, outcome=outcome)
         if outcome is not Outcome.SILENT:
             micros = price(self._settings, tokens_in, tokens_out)
@@ -57,14 +57,14 @@ class Purse:
         self._shelf.finish(done)
 
 
-def rest(failures: int) -> timedelta:
-    """How long it is left alone after so many failures in a row."""
-    longest: timedelta = min(FIRST_REST * 2 ** (failures - 1), LONGEST_REST)
-    return longest
+def pause(failures: int) -> timedelta:
+    """Return how long the sidecar is not asked after `failures` failures in a row."""
+    limited: timedelta = min(FIRST_PAUSE * 2 ** (failures - 1), MAX_PAUSE)
+    return limited
 
 
 def price(settings: Settings, tokens_in: int, tokens_out: int) -> int:
-    """In millionths: prices are of a million tokens."""
+    """Return the price in millionths; the settings give prices per million tokens."""
     return ceil(tokens_in * settings.sidecar_price_in + tokens_out * settings.sidecar_price_out)
 
 
@@ -73,44 +73,47 @@ def cap(settings: Settings, now: datetime) -> Cap:
 
 
 def midnight(now: datetime) -> datetime:
-    """A day is one of UTC."""
+    """Return the start of the day in UTC."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
+    """The calls of a period and what they cost."""
+
     calls: int
-    failed: int  # of them: no answer, or none that could be used
+    failed: int  # of these: no answer, or no usable one
     tokens: int
     cost: float
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The keys are those of `cost --json`."""
+    """The figures of `recollect cost`; the names are the keys of `cost --json`."""
 
     sidecar: str
-    place: str  # "" where nothing is sent
+    place: str  # "" = nothing is sent
     may_send: bool
-    rests_until: datetime | None  # None = it may be asked now
+    rests_until: datetime | None  # None = the sidecar is not pausing
     today: Spent
     week: Spent  # the last seven days
     by_purpose: dict[str, Spent]  # of the week
     daily_tokens: int
     daily_cost: float
-    priced: bool  # False = no price is set, and money is not counted
+    priced: bool  # False = no price is set, so money is not counted
 
 
 def costs(settings: Settings, store: Store, now: datetime) -> Costs:
+    """Return what the sidecar cost today and in the last seven days."""
     calls = store.ledger.since(settings.user, now - WEEK)
     failures, last = store.ledger.failures(settings.user, place(settings))
-    awake = last + rest(failures) if last is not None else now
+    ready = last + pause(failures) if last is not None else now
     purposes = sorted({call.purpose for call in calls})
     return Costs(
         settings.sidecar,
         place(settings),
         may_send(settings, store),
-        awake if awake > now else None,
+        ready if ready > now else None,
         _sum(call for call in calls if call.at >= midnight(now)),
         _sum(calls),
         {purpose: _sum(call for call in calls if call.purpose == purpose) for purpose in purposes},
@@ -121,10 +124,10 @@ def costs(settings: Settings, store: Store, now: datetime) -> Costs:
 
 
 def _sum(calls: Iterable[Call]) -> Spent:
-    some = list(calls)
+    rows = list(calls)
     return Spent(
-        len(some),
-        sum(call.outcome not in (Outcome.ANSWERED, Outcome.ASKED) for call in some),
-        sum(call.tokens_in + call.tokens_out for call in some),
-        sum(call.micros for call in some) / 1e6,
+        len(rows),
+        sum(call.outcome not in (Outcome.ANSWERED, Outcome.ASKED) for call in rows),
+        sum(call.tokens_in + call.tokens_out for call in rows),
+        sum(call.micros for call in rows) / 1e6,
     )

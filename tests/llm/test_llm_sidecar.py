@@ -9,15 +9,13 @@ from model_server import hang_up, says, send
 
 import recollect.model as m
 from recollect.llm.consent import agreement, may_send
-from recollect.llm.guarded import AT_ONCE, GuardedSidecar
-from recollect.llm.http import HttpVoice
-from recollect.llm.ledger import FIRST_REST, Purse
-from recollect.llm.open import open_sidecar
-from recollect.llm.protocol import Verified
-from recollect.memory.local_judge import LocalSidecar
-from recollect.memory.write.contradict import Relation
+from recollect.llm.http import HttpClient
+from recollect.llm.protocol import StatementRelation, Verification
+from recollect.llm.sidecar import MAX_CONCURRENT, LlmSidecar
+from recollect.llm.spending import FIRST_PAUSE, SpendingLimit
+from recollect.memory.sidecar import LocalSidecar, open_sidecar
 
-LOCAL = Relation.CONTRADICTION  # what the rules say of the two statements below
+LOCAL = StatementRelation.CONTRADICTION  # what the rules say of the two statements below
 NEW, OLD = "The API listens on port 9090", "The API listens on port 8080"
 
 
@@ -37,7 +35,7 @@ def test_a_models_answer_is_taken_and_entered_in_the_ledger(sidecar, server, led
 
     relation = sidecar.relate(NEW, OLD)
 
-    assert relation is Relation.RELATED
+    assert relation is StatementRelation.RELATED
     assert ledger() == [("relate", 120, 8, "answered")]
 
 
@@ -47,7 +45,7 @@ def test_all_hits_are_judged_in_one_call_and_come_back_in_the_models_order(sidec
     verified = sidecar.verify("why do the tests fail?", hits)
 
     first, second = (hit.memory.id for hit in hits)
-    assert verified == Verified((second, first), ((first, second, m.Relation.RELATES_TO),))
+    assert verified == Verification((second, first), ((first, second, m.Relation.RELATES_TO),))
     assert len(server.requests) == 1
     assert server.requests[0]["response_format"]["json_schema"]["name"] == "verify"
 
@@ -92,7 +90,7 @@ def test_a_slow_server_is_stood_in_for_in_time(settings, store, embedder, clock,
 def test_an_answer_with_prose_around_it_is_understood(sidecar, server):
     server.replies = [says('Sure! Here it is:\n```json\n{"relation": "unrelated"}\n```\nAnything else?')]
 
-    assert sidecar.relate(NEW, OLD) is Relation.UNRELATED
+    assert sidecar.relate(NEW, OLD) is StatementRelation.UNRELATED
 
 
 def test_a_malformed_answer_is_asked_for_again_with_what_is_wrong(sidecar, server, ledger):
@@ -100,7 +98,7 @@ def test_a_malformed_answer_is_asked_for_again_with_what_is_wrong(sidecar, serve
 
     relation = sidecar.relate(NEW, OLD)
 
-    assert relation is Relation.RELATED
+    assert relation is StatementRelation.RELATED
     assert "'opposite' is none of" in server.requests[1]["messages"][0]["content"]
     assert [outcome for *_, outcome in ledger()] == ["malformed", "answered"]
 
@@ -133,14 +131,14 @@ def test_a_server_that_knows_no_schema_is_asked_without(sidecar, server, ledger)
 
     relation = sidecar.relate(NEW, OLD)
 
-    assert relation is Relation.RELATED
+    assert relation is StatementRelation.RELATED
     assert "response_format" not in server.requests[1]
     assert [outcome for *_, outcome in ledger()] == ["answered"]
 
 
 def test_when_all_who_were_asked_hang_the_next_gets_an_answer_at_once(sidecar, server):
     server.replies = [server.hang]
-    waiting = [threading.Thread(target=sidecar.relate, args=(NEW, OLD)) for _ in range(AT_ONCE)]
+    waiting = [threading.Thread(target=sidecar.relate, args=(NEW, OLD)) for _ in range(MAX_CONCURRENT)]
     for thread in waiting:
         thread.start()
     for _ in waiting:
@@ -149,26 +147,26 @@ def test_when_all_who_were_asked_hang_the_next_gets_an_answer_at_once(sidecar, s
     relation = sidecar.relate(NEW, OLD)
 
     assert relation is LOCAL
-    assert len(server.requests) == AT_ONCE
+    assert len(server.requests) == MAX_CONCURRENT
     server.closing.set()
     for thread in waiting:
         thread.join()
 
 
-def test_a_voice_that_breaks_is_stood_in_for_and_left_alone(settings, store, embedder, clock, ledger):
+def test_a_client_that_breaks_is_stood_in_for_and_left_alone(settings, store, embedder, clock, ledger):
     class Broken:
-        def wording(self, prompt):
+        def render(self, prompt):
             return prompt.data
 
         def ask(self, prompt, seconds):
             raise RuntimeError("a bug in a library")
 
-    purse = Purse(store.ledger, settings, "there", clock)
-    sidecar = GuardedSidecar("http", Broken(), LocalSidecar(embedder), purse, lambda: True, 30.0)
+    limit = SpendingLimit(store.ledger, settings, "there", clock)
+    sidecar = LlmSidecar("http", Broken(), LocalSidecar(embedder), limit, lambda: True, 30.0)
 
     assert sidecar.relate(NEW, OLD) is LOCAL
     assert [outcome for *_, outcome in ledger()] == ["silent"]
-    assert purse.resting()
+    assert limit.is_pausing()
 
 
 # the cap
@@ -180,13 +178,13 @@ def test_what_was_overspent_ends_the_day(settings, store, embedder, clock, serve
 
     first, second = sidecar.relate(NEW, OLD), sidecar.relate(NEW, OLD)
 
-    assert (first, second) == (Relation.RELATED, LOCAL)
+    assert (first, second) == (StatementRelation.RELATED, LOCAL)
     assert ledger() == [("relate", 90_000, 9_000, "answered")]
     assert len(server.requests) == 1
 
     clock.advance(days=1)
 
-    assert sidecar.relate(NEW, OLD) is Relation.RELATED
+    assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
 
 
 def test_the_cap_in_money_holds_too(settings, store, embedder, clock, server):
@@ -195,7 +193,11 @@ def test_the_cap_in_money_holds_too(settings, store, embedder, clock, server):
 
     relations = [sidecar.relate(NEW, OLD) for _ in range(3)]
 
-    assert relations == [Relation.RELATED, LOCAL, LOCAL]  # 0.008 are spent, and one more may cost 0.005
+    assert relations == [
+        StatementRelation.RELATED,
+        LOCAL,
+        LOCAL,
+    ]  # 0.008 are spent, and one more may cost 0.005
 
 
 def test_a_cap_of_nothing_asks_nobody(settings, store, embedder, clock, server, ledger):
@@ -236,18 +238,18 @@ def test_after_a_failure_it_is_left_alone_for_longer_and_longer(sidecar, server,
 
     assert len(server.requests) == 1
 
-    clock.now += FIRST_REST
+    clock.now += FIRST_PAUSE
     sidecar.relate(NEW, OLD)
-    clock.now += FIRST_REST
+    clock.now += FIRST_PAUSE
     sidecar.relate(NEW, OLD)
 
     assert len(server.requests) == 2
 
-    clock.now += FIRST_REST
+    clock.now += FIRST_PAUSE
     server.replies = [says({"relation": "related"})]
 
-    assert sidecar.relate(NEW, OLD) is Relation.RELATED
-    assert sidecar.relate(NEW, OLD) is Relation.RELATED
+    assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
+    assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
 
 
 def test_another_process_leaves_it_alone_too(settings, open_store, embedder, clock, server):
@@ -270,9 +272,9 @@ def far_away(settings):
 
 def guarded(settings, server, store, embedder, clock):
     """As for a server far away, only that it is ours."""
-    purse = Purse(store.ledger, settings, settings.sidecar_url, clock)
-    voice, local = HttpVoice(server.url, "tiny"), LocalSidecar(embedder)
-    return GuardedSidecar("http", voice, local, purse, lambda: may_send(settings, store), 30.0)
+    limit = SpendingLimit(store.ledger, settings, settings.sidecar_url, clock)
+    client, local = HttpClient(server.url, "tiny"), LocalSidecar(embedder)
+    return LlmSidecar("http", client, local, limit, lambda: may_send(settings, store), 30.0)
 
 
 def test_nothing_is_sent_before_the_user_agrees(far_away, server, store, embedder, clock, engine, ledger):
@@ -284,7 +286,7 @@ def test_nothing_is_sent_before_the_user_agrees(far_away, server, store, embedde
 
     engine.agree(agreement(far_away))
 
-    assert sidecar.relate(NEW, OLD) is Relation.RELATED
+    assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
 
 
 def test_agreeing_to_an_embedding_server_is_another_matter(far_away, server, store, embedder, clock, engine):
@@ -356,13 +358,6 @@ def test_no_findings_is_an_answer(sidecar, server):
     assert sidecar.extract("1 user: hello", []) == []
 
 
-def test_a_label_must_be_one_of_those_given(sidecar, server):
-    server.replies = [says({"label": "cooking"}), says({"label": "billing"})]
-
-    assert sidecar.classify("src/invoices/vat.py", ["login", "billing"]) == "billing"
-    assert sidecar.classify("src/invoices/vat.py", []) is None
-
-
 def test_a_summary_has_no_more_lines_than_were_asked_for(sidecar, server):
     server.replies = [says({"lines": ["- Fixed the till", "", "Chose pnpm", "Wrote tests"]})]
 
@@ -380,7 +375,7 @@ def test_anthropic_is_spoken_where_its_name_stands_in_the_address(settings, stor
 
     relation = open_sidecar(there, store, embedder, clock).relate(NEW, OLD)
 
-    assert relation is Relation.RELATED
+    assert relation is StatementRelation.RELATED
     assert server.paths == ["/anthropic/v1/messages"]
 
 

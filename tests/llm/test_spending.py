@@ -6,27 +6,27 @@ from datetime import timedelta
 import pytest
 
 from child import finish, start
-from recollect.llm.ledger import LONGEST_REST, Purse, costs, price, rest
+from recollect.llm.spending import MAX_PAUSE, SpendingLimit, costs, pause, price
 from recollect.store.ledger import Outcome
 
 ENTER = """
 import sys
 from datetime import UTC, datetime
 from recollect.config import load_settings
-from recollect.llm.ledger import Purse
+from recollect.llm.spending import SpendingLimit
 from recollect.store.sqlite import SqliteStore
 
 settings = load_settings(sys.argv[1], {}, user="ada", sidecar_daily_tokens=1000)
 store = SqliteStore(settings.database)
-purse = Purse(store.ledger, settings, "there", lambda: datetime(2026, 1, 1, 12, tzinfo=UTC))
-print(sum(purse.open("relate", 70, 30) is not None for _ in range(20)))
+limit = SpendingLimit(store.ledger, settings, "there", lambda: datetime(2026, 1, 1, 12, tzinfo=UTC))
+print(sum(limit.reserve("relate", 70, 30) is not None for _ in range(20)))
 store.close()
 """
 
 
 @pytest.fixture
-def purse(settings, store, clock):
-    return Purse(store.ledger, settings, settings.sidecar_url, clock)
+def limit(settings, store, clock):
+    return SpendingLimit(store.ledger, settings, settings.sidecar_url, clock)
 
 
 def test_processes_that_spend_at_once_stay_within_the_cap_together(home, store):
@@ -38,33 +38,33 @@ def test_processes_that_spend_at_once_stay_within_the_cap_together(home, store):
 
 
 def test_the_last_token_of_a_day_may_be_spent(settings, store, clock):
-    purse = Purse(store.ledger, replace(settings, sidecar_daily_tokens=100), "there", clock)
+    limit = SpendingLimit(store.ledger, replace(settings, sidecar_daily_tokens=100), "there", clock)
 
-    assert purse.open("relate", 90, 11) is None
-    assert purse.open("relate", 90, 10) is not None
-    assert purse.open("relate", 1, 0) is None
+    assert limit.reserve("relate", 90, 11) is None
+    assert limit.reserve("relate", 90, 10) is not None
+    assert limit.reserve("relate", 1, 0) is None
 
 
-def test_of_a_call_that_was_refused_nothing_is_counted(purse, settings, store, clock):
-    call = purse.open("verify", 500, 1000)
-    purse.close(call, Outcome.REFUSED)
+def test_of_a_call_that_was_refused_nothing_is_counted(limit, settings, store, clock):
+    call = limit.reserve("verify", 500, 1000)
+    limit.settle(call, Outcome.REFUSED)
 
     assert costs(settings, store, clock.now).today.tokens == 0
 
 
-def test_of_a_call_nobody_answered_the_most_is_counted(purse, settings, store, clock):
-    call = purse.open("verify", 500, 1000)
-    purse.close(call, Outcome.SILENT)
+def test_of_a_call_nobody_answered_the_most_is_counted(limit, settings, store, clock):
+    call = limit.reserve("verify", 500, 1000)
+    limit.settle(call, Outcome.SILENT)
 
     assert costs(settings, store, clock.now).today.tokens == 1500
 
 
-def test_costs_are_told_by_day_week_and_purpose(purse, settings, store, clock):
+def test_costs_are_told_by_day_week_and_purpose(limit, settings, store, clock):
     for purpose, days in (("verify", 0), ("relate", 1), ("verify", 8), ("verify", 0)):
         clock.advance(days=days)
-        purse.close(purse.open(purpose, 10, 10), Outcome.ANSWERED, 1000, 100)
+        limit.settle(limit.reserve(purpose, 10, 10), Outcome.ANSWERED, 1000, 100)
     clock.advance(hours=1)
-    purse.close(purse.open("relate", 10, 10), Outcome.REFUSED)
+    limit.settle(limit.reserve("relate", 10, 10), Outcome.REFUSED)
 
     told = costs(settings, store, clock.now)
 
@@ -82,5 +82,5 @@ def test_a_price_is_that_of_a_million_tokens_and_never_rounded_down(settings):
 
 @pytest.mark.parametrize("failures, seconds", [(1, 5), (2, 10), (3, 20), (8, 640), (9, 900), (16, 900)])
 def test_it_rests_twice_as_long_after_each_failure(failures, seconds):
-    assert rest(failures) == timedelta(seconds=seconds)
-    assert rest(failures) <= LONGEST_REST
+    assert pause(failures) == timedelta(seconds=seconds)
+    assert pause(failures) <= MAX_PAUSE

@@ -4,9 +4,8 @@ import pytest
 
 import recollect.model as m
 from recollect.config import load_settings
-from recollect.llm.open import open_sidecar
-from recollect.memory.local_judge import LocalSidecar
-from recollect.memory.write.contradict import Relation
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.sidecar import LocalSidecar, open_sidecar
 
 
 @pytest.fixture
@@ -95,24 +94,8 @@ def test_nothing_found_is_nothing_relevant(local):
 def test_statements_are_compared_with_and_without_a_model(local, embedder, broken):
     embedder.broken = broken
 
-    assert local.relate("Use spaces", "Use tabs") is Relation.CONTRADICTION
-    assert local.relate("Tests need Redis", "The logo is blue") is Relation.UNRELATED
-
-
-@pytest.mark.parametrize("broken", [False, True])
-def test_a_text_gets_the_label_it_is_nearest_to(local, embedder, broken):
-    embedder.broken = broken
-
-    label = local.classify("invoices and billing of customers", ["login", "billing", "search"])
-
-    assert label == "billing"
-
-
-def test_without_any_sign_there_is_no_label(local, embedder):
-    embedder.broken = True
-
-    assert local.classify("invoices", ["login", "search"]) is None
-    assert local.classify("invoices", []) is None
+    assert local.relate("Use spaces", "Use tabs") is StatementRelation.CONTRADICTION
+    assert local.relate("Tests need Redis", "The logo is blue") is StatementRelation.UNRELATED
 
 
 def test_a_summary_says_what_the_text_comes_back_to_in_its_order(local):
@@ -131,4 +114,4 @@ def test_none_judges_nothing(home, store, embedder, clock):
     silent = open_sidecar(load_settings(home, {}, sidecar="none"), store, embedder, clock)
 
     assert silent.verify("x", []) is None
-    assert silent.relate("a", "b") is silent.classify("a", ["b"]) is silent.summarise("a", 1) is None
+    assert silent.relate("a", "b") is silent.summarise("a", 1) is None

@@ -1,0 +1,181 @@
+"""The sidecars that need no language model, and the choice of a sidecar from the settings.
+
+`LocalSidecar` uses rules and the local embedding model. It also answers when a language model does not.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import recollect.model as m
+from recollect.config import Settings
+from recollect.context.embedder import Embedder
+from recollect.context.store import Store
+from recollect.errors import EmbedderUnavailable
+from recollect.kinds import kind_of
+from recollect.llm.protocol import (
+    LearnedStatement,
+    ModuleSketch,
+    ModuleTitle,
+    Sidecar,
+    StatementRelation,
+    Verification,
+)
+from recollect.text.words import telling_words
+
+# Measured by bench/sidecar.py; the figures are in docs/sidecar.md.
+MIN_SCORE = 0.5  # a memory with a lower score is not relevant
+MIN_WORD_SCORE = 0.3  # the same without vectors
+MIN_SHARE_OF_BEST = 0.75  # a memory far below the best score is not relevant
+TRANSIENT_WEIGHT = 0.7  # kinds up to this weight describe a moment: they need a higher score
+TRANSIENT_FACTOR = 1.3  # times the score that others need
+
+MAX_LINE = 160
+MIN_WORDS = 3  # of a sentence in a summary
+_WORD = re.compile(r"[\w'’]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def open_sidecar(settings: Settings, store: Store, embedder: Embedder, clock: m.Clock) -> Sidecar:
+    """Return the sidecar that the settings name. Loads no model and calls nobody."""
+    if settings.sidecar == "none":
+        return SilentSidecar()
+    local = LocalSidecar(embedder)
+    if settings.sidecar == "local":
+        return local
+    from recollect.llm.sidecar import with_llm
+
+    return with_llm(local, settings, store, clock)
+
+
+class LocalSidecar:
+    """Answers by rules and the local embedding model."""
+
+    name = "local"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
+        best = max((hit.score for hit in hits), default=0.0)
+        floor = MIN_SCORE if any(map(_has_vectors, hits)) else MIN_WORD_SCORE
+        sentences = [_words(sentence) for sentence in _SENTENCE.split(context)]
+        relevant = [
+            hit.memory
+            for hit in hits
+            if _matches(hit)
+            and hit.score >= max(_needed(hit.memory, floor), MIN_SHARE_OF_BEST * best)
+            and not _repeats(hit.memory, sentences)
+        ]
+        return Verification(tuple(memory.id for memory in relevant), tuple(_relations(relevant)))
+
+    def extract(self, transcript: str, gaps: Sequence[str]) -> list[LearnedStatement] | None:
+        return None  # `work.extract` reads the events itself
+
+    def relate(self, new: str, old: str) -> StatementRelation | None:
+        from recollect.memory.write.contradict import compare
+
+        return compare(new, old, self._cosine(new, old)).relation
+
+    def name_modules(self, modules: Sequence[ModuleSketch]) -> list[ModuleTitle] | None:
+        return None  # the scan has already named them by rules
+
+    def summarise(self, text: str, lines: int) -> str | None:
+        """Return the sentences with the most frequent words of the text, in its order."""
+        candidates = list(dict.fromkeys(_sentences(text)))
+        common = Counter(word for sentence in candidates for word in set(telling_words(sentence)))
+        ranked = sorted(candidates, key=lambda sentence: -_weight(sentence, common))
+        chosen: list[str] = []
+        for sentence in ranked:
+            words = set(telling_words(sentence))
+            if all(len(words & set(telling_words(other))) * 2 <= len(words) for other in chosen):
+                chosen.append(sentence)
+            if len(chosen) == lines:
+                break
+        return "\n".join(f"- {_cut(sentence)}" for sentence in candidates if sentence in chosen) or None
+
+    def _cosine(self, text: str, other: str) -> float | None:
+        try:
+            vectors = self._embedder.embed([text, other])
+        except EmbedderUnavailable:
+            return None
+        return float(vectors[0] @ vectors[1])
+
+
+class SilentSidecar:
+    """Answers nothing: with `sidecar = "none"` the memory agent suggests nothing by itself."""
+
+    name = "none"
+
+    def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
+        return None
+
+    def extract(self, transcript: str, gaps: Sequence[str]) -> list[LearnedStatement] | None:
+        return None
+
+    def relate(self, new: str, old: str) -> StatementRelation | None:
+        return None
+
+    def name_modules(self, modules: Sequence[ModuleSketch]) -> list[ModuleTitle] | None:
+        return None
+
+    def summarise(self, text: str, lines: int) -> str | None:
+        return None
+
+
+def _has_vectors(hit: m.Hit) -> bool:
+    return bool(hit.why.get("parts", {}).get("meaning"))
+
+
+def _matches(hit: m.Hit) -> bool:
+    """Return whether the words or the vector matched: a neighbour in the graph alone is not relevant."""
+    channels = hit.why.get("channels", {})
+    return not channels or "words" in channels or "meaning" in channels
+
+
+def _needed(memory: m.Memory, floor: float) -> float:
+    return floor * (TRANSIENT_FACTOR if kind_of(memory.kind).weight <= TRANSIENT_WEIGHT else 1.0)
+
+
+def _repeats(memory: m.Memory, sentences: Iterable[set[str]]) -> bool:
+    """Return whether a sentence of the context has all the words of the memory."""
+    words = _words(memory.content)
+    return any(words <= sentence for sentence in sentences)
+
+
+def _relations(memories: Sequence[m.Memory]) -> Iterator[tuple[str, str, m.Relation]]:
+    """Yield the relations between the memories that the rules are certain of."""
+    if len(memories) < 2:
+        return
+    from recollect.memory.write.contradict import compare  # loads its word lists
+
+    for one, other in combinations(memories, 2):
+        if not m.same_matter(one, other):
+            continue
+        new, old = sorted((one, other), key=lambda memory: memory.created_at, reverse=True)
+        comparison = compare(new.content, old.content, None)
+        if comparison.relation is StatementRelation.CONTRADICTION and comparison.certain:
+            yield new.id, old.id, m.Relation.CONTRADICTS
+        elif comparison.relation in (StatementRelation.MERGEABLE, StatementRelation.DUPLICATE):
+            yield new.id, old.id, m.Relation.RELATES_TO
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in _SENTENCE.split(text):
+        sentence = " ".join(part.split()).lstrip("-*• ")
+        if len(telling_words(sentence)) >= MIN_WORDS:
+            yield sentence
+
+
+def _weight(sentence: str, common: Counter[str]) -> float:
+    words = telling_words(sentence)
+    return sum(common[word] - 1 for word in words) / (len(words) + 4)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
