@@ -30,7 +30,7 @@ def test_a_task_that_is_not_there_is_an_error_with_a_way_out(run):
     result = run("task", "switch", "7")
 
     assert result.code == 1
-    assert "No task '7' here." in result.err
+    assert "No task '7' in this project." in result.err
     assert "task list" in result.err
 
 

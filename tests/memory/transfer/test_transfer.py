@@ -34,9 +34,9 @@ from recollect.model import (
     fingerprint,
 )
 from recollect.store.episode_rows import Execution, Learning, Sighting
-from recollect.work.episodes.ask import CoEdit, as_pattern
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW
+from recollect.work.episodes.queries import CoEdit, as_pattern
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
 DAY = "2026-01-01T00:00:00.000000Z"

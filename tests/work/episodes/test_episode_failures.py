@@ -1,7 +1,7 @@
 import pytest
 from doings import Doings, watch
 
-from recollect.work.episodes.failures import failure_of, likeness, telling_lines
+from recollect.work.episodes.failures import failure_of, similarity, specific_lines
 
 MISSING = "E   ModuleNotFoundError: No module named '{}'\n1 error in {}s"
 
@@ -40,7 +40,7 @@ def fixed(engine, command, output, session="s1", edits=(), runs=(), passes=None)
     ],
 )
 def test_paths_numbers_times_and_addresses_make_no_difference(one, other):
-    assert likeness(failure_of(one), failure_of(other)) > 0.95
+    assert similarity(failure_of(one), failure_of(other)) > 0.95
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_paths_numbers_times_and_addresses_make_no_difference(one, other):
     ],
 )
 def test_what_a_failure_speaks_of_makes_a_difference(one, other):
-    assert likeness(failure_of(one), failure_of(other)) < 0.6
+    assert similarity(failure_of(one), failure_of(other)) < 0.6
 
 
 @pytest.mark.parametrize("output", ["", "\n\n", "=====\n-----", "Exit code 1", "x" * 5000])
@@ -67,7 +67,7 @@ def test_an_output_that_says_nothing_is_no_failure_to_know_again(output):
 def test_a_long_output_is_read_at_both_ends():
     noise = "progress 1 of 2\n" * 50_000
 
-    assert telling_lines(f"{noise}ValueError: too late\n") == ["ValueError: too late"]
+    assert specific_lines(f"{noise}ValueError: too late\n") == ["ValueError: too late"]
 
 
 def test_no_secret_is_in_a_failure():

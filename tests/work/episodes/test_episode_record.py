@@ -6,7 +6,7 @@ from doings import Doings, watch
 
 from recollect.errors import StoreBusy
 from recollect.store.episode_rows import Operation
-from recollect.work.episodes.record import Pairing, bounded, command_kept, rename_in, summary_of
+from recollect.work.episodes.record import CallPairing, bounded, rename_in, stored_command, summary_of
 from recollect.work.episodes.recorder import Recorder
 from recollect.work.transcripts.event import Event
 
@@ -157,7 +157,7 @@ def test_parameters_are_bounded_however_deep_and_many():
 
 
 def test_a_command_is_kept_without_the_file_in_it():
-    assert command_kept("cat > a.py <<'EOF'\nsecret text\nEOF") == "cat > a.py <<'EOF' …13 characters… EOF"
+    assert stored_command("cat > a.py <<'EOF'\nsecret text\nEOF") == "cat > a.py <<'EOF' …13 characters… EOF"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_edit_is_summed_up_by_its_lines_and_what_is_defined_there():
 
 
 def test_an_answer_without_its_call_is_passed_over(clock):
-    assert Pairing("s").see(Event("s", 0, "tool", "ok", tool="Bash", call="lost"), clock()) is None
+    assert CallPairing("s").add(Event("s", 0, "tool", "ok", tool="Bash", call="lost"), clock()) is None
 
 
 # the Python API
@@ -233,7 +233,7 @@ def test_a_full_queue_drops_and_counts_and_never_waits():
         hold.wait()
         written.extend(batch)
 
-    recorder = Recorder(write, most=3)
+    recorder = Recorder(write, max_queued=3)
     recorder.put(0)
     begun.wait()
 

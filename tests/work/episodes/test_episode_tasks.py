@@ -3,7 +3,7 @@ from doings import Doings, watch
 
 from recollect.errors import Refused
 from recollect.store.episode_rows import Intent, Status
-from recollect.work.episodes.tasks import intent_of, settled
+from recollect.work.episodes.tasks import intent_of, outcome_of
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_at_the_end_of_a_session_a_task_whose_check_passed_is_completed(engine, 
     doings.user("fix the login loop").edit("login.py").run("pytest -q", "3 passed in 0.2s")
     watch(engine, doings)
 
-    task = engine.episodes.settle("s1")
+    task = engine.episodes.close_task("s1")
 
     assert (task.status, task.outcome) == (Status.COMPLETED, "Changed login.py; pytest passed last")
 
@@ -148,7 +148,7 @@ def test_at_the_end_of_a_session_a_task_whose_check_failed_waits(engine, doings)
     doings.user("fix the login loop").edit("login.py").run("pytest -q", "1 failed", failed=True)
     watch(engine, doings)
 
-    task = engine.episodes.settle("s1")
+    task = engine.episodes.close_task("s1")
 
     assert (task.status, task.outcome) == (Status.PAUSED, "Changed login.py; pytest failed last")
 
@@ -157,13 +157,13 @@ def test_a_change_after_the_commit_is_not_committed(engine, doings):
     doings.user("fix the login loop").edit("a.py").run("git commit -m x").edit("b.py")
     watch(engine, doings)
 
-    assert settled(engine.episodes._executions_of(engine.episodes.tasks()[0]))[0] is Status.PAUSED
+    assert outcome_of(engine.episodes._executions_of(engine.episodes.tasks()[0]))[0] is Status.PAUSED
 
 
 def test_where_words_say_nothing_the_intent_is_told_by_what_was_done(engine, doings):
     watch(engine, doings.user("the usual thing again today").edit("a.py"))
 
-    assert engine.episodes.settle("s1").intent is Intent.WRITING
+    assert engine.episodes.close_task("s1").intent is Intent.WRITING
 
 
 def test_the_task_of_a_session_that_is_over_is_settled(engine, doings):

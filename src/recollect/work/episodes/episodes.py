@@ -1,4 +1,4 @@
-"""Episodes: what was done before, recorded as it happens, asked about, and learnt from. A table of contents."""
+"""The episodes part: records what agents do as it happens, answers questions about it, and learns patterns."""
 
 import contextlib
 import logging
@@ -24,47 +24,45 @@ from recollect.store.episode_rows import (
     Task,
     Touch,
 )
-from recollect.work.episodes import ask, learnings, tasks
-from recollect.work.episodes.columns import Columns
+from recollect.work.episodes import learnings, queries, tasks
 from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, WORKFLOW, Fix, fixes_among, sightings
-from recollect.work.episodes.record import Pairing, bounded, clean, executed, place
+from recollect.work.episodes.record import CallPairing, bounded, clean, executed, project_path
 from recollect.work.episodes.recorder import Recorder
+from recollect.work.episodes.tables import EpisodeTables
 from recollect.work.sessions.switches import is_on
 from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
 
 if TYPE_CHECKING:
-    from recollect.work.episodes.sql import Table
+    from recollect.work.episodes.sql import SqlResult
 
 logger = logging.getLogger(__name__)
 
-MOST_ROWS = 1_500_000  # of tools and files together; the oldest are summed up
-AT_WORK = timedelta(minutes=30)  # after which a session without an end is no longer taken to go on
-_EVERY = timedelta(days=1)  # between two looks at what has grown old
-_FOLLOWED = 64  # sessions
-_BATCH = 64  # rows to a transaction
-_PAGE = 5_000  # executions that patterns are looked for in at once
-_BEFORE = 60  # executions of a session that are read again, for failures that were open
-_EMBEDDED = 64  # tasks at once
-_LOOKED_AT = 500  # tasks, for what files are for
-_SURE = 0.5  # confidence from which on something is learnt
-_SEEN, _ROLLED = (
-    "episodes_seen",
-    "episodes_rolled",
-)  # settings: how far patterns have come; when rows were summed up
+MOST_ROWS = 1_500_000  # of tools and files together; older rows are summed up by day
+ACTIVE_FOR = timedelta(minutes=30)  # after its last event, a session without an end counts as active
+_ROLL_UP_EVERY = timedelta(days=1)
+_MAX_FOLLOWED = 64  # sessions
+_BATCH = 64  # rows per transaction
+_PAGE = 5_000  # executions searched for patterns at once
+_OVERLAP = 60  # earlier executions of a session that are read again, for failures still open
+_EMBEDDED = 64  # tasks per batch
+_PURPOSE_TASKS = 500  # newest tasks that show what files are for
+_CONFIDENT = 0.5  # lowest confidence of a learning that is shown
+# Names of settings: the last execution searched for patterns, and when rows were last summed up.
+_SEEN, _ROLLED = "episodes_seen", "episodes_rolled"
 
 
 @dataclass(slots=True)
-class _Followed:
-    """A session that is being watched."""
+class _FollowedSession:
+    """The state of a session whose events are being recorded."""
 
-    pairing: Pairing
-    requests: set[str] = field(default_factory=set)  # names of those that were seen
-    vector: Any = None  # of the last request that said enough; None = there was none, or no embedder
+    pairing: CallPairing
+    requests: set[str] = field(default_factory=set)  # ids of those processed already
+    vector: Any = None  # of the last specific request; None = none yet, or no embedder
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """What `record` was given."""
+class _QueuedCall:
+    """The arguments of one call of `record`."""
 
     call: Event
     answer: Event
@@ -79,7 +77,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class Episodes:
-    """`engine.episodes`. Usable from any thread."""
+    """`engine.episodes`. Thread-safe."""
 
     store: Store
     embedder: Embedder
@@ -87,13 +85,13 @@ class Episodes:
     clock: m.Clock
     user_id: str
     project: m.Project | None  # None = outside any project
-    _followed: dict[str, _Followed] = field(default_factory=dict)
-    _recorder: Recorder[_Waiting] = field(init=False)
-    _here: Columns = field(init=False)
+    _followed: dict[str, _FollowedSession] = field(default_factory=dict)
+    _recorder: Recorder[_QueuedCall] = field(init=False)
+    _tables: EpisodeTables = field(init=False)
 
     def __post_init__(self) -> None:
-        self._recorder = Recorder(self._write_down)
-        self._here = Columns(self.store.episodes, self.user_id, self.owner.project_id or "")
+        self._recorder = Recorder(self._write)
+        self._tables = EpisodeTables(self.store.episodes, self.user_id, self.owner.project_id or "")
 
     @property
     def owner(self) -> Owner:
@@ -125,10 +123,10 @@ class Episodes:
         key: str | None = None,
         at: datetime | None = None,
     ) -> bool:
-        """A tool has run. Returns at once; False where so much waits already that this is dropped, and counted.
+        """Record that a tool ran. Return at once: True if queued, False if the queue is full and the call is dropped.
 
-        `files` are pairs of a path and what was done: read, write, edit, search or analyze. Of `output` only its shape
-        is kept. Without a `task` it belongs to the one that is active. What comes twice under one `key` counts once.
+        `files` are pairs of a path and an operation: read, write, edit, search or analyze. Only the shape of `output`
+        is stored. Without a `task`, the call belongs to the active one. Calls with the same `key` are stored once.
         """
         now = at or self.clock()
         name = key or m.new_id(now)
@@ -138,102 +136,108 @@ class Episodes:
             Touch(f"{name}/{number}", now, session, path, _operation(operation), success)
             for number, (path, operation) in enumerate(files)
         )
-        waiting = _Waiting(call, answer, name, now, task, error, duration_ms, context_tokens, touches)
-        return self._recorder.put(waiting)
+        queued = _QueuedCall(call, answer, name, now, task, error, duration_ms, context_tokens, touches)
+        return self._recorder.put(queued)
 
     @property
     def dropped(self) -> int:
-        """How much was not recorded because too much was waiting."""
+        """Return how many calls were dropped because the queue was full."""
         return self._recorder.dropped
 
     def flush(self) -> None:
-        """Until everything given to `record` is in the store."""
+        """Wait until everything given to `record` is in the store."""
         self._recorder.flush()
 
     def close(self) -> None:
-        """Write what waits. Closing twice is fine."""
+        """Write what is queued. Closing twice is fine."""
         self._recorder.close()
-        self._here.close()
+        self._tables.close()
 
-    def _write_down(self, batch: Sequence[_Waiting]) -> None:
+    def _write(self, batch: Sequence[_QueuedCall]) -> None:
         if not self._on:
             return
         executions, touches = [], []
         active: dict[str, str | None] = {}
-        for each in batch:
-            session = clean(each.call.session, 120)
+        for queued in batch:
+            session = clean(queued.call.session, 120)
             if session not in active:
                 active[session] = self._active(session)
-            done, found = executed(each.call, each.answer, session, each.key, each.at, self.root)
-            task = each.task or active[session]
+            execution, detected = executed(
+                queued.call, queued.answer, session, queued.key, queued.at, self.root
+            )
+            task = queued.task or active[session]
+            timed = queued.duration_ms is not None
             executions.append(
                 replace(
-                    done,
+                    execution,
                     task=task,
-                    error=clean(each.error, 200) if each.error else done.error,
-                    duration_ms=each.duration_ms if each.duration_ms is not None else done.duration_ms,
-                    context_tokens=each.context_tokens,
+                    error=clean(queued.error, 200) if queued.error else execution.error,
+                    duration_ms=queued.duration_ms if timed else execution.duration_ms,
+                    context_tokens=queued.context_tokens,
                 )
             )
             given = [
-                replace(touch, session=session, path=place(touch.path, self.root)) for touch in each.touches
+                replace(touch, session=session, path=project_path(touch.path, self.root))
+                for touch in queued.touches
             ]
-            touches += [replace(touch, task=task) for touch in given or found]
+            touches += [replace(touch, task=task) for touch in given or detected]
         self.store.episodes.add(self.owner, executions, touches)
 
     def watch(self, session: str, events: Iterable[Event], *, over: bool = False) -> Iterator[Event]:
-        """The same events, recorded as they go by. A session may be told again from its beginning: all counts once.
+        """Yield the same events and record them on the way. Events of a session that were recorded before count once.
 
-        What cannot be recorded is logged, and costs nobody else anything: the next telling brings it again.
-        `over` says that these are the last of the session: its task is settled when they have gone by.
+        What cannot be recorded is logged and does not stop the caller; the next call brings it again. With `over`,
+        these are the last events of the session, and its task is closed after them.
         """
         followed = self._follow(session)
-        requests: tasks.Requests | None = None
-        made: list[tuple[Execution, list[Touch]]] = []
+        requests: tasks.RequestIds | None = None
+        pending: list[tuple[Execution, list[Touch]]] = []
         try:
             for event in events:
-                with _containing(session):
-                    requests = requests or tasks.Requests(session, event.order)
-                    self._see(session, event, followed, requests, made)
+                with _logging_errors(session):
+                    requests = requests or tasks.RequestIds(session, event.order)
+                    self._process(session, event, followed, requests, pending)
                 yield event
         finally:
-            with _containing(session):
-                self._keep(session, followed, made)
+            with _logging_errors(session):
+                self._store(session, followed, pending)
         if over:
             self._followed.pop(session, None)
-            with _containing(session):
-                self.settle(session)
+            with _logging_errors(session):
+                self.close_task(session)
 
-    def _see(
+    def _process(
         self,
         session: str,
         event: Event,
-        followed: _Followed,
-        requests: tasks.Requests,
-        made: list[tuple[Execution, list[Touch]]],
+        followed: _FollowedSession,
+        requests: tasks.RequestIds,
+        pending: list[tuple[Execution, list[Touch]]],
     ) -> None:
         if event.author == USER and event.is_message:
-            if _is_request(event) and (name := requests.name(event)) not in followed.requests:
-                self._keep(session, followed, made)
-                self._requested(session, event, name, followed)
-                followed.requests.add(name)
-        elif (done := followed.pairing.see(event, self.clock())) is not None:
-            made.append(done)
-            if len(made) >= _BATCH:
-                self._keep(session, followed, made)
+            if _is_request(event) and (request_id := requests.id_of(event)) not in followed.requests:
+                self._store(session, followed, pending)
+                self._process_request(session, event, request_id, followed)
+                followed.requests.add(request_id)
+        elif (done := followed.pairing.add(event, self.clock())) is not None:
+            pending.append(done)
+            if len(pending) >= _BATCH:
+                self._store(session, followed, pending)
 
-    def _follow(self, session: str) -> _Followed:
-        found = self._followed.pop(session, None) or _Followed(Pairing(session, self.root))
-        self._followed[session] = found  # the last one asked for is the last to go
-        if len(self._followed) > _FOLLOWED:
+    def _follow(self, session: str) -> _FollowedSession:
+        followed = self._followed.pop(session, None) or _FollowedSession(CallPairing(session, self.root))
+        self._followed[session] = followed  # in order of use: the least recently used one goes first
+        if len(self._followed) > _MAX_FOLLOWED:
             del self._followed[next(iter(self._followed))]
-        return found
+        return followed
 
-    def _keep(self, session: str, followed: _Followed, made: list[tuple[Execution, list[Touch]]]) -> None:
-        if not made:
+    def _store(
+        self, session: str, followed: _FollowedSession, pending: list[tuple[Execution, list[Touch]]]
+    ) -> None:
+        if not pending:
             return
-        batch = list(made)
-        made.clear()
+        batch = list(pending)
+        pending.clear()
         oldest = self._oldest()
         task = self._active(session)
         fresh = [(done, touches) for done, touches in batch if oldest is None or done.at >= oldest]
@@ -245,20 +249,22 @@ class Episodes:
         followed.pairing.known.update(done.key for done, _ in batch)
 
     def _oldest(self) -> datetime | None:
-        """What is older has been summed up, or would be at once: it is not counted again. None = all is kept."""
+        """Return the time before which rows are summed up, or None. Older rows must not be counted again."""
         days = self.settings.episode_days
         return self.clock() - timedelta(days=min(days, 36_500)) if days else None
 
-    def _requested(self, session: str, event: Event, name: str, followed: _Followed) -> None:
-        """A first request begins a task, and so does one about something else."""
+    def _process_request(
+        self, session: str, event: Event, request_id: str, followed: _FollowedSession
+    ) -> None:
+        """Begin a task with the first request, and with each request about another topic."""
         active = self.store.episodes.active(self.owner, session)
-        if active is not None and not tasks.says_enough(event.text):
+        if active is not None and not tasks.is_specific(event.text):
             return
         vector = self._vector(event.text)
         before, followed.vector = followed.vector, vector if vector is not None else followed.vector
         moved = vector is not None and before is not None and float(vector @ before) < tasks.TOPIC_CHANGE
         if active is None or moved:
-            self._begin(name, tasks.description_of(event.text), session, event.at or self.clock())
+            self._begin(request_id, tasks.description_of(event.text), session, event.at or self.clock())
 
     def _vector(self, text: str) -> Any:
         try:
@@ -267,8 +273,8 @@ class Episodes:
             return None
 
     def _active(self, session: str) -> str | None:
-        found = self.store.episodes.active(self.owner, session)
-        return found.id if found else None
+        task = self.store.episodes.active(self.owner, session)
+        return task.id if task else None
 
     def touch(
         self,
@@ -279,29 +285,22 @@ class Episodes:
         lines: tuple[int, int] | None = None,
         context: str | None = None,
     ) -> None:
-        """Something was done with a file, without a tool: a piece of it left a context, say."""
+        """Record work on a file without a tool; for example, part of it was pruned from a context window."""
         if not self._on:
             return
         now = self.clock()
-        name = place(path, self.root)
-        why = clean(context, 160) if context else None
-        self.store.episodes.add(
-            self.owner,
-            (),
-            [
-                Touch(
-                    m.new_id(now),
-                    now,
-                    session,
-                    name,
-                    _operation(operation),
-                    True,
-                    self._active(session),
-                    lines,
-                    why,
-                )
-            ],
+        touch = Touch(
+            m.new_id(now),
+            now,
+            session,
+            project_path(path, self.root),
+            _operation(operation),
+            True,
+            self._active(session),
+            lines,
+            clean(context, 160) if context else None,
         )
+        self.store.episodes.add(self.owner, (), [touch])
 
     def snapshot(
         self,
@@ -313,14 +312,14 @@ class Episodes:
         reason: str = "manual_snapshot",
         task: str | None = None,
     ) -> int:
-        """What a context window held, item by item: id, type, tokens, relevance; never its text. The snapshot's number."""
+        """Record what a context window held, by item: id, type, tokens, relevance, never text. Return its number."""
         return self.store.episodes.put_snapshot(
             self.owner,
             session,
             self.clock(),
-            [bounded(each) for each in items],
+            [bounded(item) for item in items],
             total_tokens,
-            [bounded(each) for each in pruned],
+            [bounded(item) for item in pruned],
             clean(reason, 60),
             task or self._active(session),
         )
@@ -328,7 +327,7 @@ class Episodes:
     # tasks
 
     def start_task(self, description: str, *, session: str | None = None) -> Task:
-        """Begin a task in a session: the one named, or the one at work here; the one it had before waits."""
+        """Begin a task in `session`, or in the active one here. The session's current task is paused."""
         if not description.strip():
             raise Refused("A task needs a description.", 'For example: task start "fix the login loop".')
         return self._begin(
@@ -346,39 +345,39 @@ class Episodes:
         newest = self.store.sessions(self.user_id, self.owner.project_id, 1)
         if newest and not newest[0].ended_at:
             last = newest[0].active_at or newest[0].started_at
-            return newest[0].id if self.clock() - last < AT_WORK else ""
+            return newest[0].id if self.clock() - last < ACTIVE_FOR else ""
         return ""
 
     def task(self, name: str) -> Task:
-        """By number or id. Raises `Refused`."""
-        found = self.store.episodes.task(self.owner, name.lstrip("#"))
-        if found is None:
-            raise Refused(f"No task {name[:60]!r} here.", "`recollect task list` shows those there are.")
-        return found
+        """Return a task by number or id. Raise `Refused` if there is none."""
+        task = self.store.episodes.task(self.owner, name.lstrip("#"))
+        if task is None:
+            raise Refused(f"No task {name[:60]!r} in this project.", "`recollect task list` lists the tasks.")
+        return task
 
     def switch_task(self, name: str) -> Task:
-        """Go on with a task; the one that was active in its session waits."""
-        return self._become(self.task(name), Status.ACTIVE)
+        """Resume a task. The active task of its session is paused."""
+        return self._set_status(self.task(name), Status.ACTIVE)
 
     def pause_task(self, name: str | None = None) -> Task:
-        return self._become(self._named(name), Status.PAUSED)
+        return self._set_status(self._task_or_active(name), Status.PAUSED)
 
     def finish_task(self, name: str | None = None, outcome: str = "") -> Task:
-        return self._become(self._named(name), Status.COMPLETED, outcome)
+        return self._set_status(self._task_or_active(name), Status.COMPLETED, outcome)
 
     def fail_task(self, name: str | None = None, why: str = "") -> Task:
-        return self._become(self._named(name), Status.FAILED, why)
+        return self._set_status(self._task_or_active(name), Status.FAILED, why)
 
-    def _named(self, name: str | None) -> Task:
-        """The one named, or the one started last of those that are active."""
+    def _task_or_active(self, name: str | None) -> Task:
+        """Return the task called `name`, or the active task started last."""
         if name is not None:
             return self.task(name)
         active = self.store.episodes.tasks(self.owner, [Status.ACTIVE], 1)
         if not active:
-            raise Refused("No task is active here.", "Name one; `recollect task list` shows them.")
+            raise Refused("No task is active in this project.", "Name one; `recollect task list` lists them.")
         return active[0]
 
-    def _become(self, task: Task, status: Status, outcome: str = "") -> Task:
+    def _set_status(self, task: Task, status: Status, outcome: str = "") -> Task:
         over = status in (Status.COMPLETED, Status.FAILED)
         done = replace(
             task,
@@ -388,73 +387,73 @@ class Episodes:
             outcome=clean(outcome, 300) or task.outcome,
         )
         if over and not done.outcome:
-            done = replace(done, outcome=tasks.settled(self._executions_of(task))[1])
+            done = replace(done, outcome=tasks.outcome_of(self._executions_of(task))[1])
         self.store.episodes.update(self.owner, done)
         return done
 
-    def settle(self, session: str) -> Task | None:
-        """A session is over: its task is completed if it looks done, else it waits. None where it had none."""
+    def close_task(self, session: str) -> Task | None:
+        """Complete the task of a session that is over if it looks done, else pause it. Return None if it has none."""
         task = self.store.episodes.active(self.owner, session)
         if task is None or task.session != session:
             return None
-        status, outcome = tasks.settled(self._executions_of(task))
-        return self._become(task, status, outcome)
+        status, outcome = tasks.outcome_of(self._executions_of(task))
+        return self._set_status(task, status, outcome)
 
     def _executions_of(self, task: Task) -> list[Execution]:
         return self.store.episodes.executions(self.owner, task=task.id, limit=2000)
 
-    # asking
+    # queries
 
-    def file(self, path: str, limit: int = 5) -> ask.FileHistory:
-        """Have I worked on this file before?"""
-        return ask.file_history(self.store.episodes, self.owner, place(path, self.root), limit)
+    def file(self, path: str, limit: int = 5) -> queries.FileHistory:
+        """Return past work on a file."""
+        return queries.file_history(self.store.episodes, self.owner, project_path(path, self.root), limit)
 
-    def tools(self, since: datetime) -> tuple[ask.ToolUse, ...]:
-        """How often each tool was used, and how often that went well."""
-        return ask.tool_use(self.store.episodes, self._here, self.owner, since)
+    def tools(self, since: datetime) -> tuple[queries.ToolUse, ...]:
+        """Return how often each tool was used since then, and how often it succeeded."""
+        return queries.tool_use(self.store.episodes, self._tables, self.owner, since)
 
     def tasks(self, status: Status | None = None, limit: int = 20) -> tuple[Task, ...]:
-        """Newest first."""
+        """Return tasks, newest first."""
         statuses = tuple(Status) if status is None else (status,)
         return tuple(self.store.episodes.tasks(self.owner, statuses, limit))
 
-    def similar_tasks(self, text: str, limit: int = 3) -> tuple[ask.PastTask, ...]:
-        """Tasks like this one, best first, with what they came to."""
-        return ask.similar_tasks(self.store.episodes, self.embedder, self.owner, text, limit)
+    def similar_tasks(self, text: str, limit: int = 3) -> tuple[queries.PastTask, ...]:
+        """Return similar past tasks with their outcomes, best first."""
+        return queries.similar_tasks(self.store.episodes, self.embedder, self.owner, text, limit)
 
-    def coedits(self, path: str | None = None, limit: int = 20) -> tuple[ask.CoEdit, ...]:
-        """What is edited together: at least 3 times, within 5 minutes, in a task."""
-        return ask.co_edits(self._here, place(path, self.root) if path else None, limit)
+    def coedits(self, path: str | None = None, limit: int = 20) -> tuple[queries.CoEdit, ...]:
+        """Return files edited together: at least 3 times, within 5 minutes, in the same task."""
+        return queries.co_edits(self._tables, project_path(path, self.root) if path else None, limit)
 
     def what_was_i_doing(self, limit: int = 5) -> tuple[Task, ...]:
-        """Tasks that are at work or wait, newest first."""
-        return ask.open_tasks(self.store.episodes, self.owner, limit)
+        """Return active and paused tasks, newest first."""
+        return queries.open_tasks(self.store.episodes, self.owner, limit)
 
-    def last(self, topic: str, limit: int = 10) -> ask.LastWork:
-        """What did I last do with this?"""
-        return ask.last_work(self.store.episodes, self.owner, topic, limit)
+    def last(self, topic: str, limit: int = 10) -> queries.LastWork:
+        """Return the last work on a topic."""
+        return queries.last_work(self.store.episodes, self.owner, topic, limit)
 
     def files_of(self, task: str, limit: int = 1000) -> tuple[Touch, ...]:
-        """What was done with which files in a task, newest first."""
+        """Return the work on files in a task, newest first."""
         return tuple(self.store.episodes.touches(self.owner, task=self.task(task).id, limit=limit))
 
-    def sql(self, query: str, *, all_projects: bool = False) -> "Table":
-        """The answer to a query over the six tables. Raises `Refused` for anything but reading."""
+    def sql(self, query: str, *, all_projects: bool = False) -> "SqlResult":
+        """Run a query over the six episode tables. Raise `Refused` for anything but reading."""
         from recollect.work.episodes.sql import select
 
-        here = None if all_projects else self.owner.project_id or ""
-        return select(self.settings.database, self.user_id, here, query)
+        project_id = None if all_projects else self.owner.project_id or ""
+        return select(self.settings.database, self.user_id, project_id, query)
 
     def export(self, folder: Path, *, force: bool = False) -> dict[str, int]:
-        """The six tables as Parquet files in `folder`; the rows in each."""
+        """Write the six tables as Parquet files into `folder` and return the number of rows in each."""
         from recollect.work.episodes.export import export_parquet
 
-        return export_parquet(self._here, folder, force=force)
+        return export_parquet(self._tables, folder, force=force)
 
     # learning
 
     def fixes_for(self, failure: str, command: str = "", limit: int = 3) -> list[Fix]:
-        """What mended failures like this one, the surest first; nothing when unsure."""
+        """Return what fixed similar failures, most confident first; nothing if no past failure is similar enough."""
         known = self.store.episodes.patterns(self.owner, ERROR_FIX, 5000)
         return fixes_among(known, failure, command, limit)
 
@@ -462,81 +461,80 @@ class Episodes:
         return tuple(self.store.episodes.patterns(self.owner, kind))
 
     def learnings(self, kind: str | None = None) -> tuple[Learning, ...]:
-        """The surest first; what was seen only once is not learnt yet."""
-        return tuple(
-            each for each in self.store.episodes.learnings(self.owner, kind) if each.confidence >= _SURE
-        )
+        """Return learnings, most confident first, without those seen only once."""
+        learnt = self.store.episodes.learnings(self.owner, kind)
+        return tuple(learning for learning in learnt if learning.confidence >= _CONFIDENT)
 
     def refresh(self) -> bool:
-        """Look for patterns in what is new, and learn from them; whether there is more to look at. For the background."""
+        """Search new executions for patterns, in the background. Return whether more remain."""
         shelf = self.store.episodes
         seen = int(self.store.setting(self.owner.project_id, _SEEN) or 0)
         new = shelf.executions(self.owner, after=seen, limit=_PAGE)
         if not new:
             return False
         by_session: dict[str, list[Execution]] = {}
-        for each in new:
-            by_session.setdefault(each.session, []).append(each)
-        found: list[Sighting] = []
-        for session, those in by_session.items():
-            earlier = shelf.executions(self.owner, session=session, before=those[0].id, limit=_BEFORE)
-            found += sightings([*earlier, *those])
-        pairs: tuple[ask.CoEdit, ...] = ()
-        if any((each.result or {}).get("files") for each in new):
-            with contextlib.suppress(Refused):  # no DuckDB: fixes and workflows are learnt all the same
+        for execution in new:
+            by_session.setdefault(execution.session, []).append(execution)
+        patterns: list[Sighting] = []
+        for session, executions in by_session.items():
+            earlier = shelf.executions(self.owner, session=session, before=executions[0].id, limit=_OVERLAP)
+            patterns += sightings([*earlier, *executions])
+        pairs: tuple[queries.CoEdit, ...] = ()
+        if any((execution.result or {}).get("files") for execution in new):
+            with contextlib.suppress(Refused):  # without DuckDB, fixes and workflows are still learnt
                 pairs = self.coedits(limit=500)
         with self.store.transaction():
-            for seen_now in found:
-                shelf.see_pattern(self.owner, seen_now)
-            shelf.put_patterns(self.owner, CO_EDIT, map(ask.as_pattern, pairs))
+            for sighting in patterns:
+                shelf.see_pattern(self.owner, sighting)
+            shelf.put_patterns(self.owner, CO_EDIT, map(queries.as_pattern, pairs))
             for learnt in self._learnt(new):
                 shelf.put_learning(self.owner, learnt)
             self.store.set_setting(self.owner.project_id, _SEEN, new[-1].id)
         return len(new) == _PAGE
 
     def _learnt(self, new: Sequence[Execution]) -> Iterator[Learning]:
-        errors = learnings.Errors()
-        errors.see(new)
+        errors = learnings.ErrorCounts()
+        errors.add(new)
         known = {
-            each.name: int(each.data["times"])
-            for each in self.store.episodes.learnings(self.owner, learnings.COMMON_ERROR)
+            learning.name: int(learning.data["times"])
+            for learning in self.store.episodes.learnings(self.owner, learnings.COMMON_ERROR)
         }
         root = Path(self.root) if self.root else None
         yield from errors.learnings(known)
-        yield from learnings.file_purposes(root, self.store.episodes.tasks(self.owner, limit=_LOOKED_AT))
+        yield from learnings.file_purposes(root, self.store.episodes.tasks(self.owner, limit=_PURPOSE_TASKS))
         yield from learnings.workflows(self.patterns(WORKFLOW), new[-1].session)
 
     def embed_tasks(self) -> bool:
-        """Make vectors of tasks that have none; whether more are left. For the background."""
-        lacking = self.store.episodes.without_vector(self.owner, self.embedder.model, _EMBEDDED)
-        if not lacking:
+        """Embed tasks that have no vector, in the background. Return whether more remain."""
+        missing = self.store.episodes.without_vector(self.owner, self.embedder.model, _EMBEDDED)
+        if not missing:
             return False
         try:
-            vectors = self.embedder.embed([text for _, text in lacking])
+            vectors = self.embedder.embed([text for _, text in missing])
         except EmbedderUnavailable:
             return False
         pairs = (
-            (number, row.astype("<f4").tobytes()) for (number, _), row in zip(lacking, vectors, strict=True)
+            (number, row.astype("<f4").tobytes()) for (number, _), row in zip(missing, vectors, strict=True)
         )
         self.store.episodes.put_vectors(self.embedder.model, pairs)
-        return len(lacking) == _EMBEDDED
+        return len(missing) == _EMBEDDED
 
-    # growing old
+    # retention
 
     def roll_up_if_due(self) -> int:
-        """Sum up rows that are too old or too many, at most once a day; how many went."""
+        """Sum up rows that are too old or too many, at most once a day. Return how many rows were removed."""
         now = self.clock()
         last = self.store.setting(None, _ROLLED)
-        if last is not None and abs(now - m.from_text(last)) < _EVERY:
+        if last is not None and abs(now - m.from_text(last)) < _ROLL_UP_EVERY:
             return 0
-        cuts = [self._oldest(), self._crowded_out()]
-        gone = max((self.store.episodes.roll_up(cut) for cut in cuts if cut is not None), default=0)
+        cuts = [self._oldest(), self._oldest_that_fits()]
+        removed = max((self.store.episodes.roll_up(cut) for cut in cuts if cut is not None), default=0)
         with contextlib.suppress(RecollectError):  # a read-only home
             self.store.set_setting(None, _ROLLED, m.to_text(now))
-        return gone
+        return removed
 
-    def _crowded_out(self) -> datetime | None:
-        """When the newest of those ran that there is no room for; None = there is."""
+    def _oldest_that_fits(self) -> datetime | None:
+        """Return the time before which rows exceed the limit, or None if all fit."""
         over = self.store.episodes.size() - MOST_ROWS
         return self.store.episodes.moment_of(over) if over > 0 else None
 
@@ -546,18 +544,18 @@ def _is_request(event: Event) -> bool:
 
 
 @contextlib.contextmanager
-def _containing(session: str) -> Iterator[None]:
-    """What goes wrong with episodes must not keep anybody from learning from the session."""
+def _logging_errors(session: str) -> Iterator[None]:
+    """Log any error of recording: it must not stop the session's other processing."""
     try:
         yield
     except RecollectError as error:
         logger.warning("some episodes of session %s were not recorded: %s", session, error.message)
-    except Exception:  # whatever a host tells
+    except Exception:  # a host's events can hold anything
         logger.exception("some episodes of session %s were not recorded", session)
 
 
 def _operation(name: str) -> Operation:
-    """Raises `UnknownName`."""
+    """Return the operation called `name`. Raise `UnknownName` if there is none."""
     try:
         return Operation(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is left of a failure when all that changes from run to run is gone, and how alike two of them are. Pure."""
+"""Failures reduced to what stays the same from run to run, and how similar two of them are. Pure functions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,13 +11,13 @@ from recollect.work.extract.commands import parse
 
 MOST_LINES = 4
 MOST_NAMES = 24
-ALIKE = 0.62  # from which on two failures are taken for the same; bench/failures.py
+SIMILAR = 0.62  # similarity from which two failures count as the same; measured by bench/failures.py
 _LONGEST = 240  # characters of a line; a longer one is data
 _READ = 20_000  # characters from each end of an output
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# The most telling first.
-_TELLING = tuple(
+# Lines that say what went wrong, the most specific patterns first.
+_SPECIFIC = tuple(
     re.compile(pattern)
     for pattern in (
         r"^(?:E\s+)?(?:Caused by: |Exception in thread \S+ |Uncaught |Unhandled \w+ )?[\w.:$]*(?:Error|Exception|Warning|Exit|Interrupt|NotFound|Refused|Denied)\b(?:\s*\[?\w*\]?)?\s*:",
@@ -28,8 +28,8 @@ _TELLING = tuple(
         r"(?i)\b(?:failed|failure|error|problem)\b",
     )
 )
-# Said by any failure, and so of none.
-_SAYS_NOTHING = re.compile(
+# Lines that any failure prints.
+_GENERIC = re.compile(
     r"""(?ix) ^\W*$ | ^Traceback\b | ^(?:npm|yarn|pnpm)\W+ERR!?\s*(?:code|errno|A\scomplete|This\sis\sprobably|path|syscall|signal)\b
         | complete\slog\sof\sthis\srun | ^make(?:\[\d+\])?:\s\*\*\* | exit(?:ed\swith)?\s(?:code|status) | ^ELIFECYCLE | Command\sfailed
         | ^\s*(?:\d+\s)?(?:tests?|passed|warnings?)\b | short\stest\ssummary | ^={3,} | ^-{3,} | ^_{3,} | error:\saborting\sdue | could\snot\scompile
@@ -53,7 +53,7 @@ _QUOTED = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?\b\d+(?:[.,]\d+)*(?:\s?(?:ms|s|KB|MB|GB|KiB|MiB|GiB|%))?\b")
 _TOKEN = re.compile(r"[^\W\d_](?:[\w.$-]*\w)?|<\w+>")
-# An identifier rather than a word: it has a case inside, or is made of parts.
+# An identifier rather than a word: mixed case, or made of parts.
 _NAME = re.compile(
     r"[^\W\d_]\w*(?:[._$:-]+\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]+|@[\w-]+(?:/[\w.-]+)?"
 )
@@ -64,8 +64,8 @@ _VERSION = re.compile(r"(?:[@^~=<>v-]+)?\d+(?:\.\w+)*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Something a failure said, and what it spoke of: `"` stands before what was quoted, `/` before a file or a test."""
+class ErrorLine:
+    """A normalised line of output and the names in it: `"` precedes a quoted name, `/` a file or test."""
 
     words: str
     names: frozenset[str]
@@ -74,61 +74,61 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Failure:
     head: str  # program and verb of the command; "" = not known
-    lines: tuple[Line, ...]  # without what changes from run to run; the most telling first
+    lines: tuple[ErrorLine, ...]  # normalised, the most specific first
 
     @property
     def name(self) -> str:
-        """The same for the same failure."""
-        told = (f"{line.words} {' '.join(sorted(_strong(line)))}" for line in self.lines[:2])
-        return "\n".join([self.head.partition(" ")[0], *told])
+        """Return a name that is equal for equal failures."""
+        lines = (f"{line.words} {' '.join(sorted(_strong(line)))}" for line in self.lines[:2])
+        return "\n".join([self.head.partition(" ")[0], *lines])
 
 
 def failure_of(output: str, command: str = "") -> Failure | None:
-    """None where nothing says what went wrong."""
-    lines: dict[str, Line] = {}
-    for told in telling_lines(output):
-        line = normal(redact(told)[0])
+    """Return the failure that `output` describes, or None if no line says what went wrong."""
+    lines: dict[str, ErrorLine] = {}
+    for text in specific_lines(output):
+        line = normalise(redact(text)[0])
         if line.words:
             lines.setdefault(line.words, line)
     return Failure(head_of(command), tuple(lines.values())) if lines else None
 
 
-def telling_lines(output: str) -> list[str]:
-    """The lines of `output` that say best what went wrong, the best first."""
+def specific_lines(output: str) -> list[str]:
+    """Return the lines of `output` that best say what went wrong, best first."""
     if len(output) > 2 * _READ:
         output = output[:_READ] + "\n" + output[-_READ:]
     lines = [
         bare
         for line in _ANSI.sub("", output).splitlines()
-        if (bare := line.strip(" \t│┃|>*✖×✗⨯")) and len(bare) <= _LONGEST and not _SAYS_NOTHING.search(bare)
+        if (bare := line.strip(" \t│┃|>*✖×✗⨯")) and len(bare) <= _LONGEST and not _GENERIC.search(bare)
     ]
-    found: dict[str, None] = {}
-    for pattern in _TELLING:
+    best: dict[str, None] = {}
+    for pattern in _SPECIFIC:
         for index, line in enumerate(lines):
             if pattern.search(line):
-                if line.endswith(":") and index + 1 < len(lines):  # what it is stands below
+                if line.endswith(":") and index + 1 < len(lines):  # the reason is on the next line
                     line = f"{line} {lines[index + 1]}"
-                found.setdefault(line)
-            if len(found) >= MOST_LINES:
-                return list(found)
-    return list(found) or [line for line in lines if len(line.split()) >= 5][-2:]
+                best.setdefault(line)
+            if len(best) >= MOST_LINES:
+                return list(best)
+    return list(best) or [line for line in lines if len(line.split()) >= 5][-2:]
 
 
-def normal(line: str) -> Line:
-    """Paths, numbers, times, addresses and names are out of the words."""
+def normalise(line: str) -> ErrorLine:
+    """Take paths, numbers, times, addresses and names out of the words of a line."""
     names: dict[str, None] = {}
     line = _SHELL.sub("", _TIME.sub(" ", _HEX.sub(" ", _URL.sub(" <url> ", _REMOTE.sub(" <url> ", line)))))
 
-    def quoted(found: re.Match[str]) -> str:
-        text = next(group for group in found.groups() if group is not None)
+    def quoted(match: re.Match[str]) -> str:
+        text = next(group for group in match.groups() if group is not None)
         if _PATH.fullmatch(text) and not (text.count("/") == 1 and text.startswith("@")):
             names.update(dict.fromkeys(_file(text)))
             return " <path> "
         names.update(dict.fromkeys(f'"{name}' for name in _named(text)))
         return " <name> "
 
-    def path(found: re.Match[str]) -> str:
-        names.update(dict.fromkeys(_file(found[0])))
+    def path(match: re.Match[str]) -> str:
+        names.update(dict.fromkeys(_file(match[0])))
         return " <path> "
 
     line = _NUMBER.sub(" ", _PATH.sub(path, _QUOTED.sub(quoted, line)))
@@ -138,11 +138,11 @@ def normal(line: str) -> Line:
             names.setdefault(token.lower())
             token = "<name>"
         words.append(token.lower())
-    return Line(" ".join(words)[:_LONGEST], frozenset(list(names)[:MOST_NAMES]))
+    return ErrorLine(" ".join(words)[:_LONGEST], frozenset(list(names)[:MOST_NAMES]))
 
 
 def _named(text: str) -> Iterator[str]:
-    """A quoted text that is a name, or the names in one that is more."""
+    """Yield a quoted text that is one name, or the names in a longer one."""
     text = _VERSION.sub("", text.strip()).strip()
     if 1 < len(text) <= 60 and not re.search(r"\s", text) and re.search(r"[^\W\d_]", text):
         yield text.lower()
@@ -153,11 +153,11 @@ def _named(text: str) -> Iterator[str]:
 
 
 def _file(path: str) -> Iterator[str]:
-    """Of a path only the file's own name, and the test in it."""
-    place, _, test = path.partition("::")
+    """Yield the file name of a path without its folders, and the name of the test in it."""
+    file, _, test = path.partition("::")
     if test:
         yield "/" + re.sub(r"\[.*", "", test.rpartition("::")[2]).lower()
-    name = re.sub(r"[:(]\d.*$", "", place).replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = re.sub(r"[:(]\d.*$", "", file).replace("\\", "/").rstrip("/").rpartition("/")[2]
     if "." in name.strip(".") and not re.search(r"\d{3,}", name):
         yield f"/{name.lower()}"
 
@@ -168,30 +168,30 @@ def head_of(command: str) -> str:
     return heads[-1] if heads else ""
 
 
-def likeness(one: Failure, other: Failure) -> float:
-    """From 0 to 1: of the line that both have something like, the most telling counting most."""
+def similarity(one: Failure, other: Failure) -> float:
+    """Return from 0 to 1 how similar the two most similar lines are; less specific lines count less."""
     best = max(
-        _lines_alike(mine, theirs) * (1.0 - _LATER * (place + its_place))
-        for place, mine in enumerate(one.lines)
-        for its_place, theirs in enumerate(other.lines)
+        _line_similarity(mine, theirs) * (1.0 - _LATER * (rank + other_rank))
+        for rank, mine in enumerate(one.lines)
+        for other_rank, theirs in enumerate(other.lines)
     )
     if not (one.head and other.head) or one.head == other.head:
         return best
     return best * (0.96 if one.head.partition(" ")[0] == other.head.partition(" ")[0] else 0.85)
 
 
-_LATER = 0.05  # that each place down the list costs
+_LATER = 0.05  # lost per rank down the list
 _PLAIN = frozenset(
     "error fatal failed <name> <path> <url> in at of the a an is to e assert assertionerror err exception fail for and or"
     " not be that it".split()
 )
 
 
-def _lines_alike(one: Line, other: Line) -> float:
-    """The words must agree, and so must what they speak of."""
+def _line_similarity(one: ErrorLine, other: ErrorLine) -> float:
+    """Return how similar two lines are: both their words and the names in them must agree."""
     a, b = set(one.words.split()), set(other.words.split())
     words = len(a & b) / len(a | b)
-    if words < _LEAST:
+    if words < _MIN_SHARED:
         return 0.0
     mine, theirs = _strong(one), _strong(other)
     if mine and theirs:
@@ -199,15 +199,15 @@ def _lines_alike(one: Line, other: Line) -> float:
         same = 0.6 * shared / min(_weight(mine), _weight(theirs)) + 0.4 * shared / _weight(mine | theirs)
     elif mine or theirs:
         same = 0.4
-    else:  # nothing is named: the words must be many to be sure, unless it is the same file
+    else:  # no names: many words must agree, or the file must be the same
         same = len((a & b) - _PLAIN) / 4 + (0.3 if one.names & other.names else 0.0)
     return words * (0.3 + 0.7 * min(same, 1.0))
 
 
-_LEAST = 0.4
+_MIN_SHARED = 0.4  # share of the words that two lines must have in common
 
 
-def _strong(line: Line) -> set[str]:
+def _strong(line: ErrorLine) -> set[str]:
     return {name for name in line.names if name[0] != "/"}
 
 
@@ -220,4 +220,5 @@ def as_data(failure: Failure) -> dict[str, Any]:
 
 
 def failure_from(data: Mapping[str, Any]) -> Failure:
-    return Failure(str(data["head"]), tuple(Line(words, frozenset(names)) for words, names in data["lines"]))
+    lines = tuple(ErrorLine(words, frozenset(names)) for words, names in data["lines"])
+    return Failure(str(data["head"]), lines)

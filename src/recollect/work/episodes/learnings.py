@@ -1,4 +1,4 @@
-"""What sessions have taught: what a file is for, which error is common, which way of working works."""
+"""Learnings from many sessions: what a file is for, which errors are common, which workflows succeed."""
 
 import re
 from collections import Counter
@@ -10,8 +10,8 @@ from recollect.work.episodes.patterns import WORKFLOW
 from recollect.work.episodes.record import clean
 
 FILE_PURPOSE, COMMON_ERROR, WORKFLOW_LEARNT = "file_purpose", "common_error", "workflow"
-OFTEN = 3
-_HEAD = 4000  # characters of a file in which it says what it is
+OFTEN = 3  # times from which something is a learning
+_HEAD = 4000  # characters of a file that are searched for its purpose
 _DOC = (
     re.compile(r'^(?:#![^\n]*\n)?(?:\s*#[^\n]*\n)*\s*[rR]?"""\s*(.+?)(?:\n\s*\n|""")', re.DOTALL),
     re.compile(r"^\s*/\*\*?\s*(.+?)\*/", re.DOTALL),
@@ -21,11 +21,11 @@ _DOC = (
 
 
 def purpose_of(text: str) -> str:
-    """What a file says of itself at its beginning; "" where it does not."""
+    """Return the first sentence of a file's leading docstring or comment, or "" if it has none."""
     for pattern in _DOC:
-        if found := pattern.match(text[:_HEAD]):
-            said = re.sub(r"^\s*(?://[/!]?|#+|--|;;|\*+)\s?", "", found[1], flags=re.MULTILINE)
-            sentence = re.split(r"(?<=[.!?])\s", " ".join(said.split()), maxsplit=1)[0]
+        if match := pattern.match(text[:_HEAD]):
+            comment = re.sub(r"^\s*(?://[/!]?|#+|--|;;|\*+)\s?", "", match[1], flags=re.MULTILINE)
+            sentence = re.split(r"(?<=[.!?])\s", " ".join(comment.split()), maxsplit=1)[0]
             if len(sentence) >= 12 and not re.match(
                 r"(?i)copyright|spdx|licen|vim:|-\*-|eslint|@ts-|coding", sentence
             ):
@@ -34,49 +34,49 @@ def purpose_of(text: str) -> str:
 
 
 def file_purposes(root: Path | None, tasks: Sequence[Task]) -> Iterator[Learning]:
-    """Of files that came up in several tasks: what they say they are, and what they were touched for."""
+    """Yield, for files used in several tasks, what they say about themselves and which tasks used them."""
     uses: dict[str, list[Task]] = {}
     for task in tasks:
         for path in task.files:
             uses.setdefault(path, []).append(task)
-    for path, those in uses.items():
-        if len(those) < OFTEN:
+    for path, users in uses.items():
+        if len(users) < OFTEN:
             continue
-        said = purpose_of(_head(root / path)) if root is not None else ""
+        purpose = purpose_of(_head(root / path)) if root is not None else ""
         data = {
             "path": path,
-            "says": said,
-            "tasks": [task.description for task in those[:3]],
-            "times": len(those),
+            "says": purpose,
+            "tasks": [task.description for task in users[:3]],
+            "times": len(users),
         }
-        yield Learning(FILE_PURPOSE, path, data, 0.8 if said else 0.5, those[0].session)
+        yield Learning(FILE_PURPOSE, path, data, 0.8 if purpose else 0.5, users[0].session)
 
 
 def _head(path: Path) -> str:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(_HEAD)
-    except (OSError, ValueError):  # it has gone, or was never in this folder
+    except (OSError, ValueError):  # deleted, or in another folder
         return ""
 
 
-class Errors:
-    """Counts failures that are the same but for what changes from run to run."""
+class ErrorCounts:
+    """Counts failures that are equal except for what changes from run to run."""
 
     def __init__(self) -> None:
         self._times: Counter[str] = Counter()
         self._last: dict[str, Execution] = {}
 
-    def see(self, executions: Iterable[Execution]) -> None:
-        for each in executions:
-            failure = (each.result or {}).get("failure")
-            if failure and not each.success:
+    def add(self, executions: Iterable[Execution]) -> None:
+        for execution in executions:
+            failure = (execution.result or {}).get("failure")
+            if failure and not execution.success:
                 name = f"{failure['head'].partition(' ')[0]}: {failure['lines'][0][0]}"
                 self._times[name] += 1
-                self._last[name] = each
+                self._last[name] = execution
 
     def learnings(self, known: dict[str, int]) -> Iterator[Learning]:
-        """`known` says how often each had been seen before."""
+        """Yield a learning per failure; `known` has the count of earlier occurrences by name."""
         for name, times in self._times.items():
             total, last = times + known.get(name, 0), self._last[name]
             data = {"error": last.error, "command": last.parameters.get("command"), "times": total}
@@ -84,7 +84,7 @@ class Errors:
 
 
 def workflows(patterns: Iterable[Pattern], session: str) -> Iterator[Learning]:
-    for each in patterns:
-        if each.kind == WORKFLOW and each.count >= OFTEN:
-            data = {"steps": each.data["steps"], "times": each.count}
-            yield Learning(WORKFLOW_LEARNT, each.name[:200], data, each.confidence, session)
+    for pattern in patterns:
+        if pattern.kind == WORKFLOW and pattern.count >= OFTEN:
+            data = {"steps": pattern.data["steps"], "times": pattern.count}
+            yield Learning(WORKFLOW_LEARNT, pattern.name[:200], data, pattern.confidence, session)

@@ -1,6 +1,6 @@
-"""Calls and their answers become rows: what ran, on which files, and how it ended. Pure.
+"""Turn tool calls and their results into rows: what ran, on which files, and how it ended. Pure functions.
 
-Nothing of a model's answer is kept, nor the text of a file, nor the output of a tool: only sizes, digests and shapes.
+Model answers, file contents and tool output are never stored, only their sizes, digests and shapes.
 """
 
 import hashlib
@@ -30,15 +30,15 @@ from recollect.work.transcripts.tools import (
     paths_of,
 )
 
-LONGEST_VALUE = 200  # characters of a value; of a longer one only its size is kept
+LONGEST_VALUE = 200  # characters of a value; only the size of a longer one is stored
 LONGEST_COMMAND = 600
 LONGEST_ERROR = 200
 LONGEST_SUMMARY = 160
-_PENDING = 64  # calls that wait for their answer
+_PENDING = 64  # calls without a result so far
 _MOST_VALUES = 20
 _DEPTH = 3
 
-# Hold the text of a file, whatever their length.
+# Parameters that hold file contents or prose, whatever their length.
 _TEXTS = frozenset(
     "content contents new_string old_string new_str old_str newString oldString file_text new_source old_source"
     " code_edit text patch patchText prompt code body data diff insert_text snippet instructions"
@@ -79,19 +79,19 @@ _CHECKERS = re.compile(
 )
 
 
-class Pairing:
-    """Watches the events of one session go by and pairs calls with their answers."""
+class CallPairing:
+    """Pairs the tool calls of one session with their results."""
 
     def __init__(self, session: str, root: str = "") -> None:
         self._session = session
         self._root = root
         self._calls: dict[str, Event] = {}
-        self.known: set[str] = set()  # keys of what is in the store already
+        self.known: set[str] = set()  # keys that are in the store already
 
-    def see(self, event: Event, now: datetime) -> tuple[Execution, list[Touch]] | None:
-        """What ran, once its answer is there and unless it is known. Its key is the same whenever it is told again."""
+    def add(self, event: Event, now: datetime) -> tuple[Execution, list[Touch]] | None:
+        """Return the execution that `event` completes, unless it is known. Its key is the same in every reading."""
         if is_ours(event):
-            return None  # the server records its own tools, whether the host has hooks or not
+            return None  # the MCP server records its own tools, with or without hooks
         if event.is_call:
             self._calls[event.call] = event
             if len(self._calls) > _PENDING:
@@ -104,7 +104,7 @@ class Pairing:
 
 
 def event_key(session: str, call: Event) -> str:
-    """A host's own name for the call, where it has one: its record and its hooks agree on that, and on little else."""
+    """Return a key from the host's own id of the call, if any: its transcript and its hooks agree on little else."""
     name = call.call or f"{call.agent}\0{call.order}"
     return hashlib.sha256(f"{session}\0{name}".encode("utf-8", "replace")).hexdigest()[:24]
 
@@ -112,65 +112,67 @@ def event_key(session: str, call: Event) -> str:
 def executed(
     call: Event, answer: Event, session: str, key: str, now: datetime, root: str = ""
 ) -> tuple[Execution, list[Touch]]:
-    """`root` is the project's folder: files in it are named from there."""
+    """Return the row of a call and those of its files, with paths relative to `root`, the project's folder."""
     at = call.at or answer.at or now
     line = command_of(call)
-    bad = _went_wrong(call, answer, line)
-    touches = list(_touches(call, line, key, at, session, not bad, root))
-    changed = [each.path for each in touches if each.operation in (Operation.EDIT, Operation.WRITE)]
+    has_failed = _has_failed(call, answer, line)
+    touches = list(_touches(call, line, key, at, session, not has_failed, root))
+    changed = [touch.path for touch in touches if touch.operation in (Operation.EDIT, Operation.WRITE)]
     execution = Execution(
         key,
         at,
         session,
         clean(call.tool, 80) or "unnamed",
         bounded(call.input),
-        not bad,
-        result=_shape(call, answer, line, changed, bad),
-        error=_error(answer.text, line is None) if bad else None,
-        duration_ms=_took(call, answer),
+        not has_failed,
+        result=_shape(call, answer, line, changed, has_failed),
+        error=_error(answer.text, line is None) if has_failed else None,
+        duration_ms=_duration_ms(call, answer),
     )
     return execution, touches
 
 
-def _went_wrong(call: Event, answer: Event, line: str | None) -> bool:
+def _has_failed(call: Event, answer: Event, line: str | None) -> bool:
     if line is not None:
         if answer.failed is False and "|" not in line:
-            return False  # what a pipe hides is all there is to look for, and taking a command apart costs
-        told = failed(answer, parse(line))
-        return bool(answer.failed) if told is None else told
+            return False  # only a pipe can hide a failure, and parsing the command is slow
+        verdict = failed(answer, parse(line))
+        return bool(answer.failed) if verdict is None else verdict
     return bool(answer.failed) or bool(_REFUSED.search(answer.text[:300]))
 
 
-def _took(call: Event, answer: Event) -> int | None:
+def _duration_ms(call: Event, answer: Event) -> int | None:
     if call.at is None or answer.at is None or answer.at <= call.at:
-        return None  # hooks tell both at once
+        return None  # hooks report call and result at once
     return int((answer.at - call.at).total_seconds() * 1000)
 
 
 def _error(text: str, of_editor: bool) -> str:
-    """The line that says what went wrong. Editors quote the text they did not find, which is a piece of a file."""
+    """Return the line that says what went wrong. Editors quote text of the file, so their quotes are removed."""
     lines = (line.strip() for line in text[:4000].splitlines())
-    told = telling_line(text) or next((line for line in lines if line), "no reason given")
-    return clean(re.sub(r"`[^`]*(?:`|$)", "`…`", told) if of_editor else told, LONGEST_ERROR)
+    reason = telling_line(text) or next((line for line in lines if line), "no reason given")
+    return clean(re.sub(r"`[^`]*(?:`|$)", "`…`", reason) if of_editor else reason, LONGEST_ERROR)
 
 
-def _shape(call: Event, answer: Event, line: str | None, changed: list[str], bad: bool) -> dict[str, Any]:
-    """What came back, without what it was."""
+def _shape(
+    call: Event, answer: Event, line: str | None, changed: list[str], has_failed: bool
+) -> dict[str, Any]:
+    """Return the shape of a result: sizes, files, exit code, failure; never its text."""
     text = answer.text
     shape: dict[str, Any] = {"chars": answer.size or len(text), "lines": text.count("\n") + bool(text)}
-    if (found := _EXIT.search(text[:200]) or _EXIT.search(text[-200:])) is not None:
-        shape["exit"] = int(found[1])
+    if (code := _EXIT.search(text[:200]) or _EXIT.search(text[-200:])) is not None:
+        shape["exit"] = int(code[1])
     if changed:
         shape["files"] = changed[:20]
         if (renamed := rename_in(call)) is not None:
             shape["rename"] = list(renamed)
-    if bad and line is not None and (failure := failure_of(text, line)) is not None:
+    if has_failed and line is not None and (failure := failure_of(text, line)) is not None:
         shape["failure"] = as_data(failure)
     return shape
 
 
 def bounded(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tool was called with, as it may be kept: redacted, short, and of texts only how much there was."""
+    """Return tool parameters as they may be stored: redacted and short, with only the size of texts."""
     return {
         str(name)[:60]: _value(str(name), value, _DEPTH) for name, value in list(given.items())[:_MOST_VALUES]
     }
@@ -181,12 +183,12 @@ def _value(name: str, value: Any, depth: int) -> Any:
         return value
     if isinstance(value, str):
         if name in _COMMANDS and not value.startswith("apply_patch"):
-            return command_kept(value)
+            return stored_command(value)
         if name in _TEXTS or len(value) > LONGEST_VALUE or "\n" in value:
             return sized(value)
         return clean(value, LONGEST_VALUE)
     if isinstance(value, list | tuple) and name in _COMMANDS:
-        return command_kept(shlex.join(map(str, value)))
+        return stored_command(shlex.join(map(str, value)))
     if depth == 0:
         return sized(json.dumps(value, default=str))
     if isinstance(value, Mapping):
@@ -200,23 +202,23 @@ def _value(name: str, value: Any, depth: int) -> Any:
 
 
 def sized(text: str) -> dict[str, Any]:
-    """How much there was, and a mark by which the same text is known again."""
-    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    return {"chars": len(text), "lines": text.count("\n") + bool(text), "digest": mark}
+    """Return the size of a text and a digest by which equal texts are recognised."""
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    return {"chars": len(text), "lines": text.count("\n") + bool(text), "digest": digest}
 
 
-def command_kept(command: str) -> str:
-    """On one line, without the files written into it."""
-    told = _HEREDOC.sub(lambda found: f"{found[1]} …{len(found[3])} characters… {found[2]}", command)
-    return clean(told, LONGEST_COMMAND)
+def stored_command(command: str) -> str:
+    """Return a command on one line, without the contents of here-documents."""
+    short = _HEREDOC.sub(lambda match: f"{match[1]} …{len(match[3])} characters… {match[2]}", command)
+    return clean(short, LONGEST_COMMAND)
 
 
 def clean(text: str, longest: int) -> str:
-    """One line without secrets. Redacted before it is cut: half a secret would not be known for one."""
+    """Return a text as one line without secrets. It is redacted before it is cut, because half a secret is not found."""
     return _redacted(" ".join(whole(text[: 8 * longest]).split()))[:longest]
 
 
-@lru_cache(maxsize=4096)  # paths, names and commands come again and again
+@lru_cache(maxsize=4096)  # paths, names and commands repeat often
 def _redacted(text: str) -> str:
     return redact(text)[0] if len(text) > 3 else text
 
@@ -237,7 +239,7 @@ def _touches(
             f"{key}.{number}",
             at,
             session,
-            place(path, root, call.cwd),
+            project_path(path, root, call.cwd),
             operation,
             success,
             lines=lines,
@@ -257,7 +259,7 @@ def _files(call: Event, line: str | None) -> Iterator[tuple[str, Operation, tupl
 
 def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
     span = given.get("view_range") or given.get("line_range")
-    if isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(each, int) for each in span):
+    if isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(end, int) for end in span):
         return int(span[0]), int(span[1])
     first = given.get("offset", given.get("start_line", given.get("insert_line")))
     size = given.get("limit")
@@ -270,7 +272,7 @@ def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | None]]:
-    """Files that a command line reads, searches, checks or fills."""
+    """Yield the files that a command line reads, searches, checks or writes."""
     if ">" in line or "sed -i" in line:
         for path in parse(line).writes:
             yield path, Operation.WRITE, None
@@ -293,7 +295,7 @@ def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | Non
         if operation is None:
             continue
         bare = [word.strip("'\"") for word in words[1:]]
-        span = next((found for word in bare if (found := _LINES.match(word))), None)
+        span = next((match for word in bare if (match := _LINES.match(word))), None)
         for word in bare:
             name = word.partition("::")[0]
             if (
@@ -305,8 +307,8 @@ def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | Non
                 yield name, operation, (int(span[1]), int(span[2])) if span else None
 
 
-def place(path: str, root: str, cwd: str = "") -> str:
-    """`path` as the project sees it."""
+def project_path(path: str, root: str, cwd: str = "") -> str:
+    """Return `path` relative to the project's folder, if it is inside."""
     path = clean(path.removeprefix("./"), 300)
     for folder in (root, cwd):
         if folder and path.startswith(folder.rstrip("/") + "/"):
@@ -315,25 +317,25 @@ def place(path: str, root: str, cwd: str = "") -> str:
 
 
 def summary_of(call: Event) -> str | None:
-    """What an edit came to, without its text: how many lines, and what is defined there."""
+    """Return a summary of an edit without its text: how many lines, and what is defined there."""
     old, new = _text(call.input, _OLD), _text(call.input, _NEW)
     if new is None:
         patch = _text(call.input, ("input", "patch", "patchText", "command"))
         if patch is None or "*** Begin Patch" not in patch:
             return None
         lines = patch.splitlines()
-        old = "\n".join(each[1:] for each in lines if each.startswith("-"))
-        new = "\n".join(each[1:] for each in lines if each.startswith("+"))
+        old = "\n".join(line[1:] for line in lines if line.startswith("-"))
+        new = "\n".join(line[1:] for line in lines if line.startswith("+"))
     if (renamed := rename_in(call)) is not None:
         return clean(f"{renamed[0]} renamed {renamed[1]}", LONGEST_SUMMARY)
-    added, gone = set(new.splitlines()), set((old or "").splitlines())
-    told = f"+{len(added - gone)} −{len(gone - added)} lines"
+    added, removed = set(new.splitlines()), set((old or "").splitlines())
+    size = f"+{len(added - removed)} −{len(removed - added)} lines"
     defined = list(dict.fromkeys(_DEFINED.findall(new)))[:3]
-    return clean(f"{told} ({', '.join(defined)})" if defined else told, LONGEST_SUMMARY)
+    return clean(f"{size} ({', '.join(defined)})" if defined else size, LONGEST_SUMMARY)
 
 
 def rename_in(call: Event) -> tuple[str, str] | None:
-    """Where an edit does nothing but put one identifier in the place of another."""
+    """Return the old and new identifier of an edit that only renames one, else None."""
     old, new = _text(call.input, _OLD), _text(call.input, _NEW)
     if not old or not new or len(old) > 20_000:
         return None

@@ -1,4 +1,4 @@
-"""A queue that takes what happened without waiting, and a thread that writes it down."""
+"""A bounded queue with a background thread that writes batches, so that recording never waits."""
 
 import logging
 import threading
@@ -10,20 +10,20 @@ from recollect.errors import RecollectError
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 20_000
+MAX_QUEUED = 20_000
 _BATCH = 1000
-_GATHERING = 0.05  # seconds in which a batch fills up
+_BATCH_SECONDS = 0.05  # that the thread waits for a batch to fill
 
 Item = TypeVar("Item")
 
 
 class Recorder(Generic[Item]):
-    """What comes while the queue is full is dropped, and counted. The thread begins with the first item."""
+    """Items put while the queue is full are dropped and counted. The first item starts the thread."""
 
-    def __init__(self, write: Callable[[Sequence[Item]], None], most: int = MOST_WAITING) -> None:
+    def __init__(self, write: Callable[[Sequence[Item]], None], max_queued: int = MAX_QUEUED) -> None:
         self._write = write
-        self._most = most
-        self._waiting: deque[Item] = deque()
+        self._max_queued = max_queued
+        self._queue: deque[Item] = deque()
         self._busy = False
         self._closed = False
         self._turn = threading.Condition()
@@ -31,26 +31,26 @@ class Recorder(Generic[Item]):
         self.dropped = 0
 
     def put(self, item: Item) -> bool:
-        """Whether there was room. Returns at once."""
+        """Queue `item` and return at once; return False if the queue was full or closed."""
         with self._turn:
-            if self._closed or len(self._waiting) >= self._most:
+            if self._closed or len(self._queue) >= self._max_queued:
                 self.dropped += 1
                 return False
-            self._waiting.append(item)
+            self._queue.append(item)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="recollect-episodes", daemon=True)
                 self._thread.start()
-            elif len(self._waiting) == 1:
+            elif len(self._queue) == 1:
                 self._turn.notify_all()
         return True
 
     def flush(self) -> None:
-        """Until everything that was put is written."""
+        """Wait until everything queued so far is written."""
         with self._turn:
-            self._turn.wait_for(lambda: not self._waiting and not self._busy)
+            self._turn.wait_for(lambda: not self._queue and not self._busy)
 
     def close(self) -> None:
-        """Write what waits, and take no more."""
+        """Write what is queued and accept no more items."""
         with self._turn:
             self._closed = True
             self._turn.notify_all()
@@ -62,18 +62,18 @@ class Recorder(Generic[Item]):
             with self._turn:
                 self._busy = False
                 self._turn.notify_all()
-                self._turn.wait_for(lambda: bool(self._waiting) or self._closed)
-                if not self._waiting:
+                self._turn.wait_for(lambda: bool(self._queue) or self._closed)
+                if not self._queue:
                     return
                 self._busy = True
-                if len(self._waiting) < _BATCH and not self._closed:
-                    self._turn.wait_for(lambda: self._closed, timeout=_GATHERING)
-                batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+                if len(self._queue) < _BATCH and not self._closed:
+                    self._turn.wait_for(lambda: self._closed, timeout=_BATCH_SECONDS)
+                batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
             try:
                 self._write(batch)
-            except RecollectError as error:  # a busy or read-only store: the host goes on
+            except RecollectError as error:  # a busy or read-only store must not stop the host
                 self.dropped += len(batch)
                 logger.warning("%d episodes were not recorded: %s", len(batch), error.message)
-            except Exception:  # whatever a caller has put in: the thread must live on
+            except Exception:  # a caller may queue anything; the thread must survive it
                 self.dropped += len(batch)
                 logger.exception("%d episodes were not recorded", len(batch))

@@ -1,7 +1,7 @@
-"""SQL that people write, over the six tables: it may read them and nothing else, and not for long.
+"""SQL queries by users over the six episode tables: read-only, with limits of time and memory.
 
-It runs in a process of its own, for DuckDB's limits have holes: one call of a function that makes a long text minds
-neither the limit of memory nor an interrupt. A process can be given a limit by the system, and be ended.
+A query runs in its own process because DuckDB's limits have holes: one call of a function that builds a long text
+ignores both the memory limit and an interrupt. The operating system can limit and kill a process.
 """
 
 import contextlib
@@ -19,19 +19,21 @@ from typing import Any
 import recollect.model as m
 from recollect.errors import RecollectError, Refused
 from recollect.store.episode_rows import TABLES
-from recollect.work.episodes.columns import need_duckdb
+from recollect.work.episodes.tables import need_duckdb
 
 MOST_ROWS = 1000
 SECONDS = 10.0
-_LOADING = 60.0  # seconds that loading, which is ours, may take beside
-_ROOM = 1024 * 1024 * 1024  # bytes of addresses that a query may take beside what is there, threads and all
+_LOADING = 60.0  # more seconds for loading the rows, which does not count as the query's time
+_ROOM = (
+    1024 * 1024 * 1024
+)  # bytes of address space for a query, threads included, beyond what is mapped already
 _TOO_LONG, _TOO_LARGE, _WRONG = "too long", "too large", "wrong"
 _GAP = r"(?:\s|--[^\n]*|/\*(?>.*?\*/)|(?!))*+"  # spaces and comments
 _EXPLAIN = re.compile(rf"^{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b|\([^)]*\))?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SqlResult:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     note: str = ""  # what is not shown, and why
@@ -39,10 +41,10 @@ class Table:
 
 def select(
     database: Path, user_id: str, project_id: str | None, query: str, *, seconds: float = SECONDS
-) -> Table:
-    """The answer to one query. Raises `Refused` for anything but reading, and for what takes too long or too much."""
-    _refuse_other_than_reading(query)
-    asked = {
+) -> SqlResult:
+    """Run one query. Raise `Refused` for anything but reading, and for a query that takes too much time or memory."""
+    _refuse_writes(query)
+    request = {
         "database": str(database),
         "user_id": user_id,
         "project_id": project_id,  # None = all projects
@@ -52,47 +54,45 @@ def select(
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "recollect.work.episodes.sql"],
-            input=json.dumps(asked).encode(),
+            input=json.dumps(request).encode(),
             capture_output=True,
             timeout=seconds + _LOADING,
             check=False,
         )
-        told = json.loads(done.stdout)
+        reply = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        told = {"failed": _TOO_LONG}
-    except ValueError:  # it ended without a word
-        told = _last_words(done.returncode, done.stderr)
-    if "failed" in told:
-        raise _refusal(told, seconds)
-    shown = tuple(tuple(row) for row in told["rows"])
-    note = (
-        f"Only the first {MOST_ROWS:,} rows are shown; a LIMIT or WHERE says which." if told["more"] else ""
-    )
-    return Table(tuple(told["columns"]), shown, note)
+        reply = {"failed": _TOO_LONG}
+    except ValueError:  # the process ended without a reply
+        reply = _crash(done.returncode, done.stderr)
+    if "failed" in reply:
+        raise _refusal(reply, seconds)
+    rows = tuple(tuple(row) for row in reply["rows"])
+    note = f"Only the first {MOST_ROWS:,} rows are shown. Use LIMIT or WHERE." if reply["more"] else ""
+    return SqlResult(tuple(reply["columns"]), rows, note)
 
 
-def _last_words(code: int, errors: bytes) -> dict[str, str]:
-    if code == 1:  # Python says why
+def _crash(code: int, errors: bytes) -> dict[str, str]:
+    if code == 1:  # a Python traceback has the reason
         return {"failed": _WRONG, "reason": errors.decode("utf-8", "replace").strip().rpartition("\n")[2]}
-    return {"failed": _TOO_LONG if code == _ENDED else _TOO_LARGE}
+    return {"failed": _TOO_LONG if code == _TIMED_OUT else _TOO_LARGE}
 
 
-def _refusal(told: dict[str, str], seconds: float) -> Refused:
-    if told["failed"] == _TOO_LONG:
+def _refusal(reply: dict[str, str], seconds: float) -> Refused:
+    if reply["failed"] == _TOO_LONG:
         return Refused(
-            f"The query took more than {seconds:g} seconds and was stopped.", "Ask for less: a WHERE helps."
+            f"The query took more than {seconds:g} seconds and was stopped.", "Narrow it with a WHERE."
         )
-    if told["failed"] == _TOO_LARGE:
+    if reply["failed"] == _TOO_LARGE:
         return Refused(
-            "The query needed more memory than it may have.", "Ask for less: fewer columns, or a WHERE."
+            "The query needed more memory than it may use.", "Select fewer columns, or add a WHERE."
         )
     return Refused(
-        f"That query cannot be answered: {told['reason']}",
+        f"The query failed: {reply['reason']}",
         f"The tables are {', '.join(TABLES)}; `DESCRIBE tool_executions` shows the columns of one.",
     )
 
 
-def _refuse_other_than_reading(query: str) -> None:
+def _refuse_writes(query: str) -> None:
     need_duckdb()
     import duckdb
 
@@ -100,25 +100,23 @@ def _refuse_other_than_reading(query: str) -> None:
         statements = duckdb.extract_statements(query)
         if (
             statements and statements[0].type == duckdb.StatementType.EXPLAIN
-        ):  # with ANALYZE it runs what it explains
+        ):  # EXPLAIN ANALYZE runs the statement
             statements = duckdb.extract_statements(_explained(query))
     except duckdb.Error as error:
         raise _refusal({"failed": _WRONG, "reason": _first_line(error)}, 0) from error
-    except TypeError as error:  # DuckDB takes half a character for no text at all
-        raise Refused(
-            "The query is not text in UTF-8.", "Write it again, without what is no character."
-        ) from error
+    except TypeError as error:  # DuckDB does not accept a lone surrogate
+        raise Refused("The query is not valid UTF-8.", "Remove the invalid characters.") from error
     if len(statements) != 1:
-        raise Refused(f"{len(statements)} statements were given.", "Give one query.")
+        raise Refused(f"Expected one statement, got {len(statements)}.", "Give one query.")
     if statements[0].type != duckdb.StatementType.SELECT:
         raise Refused(
-            f"{statements[0].type.name} is not allowed: history can only be read.",
+            f"{statements[0].type.name} is not allowed: history is read-only.",
             "Use SELECT, WITH, DESCRIBE, SHOW, SUMMARIZE or EXPLAIN.",
         )
 
 
 def _explained(query: str) -> str:
-    """What an EXPLAIN is about; other queries as they are."""
+    """Return the query inside an EXPLAIN, or the query itself."""
     return _EXPLAIN.sub("", query)
 
 
@@ -126,15 +124,15 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:300]
 
 
-_ENDED = 3  # the exit code of a process that ran out of time
+_TIMED_OUT = 3  # exit code of a process that ran out of time
 
 
 def main() -> None:
-    """The other process: one question on standard input, one answer on standard output."""
-    asked = json.load(sys.stdin)
-    json.dump(_answer(**asked), sys.stdout)
+    """Run in the child process: read one request from standard input and write one reply to standard output."""
+    request = json.load(sys.stdin)
+    json.dump(_answer(**request), sys.stdout)
     sys.stdout.flush()
-    os._exit(0)  # nothing is left to tidy up, and threads may be at work
+    os._exit(0)  # threads may still run, and there is nothing to clean up
 
 
 def _answer(
@@ -144,18 +142,18 @@ def _answer(
 
     from recollect.store.keys import find_key
     from recollect.store.sqlite import SqliteStore
-    from recollect.work.episodes.columns import Columns
+    from recollect.work.episodes.tables import EpisodeTables
 
     try:
         store = SqliteStore(Path(database), find_key(Path(database), os.environ))
-        columns = Columns(store.episodes, user_id, project_id)
-        with _limits(seconds):  # what is constant is worked out while planning
-            needed = columns.reads(_explained(query))
-        db = columns.bring(needed)
-        db.execute("BEGIN TRANSACTION READ ONLY")  # whatever a comment may hide in an EXPLAIN
+        columns = EpisodeTables(store.episodes, user_id, project_id)
+        with _limits(seconds):  # the planner evaluates constants
+            needed = columns.columns_read(_explained(query))
+        db = columns.load(needed)
+        db.execute("BEGIN TRANSACTION READ ONLY")  # in case a comment hides a write inside an EXPLAIN
         with _limits(seconds, db):
             cursor = db.execute(query)
-            names = [each[0] for each in cursor.description or ()]
+            names = [column[0] for column in cursor.description or ()]
             rows = cursor.fetchmany(MOST_ROWS + 1)
             return {
                 "columns": names,
@@ -178,8 +176,8 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def _limits(seconds: float, db: Any = None) -> Iterator[None]:
-    """Of time and memory. A query is interrupted, and what minds no interrupt takes the process with it."""
-    timers = [threading.Timer(seconds * 1.2 + 0.5, os._exit, (_ENDED,))]
+    """Limit time and memory. A query is interrupted; one that ignores the interrupt ends the process."""
+    timers = [threading.Timer(seconds * 1.2 + 0.5, os._exit, (_TIMED_OUT,))]
     if db is not None:
         timers.append(threading.Timer(seconds, db.interrupt))
     for timer in timers:
@@ -195,13 +193,13 @@ def _limits(seconds: float, db: Any = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _memory_limit() -> Iterator[None]:
-    """What is taken now and some room; where the system cannot say so, DuckDB's own limit and the clock are left."""
+    """Allow the memory mapped now plus some room. Without such limits, DuckDB's own and the timers remain."""
     try:
         import resource
 
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (taken + _ROOM, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + _ROOM, hard))
     except (ImportError, OSError, ValueError):
         yield
         return

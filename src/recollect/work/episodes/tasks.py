@@ -1,4 +1,4 @@
-"""What a task is about, when a new one begins, and what it came to. Pure."""
+"""Pure rules for tasks: their description and intent, when a new one begins, and how one ended."""
 
 import hashlib
 import re
@@ -15,8 +15,8 @@ from recollect.work.transcripts.event import Event
 
 LONGEST = 200  # characters of a description
 TOPIC_CHANGE = 0.3  # cosine of two requests below which they are about different things
-_SAYS_ENOUGH = 3  # telling words of a request that can begin a task of its own
-_MOST_NAMED = 3  # files in an outcome
+_MIN_WORDS = 3  # distinctive words of a request that can begin a task of its own
+_MAX_FILES = 3  # named in an outcome
 
 _INTENTS = (
     (
@@ -36,90 +36,89 @@ _INTENTS = (
 _CHECK = re.compile(r"test|spec|lint|check|build|compile|tsc|mypy|ruff|clippy|vet|make")
 
 
-class Requests:
-    """Names the requests of a session as it is told: the same, whoever tells them and however often."""
+class RequestIds:
+    """Gives the requests of a session stable ids: equal from hooks and transcript, and each time they are read."""
 
     def __init__(self, session: str, begin: int) -> None:
-        """`begin` is the place of the first event told: not 0 where what came before was learnt from already."""
-        self._telling = f"{session}\0{begin}"
+        """`begin` is the order of the first event: above 0 if earlier events were processed before."""
+        self._prefix = f"{session}\0{begin}"
         self._times: Counter[str] = Counter()
 
-    def name(self, request: Event) -> str:
-        """By its words: a host's record counts what lies between two requests, its hooks do not tell all of it."""
+    def id_of(self, request: Event) -> str:
+        """Return an id made from the words: positions differ, because hooks do not report every event."""
         words = " ".join(request.text.split())
         self._times[words] += 1
-        told = f"{self._telling}\0{self._times[words]}\0{words}"
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+        key = f"{self._prefix}\0{self._times[words]}\0{words}"
+        return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def description_of(text: str) -> str:
-    """The first thing a request says."""
+    """Return the first line of a request that has words, cleaned and shortened."""
     lines = (line.strip(" #*->\t") for line in text.splitlines())
     return clean(next((line for line in lines if re.search(r"\w{2}", line)), text), LONGEST)
 
 
-def says_enough(text: str) -> bool:
-    """Whether it can be told what it is about: "yes, go on" begins nothing."""
-    return len(telling_words(text)) >= _SAYS_ENOUGH
+def is_specific(text: str) -> bool:
+    """Return whether a request says what it is about; "yes, go on" does not and begins no task."""
+    return len(telling_words(text)) >= _MIN_WORDS
 
 
 def intent_of(description: str) -> Intent | None:
-    """By its words, the first of them that says something; None where none does."""
-    found = [
+    """Return the intent that the words of a description express first, or None."""
+    matches = [
         (match.start(), intent)
         for intent, words in _INTENTS
         if (match := re.search(rf"\b(?:{words})", description, re.IGNORECASE))
     ]
-    fixing = [place for place, intent in found if intent is Intent.FIXING]
-    if fixing:  # "add a test for the bug" is about the bug all the same
+    if any(intent is Intent.FIXING for _, intent in matches):  # "add a test for the bug" is about the bug
         return Intent.FIXING
-    return min(found)[1] if found else None
+    return min(matches)[1] if matches else None
 
 
 def intent_from(executions: Iterable[Execution]) -> Intent | None:
-    """By what was done, where words did not say."""
-    changed = read = looked = 0
-    for each in executions:
-        shape = each.result or {}
-        changed += bool(shape.get("files"))
-        tool = each.tool.lower()
-        looked += any(word in tool for word in ("grep", "glob", "search", "find", "list", "ls"))
+    """Return the intent that the tools used express, for a task whose words express none."""
+    changed = read = searched = 0
+    for execution in executions:
+        changed += bool((execution.result or {}).get("files"))
+        tool = execution.tool.lower()
+        searched += any(word in tool for word in ("grep", "glob", "search", "find", "list", "ls"))
         read += "read" in tool or "view" in tool or "open" in tool
     if changed:
         return Intent.WRITING
-    if looked > read:
+    if searched > read:
         return Intent.EXPLORING
     return Intent.READING if read else None
 
 
 def words_of(description: str) -> str:
-    """As they are looked for."""
+    """Return the stemmed search terms of a description, as they are indexed."""
     return " ".join(dict.fromkeys(stem(word) for word in terms(description)))
 
 
-def settled(executions: Sequence[Execution]) -> tuple[Status, str]:
-    """What a task came to that nobody has declared done: completed where its last check passed or it was committed."""
+def outcome_of(executions: Sequence[Execution]) -> tuple[Status, str]:
+    """Return the status and outcome of a task nobody closed: completed if its last check passed or it was committed."""
     files: dict[str, None] = {}
     committed = False
     check: tuple[str, bool] | None = None
-    for each in executions:
-        for path in (each.result or {}).get("files", ()) if each.success else ():
+    for execution in executions:
+        for path in (execution.result or {}).get("files", ()) if execution.success else ():
             files.setdefault(path)
             committed = False
-        heads = parse(str(each.parameters.get("command") or each.parameters.get("cmd") or "")).heads
-        if any(head.startswith("git commit") for head in heads) and each.success:
+        command = execution.parameters.get("command") or execution.parameters.get("cmd") or ""
+        heads = parse(str(command)).heads
+        if any(head.startswith("git commit") for head in heads) and execution.success:
             committed = True
         elif heads and any(_CHECK.search(head) for head in heads):
-            check = (heads[-1], each.success)
+            check = (heads[-1], execution.success)
     parts = []
     if files:
         names = list(files)
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        parts.append(f"changed {', '.join(names[:_MOST_NAMED])}{more}")
+        more = f" and {len(names) - _MAX_FILES} more" if len(names) > _MAX_FILES else ""
+        parts.append(f"changed {', '.join(names[:_MAX_FILES])}{more}")
     if check:
         parts.append(f"{check[0]} {'passed' if check[1] else 'failed'} last")
     if committed:
         parts.append("committed")
     done = committed or (check is not None and check[1]) or (not files and check is None and bool(executions))
-    told = "; ".join(parts) or ("looked at, nothing changed" if executions else "")
-    return (Status.COMPLETED if done else Status.PAUSED), clean(told[:1].upper() + told[1:], 300)
+    outcome = "; ".join(parts) or ("looked at, nothing changed" if executions else "")
+    return (Status.COMPLETED if done else Status.PAUSED), clean(outcome[:1].upper() + outcome[1:], 300)

@@ -1,4 +1,4 @@
-"""DuckDB in this process over what SQLite keeps: only the columns a question reads, and only the rows it has not seen."""
+"""An in-process DuckDB over the store's episode tables. It loads only the columns a query reads, and only new rows."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "memory_limit": MEMORY,
     "threads": str(THREADS),
-    "temp_directory": "",  # nothing is written to disk, where it would lie in the clear
+    "temp_directory": "",  # never write to disk, where rows would not be encrypted
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -26,8 +26,8 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 _PLANNING = "filter_pushdown,statistics_propagation,empty_result_pullup,compressed_materialization,late_materialization"
 
 
-class Columns:
-    """The six tables of one user, in one project or in all. Usable from any thread; one question at a time."""
+class EpisodeTables:
+    """The six episode tables of one user, for one project or all. Thread-safe; queries run one at a time."""
 
     def __init__(self, shelf: EpisodeShelf, user_id: str, project_id: str | None) -> None:
         self._shelf = shelf
@@ -43,28 +43,28 @@ class Columns:
     def ask(
         self, query: str, params: Sequence[object] = (), most: int | None = None
     ) -> list[tuple[Any, ...]]:
-        """The rows, at most so many of them."""
+        """Return the rows of a query, at most `most` of them."""
         with self._lock:
-            cursor = self.bring(self.reads(query, params)).execute(query, list(params))
+            cursor = self.load(self.columns_read(query, params)).execute(query, list(params))
             return cursor.fetchall() if most is None else cursor.fetchmany(most)
 
-    def bring(self, needed: Mapping[str, Iterable[str]]) -> "DuckDBPyConnection":
-        """The connection, with these columns up to date. Nothing in it can leave the process's memory."""
+    def load(self, needed: Mapping[str, Iterable[str]]) -> "DuckDBPyConnection":
+        """Return the connection with these columns up to date. Its data never leaves the process's memory."""
         if self._db is None:
             self._db = self._opened()
         for table, names in needed.items():
-            self._bring(self._db, table, names)
+            self._load(self._db, table, names)
         return self._db
 
-    def reads(self, query: str, params: Sequence[object] = ()) -> dict[str, set[str]]:
-        """The columns of each table that `query` reads, as DuckDB itself sees it."""
+    def columns_read(self, query: str, params: Sequence[object] = ()) -> dict[str, set[str]]:
+        """Return the columns of each table that `query` reads, according to DuckDB's own plan."""
         if self._planner is None:
             self._planner = _connect()
             for table, columns in TABLES.items():
                 self._planner.execute(f"CREATE TABLE {table} ({_typed(columns)})")
                 self._planner.execute(
                     f"INSERT INTO {table} (id) VALUES (1)"
-                )  # an empty one is not even looked at
+                )  # the planner leaves empty tables out
             self._planner.execute(f"SET disabled_optimizers = '{_PLANNING}'")
             self._planner.execute("SET lock_configuration = true")
         plan = self._planner.execute(f"EXPLAIN (FORMAT json) {query}", list(params)).fetchall()
@@ -74,9 +74,9 @@ class Columns:
         return needed
 
     def close(self) -> None:
-        for each in (self._db, self._planner):
-            if each is not None:
-                each.close()
+        for connection in (self._db, self._planner):
+            if connection is not None:
+                connection.close()
         self._db = self._planner = None
 
     def _opened(self) -> "DuckDBPyConnection":
@@ -89,28 +89,28 @@ class Columns:
         db.execute("SET lock_configuration = true")
         return db
 
-    def _bring(self, db: "DuckDBPyConnection", table: str, names: Iterable[str]) -> None:
-        """Up to date, with these columns at least."""
+    def _load(self, db: "DuckDBPyConnection", table: str, names: Iterable[str]) -> None:
+        """Bring a table up to date, with at least these columns."""
         change = self._shelf.change()
         known = self._change.get(table)
         wanted = {"id", *names}
-        fresh = known is None or known[1] != change[1] or not wanted <= set(self._loaded[table])
+        reload = known is None or known[1] != change[1] or not wanted <= set(self._loaded[table])
         if table not in GROWING and known != change:
-            fresh = True
-        if fresh:
+            reload = True
+        if reload:
             wanted |= set(self._loaded[table])
             self._loaded[table] = tuple(name for name in TABLES[table] if name in wanted)
             self._last[table] = 0
-            self._begin(db, table)
+            self._create(db, table)
         self._append(db, table)
         self._change[table] = change
 
-    def _begin(self, db: "DuckDBPyConnection", table: str) -> None:
+    def _create(self, db: "DuckDBPyConnection", table: str) -> None:
         columns = TABLES[table]
         db.execute(
             f"CREATE OR REPLACE TABLE loaded.{table} ({_typed({n: columns[n] for n in self._loaded[table]})})"
         )
-        # What no query has read yet is there by name only.
+        # Columns that no query has read yet exist by name only.
         shown = ", ".join(
             name if name in self._loaded[table] else f"NULL::{kind} AS {name}"
             for name, kind in columns.items()
@@ -131,13 +131,13 @@ class Columns:
 
 
 def need_duckdb() -> None:
-    """Raises `Refused` where it is not there, or does not fit the machine."""
+    """Raise `Refused` if DuckDB is not installed or cannot be loaded on this machine."""
     try:
-        import duckdb  # noqa: F401  60 ms and 40 MB that only those pay who count
+        import duckdb  # noqa: F401  costs 60 ms and 40 MB, so it is imported only for aggregates
     except ImportError as error:
         raise Refused(
-            f"DuckDB, which counts what was done, cannot be loaded: {error}",
-            "Install Recollect again; files, tasks and fixes are looked up without it.",
+            f"DuckDB, which computes statistics over past work, cannot be loaded: {error}",
+            "Reinstall Recollect. History of files, tasks and fixes works without DuckDB.",
         ) from error
 
 
@@ -162,17 +162,17 @@ def _array(values: Sequence[Any], kind: str) -> Any:
     numbers = {"BIGINT": "i8", "BOOLEAN": "?", "DOUBLE": "f8"}[kind]
     if None not in values:
         return np.array(values, dtype=numbers)
-    there = [value is not None for value in values]
+    missing = [value is None for value in values]
     return np.ma.masked_array(
-        np.array([0 if value is None else value for value in values], dtype=numbers), mask=~np.array(there)
+        np.array([0 if value is None else value for value in values], dtype=numbers), mask=missing
     )
 
 
 def _collect(step: dict[str, Any], needed: dict[str, set[str]]) -> None:
-    told = step.get("extra_info", {})
-    table = str(told.get("Table", "")).rpartition(".")[2]
+    info = step.get("extra_info", {})
+    table = str(info.get("Table", "")).rpartition(".")[2]
     if table in TABLES:
-        read = told.get("Projections") or []
-        needed.setdefault(table, set()).update([read] if isinstance(read, str) else read)
+        columns = info.get("Projections") or []
+        needed.setdefault(table, set()).update([columns] if isinstance(columns, str) else columns)
     for child in step.get("children", []):
         _collect(child, needed)

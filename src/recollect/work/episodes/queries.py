@@ -1,4 +1,4 @@
-"""Questions about what was done before. One row is looked up in SQLite; many are counted in DuckDB."""
+"""Queries over past work. Single rows are looked up in the store; aggregates are computed in DuckDB."""
 
 import math
 from collections import Counter
@@ -12,12 +12,11 @@ from recollect.errors import EmbedderUnavailable
 from recollect.store.episode_rows import FileTotal, Owner, Pattern, Status, Task, Touch
 from recollect.store.episodes import EpisodeShelf
 from recollect.text.terms import terms
-from recollect.work.episodes.columns import Columns
+from recollect.work.episodes.tables import EpisodeTables
 from recollect.work.episodes.tasks import words_of
 
-TOGETHER = 3  # times that make an edit of two files a pair
-WITHIN = timedelta(minutes=5)  # either way
-_ALIKE = 0.35  # score from which on a task is like another
+WITHIN = timedelta(minutes=5)  # between two edits of a pair, in either order; CO_EDITS says the same
+_SIMILAR = 0.35  # lowest score of a similar task
 _CANDIDATES = 50
 
 CO_EDITS = """
@@ -71,44 +70,46 @@ class PastTask:
 
 @dataclass(frozen=True, slots=True)
 class LastWork:
-    """On a topic, newest first."""
+    """The last work on a topic, newest first."""
 
     tasks: tuple[Task, ...]
     touches: tuple[Touch, ...]
 
 
 def file_history(shelf: EpisodeShelf, owner: Owner, path: str, limit: int) -> FileHistory:
-    """By its path in the project, or by a name that only one file ends in."""
-    found = shelf.touches(owner, path=path, limit=limit)
-    if not found:
-        others = shelf.paths_ending(owner, path)
-        if len(others) == 1:
-            path, found = others[0], shelf.touches(owner, path=others[0], limit=limit)
-    return FileHistory(path, shelf.total(owner, path), tuple(found))
+    """Return the history of a file, named by its path in the project or by an ending that only one file has."""
+    touches = shelf.touches(owner, path=path, limit=limit)
+    if not touches:
+        matching = shelf.paths_ending(owner, path)
+        if len(matching) == 1:
+            path, touches = matching[0], shelf.touches(owner, path=matching[0], limit=limit)
+    return FileHistory(path, shelf.total(owner, path), tuple(touches))
 
 
-def tool_use(shelf: EpisodeShelf, columns: Columns, owner: Owner, since: datetime) -> tuple[ToolUse, ...]:
-    """The most used first. Days before `episode_days` count whole."""
-    sums: dict[str, Counter[str]] = {}
+def tool_use(
+    shelf: EpisodeShelf, columns: EpisodeTables, owner: Owner, since: datetime
+) -> tuple[ToolUse, ...]:
+    """Return the use of each tool since then, most used first. Days that were summed up count as whole days."""
+    totals: dict[str, Counter[str]] = {}
     live = columns.ask(_TOOLS, [since.astimezone(UTC).replace(tzinfo=None)])
     for tool, total, successes, timed, duration in [*live, *shelf.tool_days(owner, since)]:
-        sums.setdefault(tool, Counter()).update(
+        totals.setdefault(tool, Counter()).update(
             total=total, successes=successes, timed=timed, duration=duration
         )
-    used = [
+    uses = [
         ToolUse(
             tool,
-            sum_["total"],
-            sum_["successes"],
-            sum_["duration"] / sum_["timed"] if sum_["timed"] else None,
+            count["total"],
+            count["successes"],
+            count["duration"] / count["timed"] if count["timed"] else None,
         )
-        for tool, sum_ in sums.items()
+        for tool, count in totals.items()
     ]
-    return tuple(sorted(used, key=lambda each: (-each.total, each.tool)))
+    return tuple(sorted(uses, key=lambda use: (-use.total, use.tool)))
 
 
-def co_edits(columns: Columns, path: str | None, limit: int) -> tuple[CoEdit, ...]:
-    """Files edited together in a task, most often first."""
+def co_edits(columns: EpisodeTables, path: str | None, limit: int) -> tuple[CoEdit, ...]:
+    """Return pairs of files that were edited together in a task, most frequent first."""
     query = f"SELECT * FROM ({CO_EDITS}) AS t (one, other, times, first, last)"
     params: list[str] = []
     if path is not None:
@@ -138,7 +139,7 @@ def as_pattern(pair: CoEdit) -> Pattern:
 def similar_tasks(
     shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str, limit: int
 ) -> tuple[PastTask, ...]:
-    """Tasks like the one told, best first: by the words they share, rare ones counting more, and by meaning."""
+    """Return past tasks similar to `text`, best first: by shared words, rare words weighing more, and by meaning."""
     scores = _by_words(shelf, owner, words_of(text).split())
     for number, score in _by_meaning(shelf, embedder, owner, text).items():
         scores[number] = max(scores.get(number, 0.0), score) + 0.2 * min(scores.get(number, 0.0), score)
@@ -147,20 +148,20 @@ def similar_tasks(
     return tuple(
         PastTask(tasks[number], round(min(scores[number], 1.0), 3))
         for number in best
-        if number in tasks and scores[number] >= _ALIKE
+        if number in tasks and scores[number] >= _SIMILAR
     )
 
 
 def _by_words(shelf: EpisodeShelf, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
-    """The share of what is asked that each task has, by weight."""
+    """Return the weighted share of the query's words that each task has."""
     wanted = frozenset(asked)
     total, tasks = shelf.tasks_with(owner, asked)
     shared = [(number, wanted.intersection(words.split())) for number, words in tasks]
     common = Counter(word for _, words in shared for word in words)
     weight = {word: math.log(1 + total / (1 + common[word])) for word in wanted}
     whole = sum(weight.values()) or 1.0
-    found = {number: sum(weight[word] for word in words) / whole for number, words in shared}
-    return dict(sorted(found.items(), key=lambda item: -item[1])[:_CANDIDATES])
+    scores = {number: sum(weight[word] for word in words) / whole for number, words in shared}
+    return dict(sorted(scores.items(), key=lambda item: -item[1])[:_CANDIDATES])
 
 
 def _by_meaning(shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
@@ -171,14 +172,14 @@ def _by_meaning(shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str
         asked = embedder.embed([text])[0]
     except EmbedderUnavailable:
         return {}
-    import numpy as np  # the embedder has it; a look-up by words does without
+    import numpy as np  # the embedder has loaded it; a query by words does not need it
 
     scores = np.frombuffer(vectors, "<f4").reshape(len(numbers), -1) @ asked
     return {numbers[place]: float(scores[place]) for place in np.argsort(-scores)[:_CANDIDATES]}
 
 
 def last_work(shelf: EpisodeShelf, owner: Owner, topic: str, limit: int) -> LastWork:
-    """Files with the topic in their names, and tasks with its words."""
+    """Return the last tasks that have all words of `topic`, and the last files with one of them in their path."""
     asked = words_of(topic).split()
     numbers = [
         number for number, words in shelf.tasks_with(owner, asked)[1] if set(asked) <= set(words.split())
@@ -187,13 +188,15 @@ def last_work(shelf: EpisodeShelf, owner: Owner, topic: str, limit: int) -> Last
         shelf.tasks_numbered(owner, numbers[-limit:]), key=lambda task: task.started_at, reverse=True
     )
     names = terms(topic) or [topic]
-    touches = {each.id: each for name in names[:4] for each in shelf.touches(owner, like=name, limit=limit)}
-    newest = sorted(touches.values(), key=lambda each: (each.at, each.id), reverse=True)
+    touches = {
+        touch.id: touch for name in names[:4] for touch in shelf.touches(owner, like=name, limit=limit)
+    }
+    newest = sorted(touches.values(), key=lambda touch: (touch.at, touch.id), reverse=True)
     return LastWork(tuple(tasks), tuple(newest[:limit]))
 
 
 def open_tasks(shelf: EpisodeShelf, owner: Owner, limit: int) -> tuple[Task, ...]:
-    """Newest first, those at work before those that wait."""
+    """Return active tasks, then paused ones, each newest first."""
     return (
         *shelf.tasks(owner, [Status.ACTIVE], limit),
         *shelf.tasks(owner, [Status.PAUSED], limit),
