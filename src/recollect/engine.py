@@ -38,8 +38,8 @@ from recollect.workplace import ALL_STATES, named
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
     from recollect.memory.maintenance.care import Care
-    from recollect.memory.maintenance.review import Asked, Decision
-    from recollect.memory.maintenance.wrong import Wrong
+    from recollect.memory.maintenance.review import Decision, OpenReview
+    from recollect.memory.maintenance.wrong import WrongResult
     from recollect.memory.write.write import Learner
     from recollect.work.sessions.sessions import Sessions
     from recollect.work.sessions.spool import Spool
@@ -183,7 +183,7 @@ class Engine(Asking, Moving):
 
     def note_use(self, ids: Iterable[str], session: str | None = None, rejected: Iterable[str] = ()) -> None:
         """Memories that turned up in what an agent did after they were shown, and those that did not fit at all."""
-        from recollect.memory.maintenance.maintain import after_retrieval
+        from recollect.memory.maintenance.feedback import after_retrieval
         from recollect.work.metrics.saved import USED
 
         taken = list(ids)
@@ -273,7 +273,7 @@ class Engine(Asking, Moving):
         with self._change("restore", f"Restored {memory.id}.", memory):
             return self._done(states.restore(self.store, memory.id, self.actor, self._clock()))
 
-    def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "Wrong":
+    def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "WrongResult":
         """A person says that a memory is wrong, and perhaps what is right `instead`. One change. Raises `Refused`.
 
         `restore` brings back what it had taken the place of.
@@ -322,7 +322,7 @@ class Engine(Asking, Moving):
         self._wrote = True
         return feedback(self.store, self.get(name), helpful, self.actor, self._clock())
 
-    def questions(self, kind: str | None = None) -> "tuple[Asked, ...]":
+    def questions(self, kind: str | None = None) -> "tuple[OpenReview, ...]":
         """What waits for a person's word, oldest first; of one kind, or all."""
         from recollect.memory.maintenance.review import questions
 
@@ -354,7 +354,7 @@ class Engine(Asking, Moving):
     def maintain(self, *, clusters: bool = True) -> bool:
         """Do what searches have left to be done, and compact if due; whether clusters were made anew. For the daemon, when idle."""
         from recollect.memory.maintenance.clusters import clusters_due, refresh_clusters
-        from recollect.memory.maintenance.maintain import after_retrieval
+        from recollect.memory.maintenance.feedback import after_retrieval
 
         self.measures.flush()
         while self._retrievals:

@@ -13,8 +13,8 @@ from recollect.store.keys import KeyNote, drop_key, make_key, read_note
 from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
+    from recollect.memory.transfer.import_file import ImportFile
     from recollect.memory.transfer.import_report import ImportReport
-    from recollect.memory.transfer.parcel import Parcel
     from recollect.memory.write.messages import MessageReport
 
 ImportedIds = list[str | None]
@@ -69,7 +69,7 @@ class Moving(Workplace):
     def bring_in(
         self,
         records: Iterable[Mapping[str, Any]],
-        parcel: "Parcel | None" = None,
+        parcel: "ImportFile | None" = None,
         progress: Callable[[int], None] | None = None,
     ) -> "ImportReport":
         """The same with a full report, and one act for `undo`; `parcel` has what else is in an export."""

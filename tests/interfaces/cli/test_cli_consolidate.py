@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect.memory.maintenance.consolidate.table import OPERATIONS
+from recollect.memory.maintenance.consolidate.operations import OPERATIONS
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import apsw
 
 import recollect.model as m
 from fakes import FakeEmbedder
-from recollect.memory.maintenance.consolidate.pace import Pace
+from recollect.memory.maintenance.consolidate.context import OperationContext
 from recollect.memory.maintenance.consolidate.run import consolidate, plan
-from recollect.memory.maintenance.consolidate.work import Work
+from recollect.memory.maintenance.consolidate.throttle import Throttle
 from recollect.memory.maintenance.undo import undo
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -79,15 +79,15 @@ class Bench:
             self.store.put_vector(made.id, self.embedder.model, vector)
         return made
 
-    def work(self, *, stop=None, busy=None, **fields):
-        pace = Pace(stop, busy)
-        return Work(self.store, self.embedder, "ada", "user", LATER, pace, **fields)
+    def context(self, *, stop=None, busy=None, **fields):
+        throttle = Throttle(stop, busy)
+        return OperationContext(self.store, self.embedder, "ada", "user", LATER, throttle, **fields)
 
     def run(self, *only, **fields):
-        return consolidate(self.work(**fields), only, None, self.home / "consolidate.lock")
+        return consolidate(self.context(**fields), only, None, self.home / "consolidate.lock")
 
     def plan(self, *only, **fields):
-        return plan(self.work(**fields), only)
+        return plan(self.context(**fields), only)
 
     def undo(self, change):
         return undo(self.store, change, "user", LATER)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import recollect.model as m
 from recollect.engine import Engine
 from recollect.kinds import KINDS
-from recollect.memory.maintenance.compact import Cause, Compaction, Departure, compact, is_due, plan
-from recollect.memory.maintenance.quarantine import settled
+from recollect.memory.maintenance.compact import Archival, Cause, Compaction, compact, is_due, plan, settled
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 VIEW = m.View("ada", "shop", all_sessions=True)
@@ -250,8 +249,8 @@ def test_what_was_archived_is_out_of_sight_and_can_still_be_found(engine, old):
     assert {each.id for each in engine.list(state="archived")} == set(old[:2])
     assert engine.get(old[0]).state_reason == "past its 21 days, never used"
     assert made.archived == (
-        Departure(old[0], Cause.TIME, "past its 21 days, never used"),
-        Departure(old[1], Cause.FADED, "faded: confidence 0.05"),
+        Archival(old[0], Cause.TIME, "past its 21 days, never used"),
+        Archival(old[1], Cause.FADED, "faded: confidence 0.05"),
     )
     assert made.counts == {Cause.TIME: 1, Cause.FADED: 1}
 

@@ -11,14 +11,12 @@ import recollect.model as m
 from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance.consolidate import neighbours
-from recollect.memory.maintenance.consolidate.due import due
-from recollect.memory.maintenance.consolidate.merge import may_go
 from recollect.memory.maintenance.consolidate.neighbours import by_meaning, by_words
-from recollect.memory.maintenance.consolidate.pace import Foreground
-from recollect.memory.maintenance.consolidate.run import UNDER_WAY, consolidate
-from recollect.memory.maintenance.consolidate.table import OPERATIONS
-from recollect.memory.maintenance.consolidate.tags import root
-from recollect.memory.maintenance.consolidate.verifier import NamedThings
+from recollect.memory.maintenance.consolidate.operations import OPERATIONS, tag_root
+from recollect.memory.maintenance.consolidate.pairs import may_go
+from recollect.memory.maintenance.consolidate.run import UNFINISHED, consolidate, due
+from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier
 from recollect.store.presence import Presence
 
 
@@ -144,12 +142,12 @@ def test_without_vectors_only_the_same_text_merges(bench):
 
 def test_what_was_edited_since_it_was_compared_is_left_alone(bench):
     one, other = bench.say(f"{PORT}.", like=PORT), bench.say(f"{PORT}!", like=PORT)
-    (act,) = OPERATIONS["merge"].plan(bench.work(), "")
+    (action,) = OPERATIONS["merge"].plan(bench.context(), "")
     text = f"{PORT} and 8081"
     bench.store.put(replace(other, content=text, fingerprint=m.fingerprint(text)))
 
     with bench.store.transaction():
-        done = act.do()
+        done = action.do()
 
     assert not done
     assert bench.now(one).state is bench.now(other).state is m.State.ACTIVE
@@ -277,7 +275,7 @@ def test_like_tags_become_one_and_orphans_go(bench):
     ],
 )
 def test_a_tag_is_known_by_its_root(one, other, alike):
-    assert (root(one) == root(other)) is alike
+    assert (tag_root(one) == tag_root(other)) is alike
 
 
 def test_missing_vectors_are_made(bench):
@@ -318,7 +316,7 @@ def test_a_memory_that_names_what_is_gone_is_put_to_a_person(bench, tmp_path):
     ):
         bench.say(text)
 
-    done = bench.run("facts", verifiers={"shop": NamedThings(tmp_path)})
+    done = bench.run("facts", verifiers={"shop": ProjectVerifier(tmp_path)})
 
     assert done.counts == {"stale": 4}
     assert bench.asked("stale") == [(each.id,) for each in lost]
@@ -377,12 +375,12 @@ def busy_store(bench):
 
 
 def test_a_dry_run_shows_what_a_run_does_and_changes_nothing(busy_store, rows):
-    before, settings = rows(), busy_store.store.setting(None, UNDER_WAY)
+    before, settings = rows(), busy_store.store.setting(None, UNFINISHED)
 
     planned = busy_store.plan()
 
     assert rows() == before
-    assert busy_store.store.setting(None, UNDER_WAY) == settings
+    assert busy_store.store.setting(None, UNFINISHED) == settings
     assert busy_store.store.changes.newest("ada", None, 5) == []
     done = busy_store.run()
     assert planned.counts == done.counts
@@ -444,12 +442,12 @@ def test_a_run_of_another_kind_ends_the_one_that_was_cut_short(busy_store):
 
     newest, cut_short = busy_store.store.changes.newest("ada", None, 5)
     assert newest.summary.endswith("tags.")
-    assert cut_short.summary.endswith("Cut short.")
+    assert cut_short.summary.endswith("Stopped before the end.")
     assert cut_short.finished_at is not None
 
 
 def test_it_waits_while_someone_works(busy_store):
-    foreground, looks = Foreground(), []
+    foreground, looks = WorkCounter(), []
 
     def busy():
         looks.append(foreground.busy())
@@ -470,7 +468,7 @@ def test_two_at_once_are_one_too_many(bench, home):
     other = Presence(home / "consolidate.lock")
     assert other.exclude_others()
 
-    with pytest.raises(Refused, match="under way"):
+    with pytest.raises(Refused, match="already running"):
         bench.run()
     other.leave()
 
@@ -487,7 +485,7 @@ def test_every_operation_says_what_it_does():
 def test_progress_tells_all_of_every_operation(busy_store):
     told = []
 
-    consolidate(busy_store.work(), (), told.append, busy_store.home / "consolidate.lock")
+    consolidate(busy_store.context(), (), told.append, busy_store.home / "consolidate.lock")
 
     assert sum(told) == 100 * len(OPERATIONS)
 

@@ -9,9 +9,9 @@ import sys
 import pytest
 from consolidating import Bench, rows_of
 
-from recollect.memory.maintenance.consolidate.table import OPERATIONS
+from recollect.memory.maintenance.consolidate.operations import OPERATIONS
 
-AT_ONCE = OPERATIONS["merge"].at_once
+BATCH = OPERATIONS["merge"].batch
 
 # Dies at the given write to the store; a step is one of the transactions of the run.
 RUN = """
@@ -54,11 +54,11 @@ def sentence(number):
 @pytest.fixture
 def bench(store, home):
     bench = Bench(store, home)
-    for number in range(3 * AT_ONCE):
+    for number in range(3 * BATCH):
         text = sentence(number)
         bench.say(text, like=text, tags=("test",))
         bench.say(f"{text}!", like=text, tags=("tests",))
-    for number in range(AT_ONCE):
+    for number in range(BATCH):
         bench.say(sentence(1000 + number))
     bench.store.describe_tag("orphan", "")
     return bench
@@ -80,7 +80,7 @@ def test_killed_anywhere_it_leaves_a_sound_store_and_the_next_run_finishes(bench
     done = bench.run()
     assert done.finished
     assert done.resumed is (steps > 1 or inside == "between")
-    assert (done.counts["merged"], done.counts["vectors"]) == (3 * AT_ONCE, AT_ONCE)
+    assert (done.counts["merged"], done.counts["vectors"]) == (3 * BATCH, BATCH)
     assert bench.run().counts == {}
     assert bench.store.check() == []
     (change,) = bench.store.changes.newest("ada", None, 5)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import recollect.model as m
-from recollect.memory.maintenance.decay import confidence_now
+from recollect.memory.decay import confidence_now
 from recollect.memory.maintenance.merge import merge, merged, survivor_of
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)

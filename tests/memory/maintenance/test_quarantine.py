@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 import recollect.model as m
-from recollect.memory.maintenance.quarantine import settled
+from recollect.memory.maintenance.compact import settled
 
 DAY = timedelta(days=1)
 

@@ -7,8 +7,8 @@ import pytest
 from consolidating import Bench, memory
 
 import recollect.model as m
-from recollect.memory.maintenance.consolidate.facts import facts, ties
-from recollect.memory.maintenance.consolidate.verifier import NamedThings
+from recollect.memory.maintenance.consolidate.operations import check_facts, tie_to_code
+from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier
 
 ORIGIN = (m.Provenance(m.Source.USER_STATED, datetime(2026, 1, 1, tzinfo=UTC)),)
 
@@ -26,7 +26,7 @@ def root(tmp_path):
 
 def said(root, text):
     about = memory(text, provenance=ORIGIN)
-    return replace(about, anchors=NamedThings(root).tie(about))
+    return replace(about, anchors=ProjectVerifier(root).tie(about))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def said(root, text):
     ],
 )
 def test_nothing_speaks_against_what_is_there(root, text):
-    assert NamedThings(root).check(said(root, text)) is None
+    assert ProjectVerifier(root).check(said(root, text)) is None
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,29 @@ def test_nothing_speaks_against_what_is_there(root, text):
     ],
 )
 def test_what_is_not_there_speaks_against_it(root, text, why):
-    assert NamedThings(root).check(said(root, text)) == why
+    assert ProjectVerifier(root).check(said(root, text)) == why
 
 
 def test_code_that_changed_speaks_against_what_was_said_of_it(root):
     about = said(root, "`parse` in config.py was made lazy")
     (root / "config.py").write_text("def parse(path, strict=False):\n    return None\n")
 
-    assert NamedThings(root).check(about) == "`parse` in config.py has changed"
+    assert ProjectVerifier(root).check(about) == "`parse` in config.py has changed"
 
 
 def test_older_memories_are_tied_and_asked_about_when_their_code_changes(store, home, root):
     bench = Bench(store, home)
     about = bench.say("`parse` in config.py returns the path")
     other = bench.say("Tests need a running Redis")
-    verifiers = {"shop": NamedThings(root)}
+    verifiers = {"shop": ProjectVerifier(root)}
 
-    tied = [act.memories for act in ties(bench.work(verifiers=verifiers), "") if act.do()]
-    again = list(ties(bench.work(verifiers=verifiers), ""))
+    tied = [action.memories for action in tie_to_code(bench.context(verifiers=verifiers), "") if action.do()]
+    again = list(tie_to_code(bench.context(verifiers=verifiers), ""))
     (root / "config.py").write_text("def parse(path):\n    return None\n")
-    asked = [(act.memories, act.why) for act in facts(bench.work(verifiers={"shop": NamedThings(root)}), "")]
+    asked = [
+        (action.memories, action.why)
+        for action in check_facts(bench.context(verifiers={"shop": ProjectVerifier(root)}), "")
+    ]
 
     assert tied == [(about.id,)]
     assert [anchor.symbol for anchor in bench.now(about).anchors] == ["parse"]

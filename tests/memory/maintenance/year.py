@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 import recollect.model as m
-from recollect.memory.maintenance.maintain import after_retrieval
+from recollect.memory.maintenance.feedback import after_retrieval
 
 DAYS = 365
 OPENINGS = 36  # of the store

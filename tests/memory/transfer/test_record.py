@@ -6,14 +6,14 @@ import pytest
 
 from recollect.errors import ContentRefused, RecollectError
 from recollect.memory.transfer.fields import LONGEST
-from recollect.memory.transfer.record import Reader
+from recollect.memory.transfer.record import RecordReader
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
 
 
 def read(**fields):
-    return Reader("ada", None, lambda: NOW).memory({"content": "Use tabs", **fields}, {})
+    return RecordReader("ada", None, lambda: NOW).memory({"content": "Use tabs", **fields}, {})
 
 
 def deep(levels):
@@ -116,7 +116,7 @@ def test_a_field_of_another_shape_is_refused_by_its_name(field, value):
 @pytest.mark.parametrize("record", [None, 7, "text", ["content"], deep(5_000)])
 def test_a_record_is_an_object(record):
     with pytest.raises(ContentRefused, match="not an object"):
-        Reader("ada", None, lambda: NOW).memory(record, {})
+        RecordReader("ada", None, lambda: NOW).memory(record, {})
 
 
 @pytest.mark.parametrize("name", ["0123456789abcdefgh", "old1", "a" * 3 + "z" * 37])
@@ -170,7 +170,7 @@ def test_a_text_may_grow_by_redaction_but_not_beyond_the_limit():
 
 
 def test_a_secret_seen_before_is_counted_again():
-    reader = Reader("ada", None, lambda: NOW)
+    reader = RecordReader("ada", None, lambda: NOW)
 
     for _ in range(2):
         memory = reader.memory({"content": "Use tabs", "branch": SECRET, "tags": [SECRET]}, {})
@@ -198,7 +198,7 @@ def test_a_link_with_a_field_that_cannot_be_is_refused(field, value):
     link = {"source": "a", "target": "b", "relation": "relates_to", "created_at": "2026-01-01"}
 
     with pytest.raises(ContentRefused, match=field):
-        Reader("ada", None, lambda: NOW).link({**link, field: value})
+        RecordReader("ada", None, lambda: NOW).link({**link, field: value})
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,9 @@ def test_a_link_with_a_field_that_cannot_be_is_refused(field, value):
 )
 def test_a_project_with_a_field_that_cannot_be_is_refused(field, value):
     with pytest.raises(ContentRefused, match=field):
-        Reader("ada", None, lambda: NOW).project({"id": "shop", "name": "shop", "keys": [], field: value})
+        RecordReader("ada", None, lambda: NOW).project(
+            {"id": "shop", "name": "shop", "keys": [], field: value}
+        )
 
 
 MODULE = {"key": "src", "name": "src"}
@@ -241,13 +243,13 @@ MAP = {"project_id": "p0123456789abcdef", "version": 1, "modules": [MODULE], "up
 )
 def test_a_map_that_is_not_one_is_refused(fields):
     with pytest.raises(ContentRefused):
-        Reader("ada", None, lambda: NOW).module_map({**MAP, **fields}, {})
+        RecordReader("ada", None, lambda: NOW).module_map({**MAP, **fields}, {})
 
 
 def test_a_secret_in_a_map_is_taken_out():
     module = {**MODULE, "description": f"Logs in with {SECRET}"}
 
-    _, found = Reader("ada", None, lambda: NOW).module_map({**MAP, "modules": [module]}, {})
+    _, found = RecordReader("ada", None, lambda: NOW).module_map({**MAP, "modules": [module]}, {})
 
     assert found.modules[0].description == "Logs in with [REDACTED: github-token]"
 
@@ -273,4 +275,4 @@ FIX = {"error": "E", "command": "make", "files": [], "commands": [], "instead": 
 )
 def test_a_pattern_that_could_not_be_read_later_is_refused(kind, data):
     with pytest.raises(ContentRefused):
-        Reader("ada", None, lambda: NOW).pattern({**SEEN, "kind": kind, "data": data}, {})
+        RecordReader("ada", None, lambda: NOW).pattern({**SEEN, "kind": kind, "data": data}, {})

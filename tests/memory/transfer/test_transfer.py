@@ -17,7 +17,7 @@ from recollect import Engine
 from recollect.code.modules.merge import Correction
 from recollect.embed.open import NoEmbedder
 from recollect.errors import BadImport, RecollectError, StoreError
-from recollect.memory.transfer.parcel import lines_of, read_parcel
+from recollect.memory.transfer.import_file import lines_of, read_import_file
 from recollect.model import (
     Finding,
     Gap,
@@ -69,7 +69,7 @@ def export(engine, **options):
 
 
 def bring(engine, text):
-    parcel = read_parcel(lines_of(text.encode()), "file")
+    parcel = read_import_file(lines_of(text.encode()), "file")
     return engine.bring_in(parcel.records, parcel)
 
 
@@ -250,7 +250,7 @@ def test_secrets_are_taken_out_of_every_imported_field(open_engine, tmp_path):
 )
 def test_a_malformed_file_is_refused_with_its_line(text, line):
     with pytest.raises(BadImport, match=line):
-        read_parcel(lines_of(text.encode()), "file")
+        read_import_file(lines_of(text.encode()), "file")
 
 
 def test_sql_in_a_record_is_only_text(open_engine):
@@ -842,7 +842,7 @@ def test_a_file_is_read_a_record_at_a_time(open_engine, form):
             taken += 1
             yield line
 
-    parcel = read_parcel(lines, "file")
+    parcel = read_import_file(lines, "file")
     checked, taken = taken, 0
     first = next(parcel.records)
 

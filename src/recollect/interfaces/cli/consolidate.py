@@ -18,7 +18,7 @@ _MOST_SHOWN = 20  # lines of a plan for each operation
 
 
 def _operations() -> Iterable[str]:
-    from recollect.memory.maintenance.consolidate.table import OPERATIONS
+    from recollect.memory.maintenance.consolidate.operations import OPERATIONS
 
     return OPERATIONS
 

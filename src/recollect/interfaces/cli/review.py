@@ -14,7 +14,7 @@ from recollect.interfaces.cli.command import CliContext, Name, open_engine, shar
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.memory.maintenance.review import Asked, Decision
+    from recollect.memory.maintenance.review import Decision, OpenReview
 
 
 def _kinds() -> Sequence[str]:
@@ -73,7 +73,7 @@ def review(
             _list(asked)
 
 
-def _named(names: Sequence[str], kind: str | None, asked: "Sequence[Asked]") -> Sequence[str]:
+def _named(names: Sequence[str], kind: str | None, asked: "Sequence[OpenReview]") -> Sequence[str]:
     """`all` is all of one kind, and of one only: nobody should agree to what they have not seen."""
     if "all" not in names:
         return [_id_of(name, asked) for name in names]
@@ -82,7 +82,7 @@ def _named(names: Sequence[str], kind: str | None, asked: "Sequence[Asked]") -> 
     return [each.review.id for each in asked]
 
 
-def _id_of(name: str, asked: "Sequence[Asked]") -> str:
+def _id_of(name: str, asked: "Sequence[OpenReview]") -> str:
     """So that nothing is decided if one of several names is no question. Raises `ReviewNotFound`."""
     wanted = name.strip().lstrip("#").lower()
     found = [each.review.id for each in asked if wanted and each.review.id.startswith(wanted)]
@@ -98,7 +98,7 @@ def _decide(engine: "Engine", answers: Sequence[tuple[str, str, str]]) -> "Itera
             yield engine.decide(name, answer, text)
 
 
-def _as_json(asked: "Asked") -> dict[str, Any]:
+def _as_json(asked: "OpenReview") -> dict[str, Any]:
     return {
         **m.as_json(asked.review),
         "memories": list(map(output.memory_json, asked.memories)),
@@ -121,7 +121,7 @@ def _way_back(decision: "Decision") -> str:
     return f"`recollect undo {decision.change}` takes it back."
 
 
-def _list(asked: "Sequence[Asked]") -> None:
+def _list(asked: "Sequence[OpenReview]") -> None:
     from recollect.memory.maintenance.review import headline
 
     click.echo(headline(asked))
@@ -135,7 +135,7 @@ def _list(asked: "Sequence[Asked]") -> None:
         click.echo(f"  accept: {each.kind.accepting}; reject: {each.kind.rejecting}")
 
 
-def _ask_all(engine: "Engine", asked: "Sequence[Asked]") -> None:
+def _ask_all(engine: "Engine", asked: "Sequence[OpenReview]") -> None:
     from recollect.memory.maintenance.review import headline
 
     click.echo(headline(asked))
@@ -171,7 +171,7 @@ def _show(role: str, memory: m.Memory) -> None:
 _KEYS = {"a": "accept", "r": "reject", "e": "edit", "s": "skip", "q": "quit"}
 
 
-def _answer(engine: "Engine", asked: "Asked") -> str:
+def _answer(engine: "Engine", asked: "OpenReview") -> str:
     """Until there is one that can be carried out."""
     means = {"accept": asked.kind.accepting, "reject": asked.kind.rejecting}
     offer = "  ".join(f"[{key}] {means.get(name, name)}" for key, name in _KEYS.items())
@@ -193,7 +193,7 @@ def _answer(engine: "Engine", asked: "Asked") -> str:
         return answer
 
 
-def _new_text(engine: "Engine", asked: "Asked") -> str:
+def _new_text(engine: "Engine", asked: "OpenReview") -> str:
     from recollect.interfaces.cli.memories import from_editor
 
     memory = asked.memories[0]

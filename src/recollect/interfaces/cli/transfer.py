@@ -16,8 +16,8 @@ from recollect.interfaces.cli.files import replacing, standard_output
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
+    from recollect.memory.transfer.import_file import ImportFile, Lines
     from recollect.memory.transfer.import_report import ImportReport
-    from recollect.memory.transfer.parcel import Lines, Parcel
     from recollect.memory.write.messages import MessageReport
 
 _REASONS_SHOWN = 10
@@ -152,7 +152,7 @@ def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | 
 def _lines(file: str, hint: str, passphrase_file: Path | None) -> "Lines":
     """What is in `file`, or in standard input for `-`; of a pipe all at once, for it can be read only once."""
     from recollect.memory.transfer.bundle import MARK, is_bundle, open_bundle
-    from recollect.memory.transfer.parcel import lines_of
+    from recollect.memory.transfer.import_file import lines_of
 
     path = Path(file)
     try:
@@ -192,9 +192,9 @@ def _passphrase(file: Path | None, new: bool = False) -> str:
 
 
 def _bring_memories(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
-    from recollect.memory.transfer.parcel import read_parcel
+    from recollect.memory.transfer.import_file import read_import_file
 
-    parcel = read_parcel(lines, name)
+    parcel = read_import_file(lines, name)
     with open_engine(cli) as engine:
         with output.progress("Importing", parcel.counts.get("memories", 0)) as advance:
             report = engine.bring_in(parcel.records, parcel, advance)
@@ -205,7 +205,7 @@ def _bring_memories(cli: CliContext, lines: "Lines", name: str) -> tuple[int, in
     return report.kept, len(report.refused)
 
 
-def _as_json(report: "ImportReport", parcel: "Parcel") -> dict[str, object]:
+def _as_json(report: "ImportReport", parcel: "ImportFile") -> dict[str, object]:
     return {
         "kept": report.kept,
         "refused": [{parcel.unit: parcel.place(number), "why": why} for number, why in report.refused],
@@ -218,7 +218,7 @@ def _as_json(report: "ImportReport", parcel: "Parcel") -> dict[str, object]:
     }
 
 
-def _say_report(report: "ImportReport", parcel: "Parcel") -> None:
+def _say_report(report: "ImportReport", parcel: "ImportFile") -> None:
     click.echo(
         f"Imported {output.count(report.kept, 'memory', 'memories')}, {output.count(report.links, 'link')}."
     )
@@ -240,7 +240,7 @@ def _say_rest(report: "ImportReport | MessageReport", places: Sequence[int], uni
 
 
 def _bring_messages(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
-    from recollect.memory.transfer.parcel import read_json_lines
+    from recollect.memory.transfer.import_file import read_json_lines
 
     parcel = read_json_lines(lines, name, "messages", ("session", "order", "text"))
     with open_engine(cli) as engine:

@@ -25,9 +25,8 @@ from recollect.interfaces.install.answers import printed, together
 from recollect.interfaces.install.events import HostEvent, host_event, told, transcript_of
 from recollect.interfaces.install.rules import renew
 from recollect.interfaces.install.table import HOSTS
-from recollect.memory.maintenance.consolidate.due import due
-from recollect.memory.maintenance.consolidate.pace import Foreground
-from recollect.memory.maintenance.consolidate.run import last_run
+from recollect.memory.maintenance.consolidate.run import due, last_run
+from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.text.redact import redact
 from recollect.work.sessions.kept import keep
 from recollect.work.transcripts.find import session_files
@@ -53,8 +52,8 @@ class HookService:
         self, engines: EnginePool, spool: HookSpool, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._now = now
-        self.foreground = Foreground()
-        self.background = Foreground()
+        self.foreground = WorkCounter()
+        self.background = WorkCounter()
         self.events = 0
         self.last_error = ""  # of what type; empty = none yet
         self._engines = engines

@@ -80,20 +80,27 @@ class Care:
         `only` names operations, `progress` is told hundredths of one, `stop` ends it where it may go on another time,
         and while somebody is `busy` it waits. Raises `Refused`, `UnknownName`.
         """
-        from recollect.memory.maintenance.consolidate.pace import Pace
+        from recollect.memory.maintenance.consolidate.context import OperationContext
         from recollect.memory.maintenance.consolidate.run import consolidate, plan
-        from recollect.memory.maintenance.consolidate.work import Work
+        from recollect.memory.maintenance.consolidate.throttle import Throttle
 
         self.refuse_agents("consolidate memories")
-        user, pace = self.settings.user, Pace(stop, busy)
-        work = Work(
-            self.store, self.embedder, user, self.actor, self.clock(), pace, self.sidecar, here=self.project
+        user, throttle = self.settings.user, Throttle(stop, busy)
+        context = OperationContext(
+            self.store,
+            self.embedder,
+            user,
+            self.actor,
+            self.clock(),
+            throttle,
+            self.sidecar,
+            here=self.project,
         )
         if dry_run:
-            return plan(work, only, progress)
+            return plan(context, only, progress)
         if not only:
             self.recover()
-        return consolidate(work, only, progress, self.settings.home / "consolidate.lock")
+        return consolidate(context, only, progress, self.settings.home / "consolidate.lock")
 
     def mirror(self, folder: Path, *, plaintext: bool = False) -> "MirrorReport":
         """Bring what was edited in `folder` by hand into the store, and the files there up to date. Raises `Refused`."""

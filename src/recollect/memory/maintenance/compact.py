@@ -8,16 +8,16 @@ from enum import StrEnum
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.kinds import FADED, LATELY, ROOM, USED_ENOUGH, kind_of
+from recollect.kinds import DOUBTED, FADED, LATELY, QUARANTINE, ROOM, USED_ENOUGH, kind_of
+from recollect.memory.decay import confidence_now, importance_now, last_said
 from recollect.memory.maintenance.clusters import retrievals
-from recollect.memory.maintenance.decay import confidence_now, importance_now, last_said
-from recollect.memory.maintenance.quarantine import is_stated, settled
 from recollect.memory.maintenance.undo import new_change
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 RETRIEVALS = 50
 _BATCH = 500  # memories to a transaction: others may write in between
+_PEOPLE = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
 _UNDONE = 50  # changes that are looked through for compactions someone took back
 
 
@@ -37,7 +37,7 @@ _TOLD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class Archival:
     """A memory that goes, and why."""
 
     memory: str
@@ -48,7 +48,7 @@ class Departure:
 @dataclass(frozen=True, slots=True)
 class Compaction:
     change: str | None  # which takes it back; None = nothing was to be done
-    archived: tuple[Departure, ...] = ()
+    archived: tuple[Archival, ...] = ()
     confirmed: tuple[str, ...] = ()  # candidates that were used
     doubted: tuple[str, ...] = ()  # candidates that were not
 
@@ -123,17 +123,39 @@ def plan(
     capacity: int,
     ended: Collection[str] = (),
     spared: Collection[str] = (),
-) -> list[Departure]:
+) -> list[Archival]:
     """Who goes, and why. `ended` are sessions; `spared` are memories that stay whatever the rules say."""
     kept = [each for each in memories if each.state is m.State.ACTIVE and each.promoted_at is not None]
     free = [each for each in kept if each.id not in spared and not _is_exempt(each, now)]
-    going = [Departure(each.id, *why) for each in free if (why := _outlived(each, now, ended))]
+    going = [Archival(each.id, *why) for each in free if (why := _outlived(each, now, ended))]
     gone = {each.memory for each in going}
     for project, count in Counter(each.project_id for each in kept if each.id not in gone).items():
         if capacity and count > capacity:
             rest = [each for each in free if each.project_id == project and each.id not in gone]
             going += _evicted(rest, count - int(ROOM * capacity), now, capacity)
     return going
+
+
+def settled(memory: m.Memory, now: datetime) -> m.Memory | None:
+    """The memory as its quarantine leaves it; None while that lasts, or where nothing is left to decide."""
+    if (
+        memory.state is not m.State.ACTIVE
+        or memory.standing is not m.Standing.CANDIDATE
+        or memory.promoted_at is None
+        or now - memory.promoted_at < QUARANTINE
+    ):
+        return None
+    if memory.access_count > 0 or is_stated(memory):
+        return replace(memory, standing=m.Standing.CONFIRMED, settled_at=now, updated_at=now)
+    if memory.settled_at is None:
+        importance = round(memory.importance * DOUBTED, 6)
+        return replace(memory, importance=importance, settled_at=now, updated_at=now)
+    return None
+
+
+def is_stated(memory: m.Memory) -> bool:
+    """Whether a person said it, at first or again."""
+    return any(each.source in _PEOPLE for each in memory.provenance)
 
 
 def _is_exempt(memory: m.Memory, now: datetime) -> bool:
@@ -157,36 +179,40 @@ def _outlived(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[
     return None
 
 
-def _evicted(memories: Sequence[m.Memory], number: int, now: datetime, capacity: int) -> Iterator[Departure]:
+def _evicted(memories: Sequence[m.Memory], number: int, now: datetime, capacity: int) -> Iterator[Archival]:
     ranked = sorted((importance_now(memory, now), memory.id) for memory in memories)
     for importance, name in ranked[:number]:
-        yield Departure(name, Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}")
+        yield Archival(name, Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _MemoryUpdate:
     before: m.Memory
     after: m.Memory
     action: str  # of the audit line
     detail: dict[str, object]
 
 
-def _quarantine(memory: m.Memory, now: datetime) -> _Step | None:
+def _quarantine(memory: m.Memory, now: datetime) -> _MemoryUpdate | None:
     after = settled(memory, now)
     if after is None:
         return None
     if after.standing is m.Standing.CONFIRMED:
-        return _Step(memory, after, "promote", {"standing": after.standing, "used": after.access_count})
-    return _Step(memory, after, "update", {"quarantine": "not used", "importance": after.importance})
+        return _MemoryUpdate(
+            memory, after, "promote", {"standing": after.standing, "used": after.access_count}
+        )
+    return _MemoryUpdate(memory, after, "update", {"quarantine": "not used", "importance": after.importance})
 
 
-def _archiving(memory: m.Memory, departure: Departure, now: datetime) -> _Step:
+def _archiving(memory: m.Memory, departure: Archival, now: datetime) -> _MemoryUpdate:
     after = replace(memory, state=m.State.ARCHIVED, state_reason=departure.reason, updated_at=now)
     action = "evict" if departure.cause is Cause.CAPACITY else "compact"
-    return _Step(memory, after, action, {"state": after.state, "reason": departure.reason})
+    return _MemoryUpdate(memory, after, action, {"state": after.state, "reason": departure.reason})
 
 
-def _take(store: Store, change: m.Change, steps: Sequence[_Step], now: datetime) -> list[_Step]:
+def _take(
+    store: Store, change: m.Change, steps: Sequence[_MemoryUpdate], now: datetime
+) -> list[_MemoryUpdate]:
     """One transaction. What someone has used or changed since it was looked at is left alone."""
     done = []
     with store.changes.recorded(change):

@@ -1,13 +1,201 @@
-"""Someone says whether a memory helped."""
+"""Learn from use: what a person says about a memory, and which memories a retrieval used or rejected.
 
-from dataclasses import replace
+All changes of one retrieval are one short transaction, and reporting the same retrieval again changes nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
+from typing import Any
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.memory.maintenance.clusters import clusters_due
+from recollect.text.words import telling_words
 
+# Confidence, from 0 to 1: what one report adds or takes.
 RAISED = 0.05
 LOWERED = 0.1
+REJECTED = 0.02
+
+# Weight of a link, above 0 and up to 1.
+NEW_LINK = 0.5
+STRONGER = 0.1
+MOST_LINKED = 8  # memories used at once whose pairs are linked: beyond, it is a list and no coincidence
+MOST_CONTEXT = 500  # characters of a gap
+FEWEST_WORDS = 3  # telling ones that a context must have to be worth noting as a gap
+ALIKE = 0.8  # share of telling words that makes two gaps one
+TAGGED_TOGETHER = 3  # memories that must share a word before it becomes their tag
+COMMONEST = 30  # memories that may have the word: a tag on more tells nothing
+_REMEMBERED = 200  # retrievals of a project that would be known again
+_GAPS_COMPARED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceReport:
+    used: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    linked: tuple[tuple[str, str, float], ...] = ()  # both ends and the weight now
+    tagged: tuple[tuple[str, str], ...] = ()  # memory and tag
+    gap: m.Gap | None = None  # None where something was relevant, or the gap is known
+    clusters_due: bool = False
+    repeated: bool = False  # this retrieval had been dealt with: nothing was changed
+
+
+def after_retrieval(
+    store: Store,
+    clock: m.Clock,
+    view: m.View,
+    *,
+    retrieval: str,
+    shown: Sequence[str],
+    used: Iterable[str] = (),
+    rejected: Iterable[str] = (),
+    context: str = "",
+    session: str | None = None,
+    actor: str = "agent:memory",
+) -> MaintenanceReport:
+    """`retrieval` names it, so that it counts once. Ids outside `view` are passed over; what is used is not rejected."""
+    now = clock()
+    lost = _gap_text(context)  # outside the transaction: redaction takes its time
+    used, rejected = dict.fromkeys(used), dict.fromkeys(rejected)
+    with store.transaction():
+        if not _first_time(store, view.project_id, retrieval):
+            return MaintenanceReport(clusters_due=clusters_due(store, view.project_id), repeated=True)
+        known = {
+            name: memory
+            for name, memory in store.get_many([*used, *rejected]).items()
+            if view.shows_memory(memory)
+        }
+        good = [known[name] for name in used if name in known]
+        bad = [known[name] for name in rejected if name in known and name not in used]
+        tag = _shared_word(store, view, good, context)
+        tagged = tuple(_use(store, memory, tag, actor, now) for memory in good)
+        for memory in bad:
+            _reject(store, memory, actor, now)
+        linked = tuple(_link_pairs(store, good[:MOST_LINKED], actor, now))
+        nothing = not used and set(shown) <= set(rejected)
+        gap = _note_gap(store, view.project_id, lost, session, actor, now) if nothing else None
+        due = clusters_due(store, view.project_id)
+    return MaintenanceReport(
+        used=tuple(memory.id for memory in good),
+        rejected=tuple(memory.id for memory in bad),
+        linked=linked,
+        tagged=tuple((name, tag) for name in tagged if name is not None and tag is not None),
+        gap=gap,
+        clusters_due=due,
+    )
+
+
+def _first_time(store: Store, project_id: str | None, retrieval: str) -> bool:
+    """Counts the retrieval unless it is one of those that were counted lately."""
+    kept: Mapping[str, Any] = store.setting(project_id, "retrievals") or {}
+    recent: list[str] = kept.get("recent", [])
+    if retrieval in recent:
+        return False
+    recent = [*recent, retrieval][-_REMEMBERED:]
+    store.set_setting(project_id, "retrievals", {"count": kept.get("count", 0) + 1, "recent": recent})
+    return True
+
+
+def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datetime) -> str | None:
+    """Its id if it was given `tag`, which it is if it has the word."""
+    fits = tag is not None and tag in telling_words(memory.content)
+    after = replace(
+        memory,
+        access_count=memory.access_count + 1,
+        last_accessed_at=now,
+        confidence=raised(memory.confidence),
+        tags=(*memory.tags, tag) if tag is not None and fits else memory.tags,
+    )
+    detail = {"used": after.access_count, "confidence": after.confidence}
+    store.log("update", actor, now, memory.id, {**detail, "tag": tag} if fits else detail)
+    store.put(after)
+    return memory.id if fits else None
+
+
+def _reject(store: Store, memory: m.Memory, actor: str, now: datetime) -> None:
+    """Pinned ones are shown whatever the context: that one does not fit says nothing against them."""
+    if memory.pinned:
+        return
+    after = replace(memory, confidence=lowered(memory.confidence, REJECTED))
+    if after != memory:
+        store.log("update", actor, now, memory.id, {"rejected": True, "confidence": after.confidence})
+        store.put(after)
+
+
+def _link_pairs(
+    store: Store, used: Sequence[m.Memory], actor: str, now: datetime
+) -> Iterator[tuple[str, str, float]]:
+    """Each pair that was used together, linked or more strongly so."""
+    related = {
+        frozenset((link.source, link.target)): link
+        for memory in used
+        for link in store.links(memory.id)
+        if link.relation is m.Relation.RELATES_TO
+    }
+    for first, second in combinations(sorted(used, key=lambda memory: memory.id), 2):
+        if None not in (first.project_id, second.project_id) and first.project_id != second.project_id:
+            continue
+        old = related.get(frozenset((first.id, second.id)))
+        if old is None:
+            link = m.Link(first.id, second.id, m.Relation.RELATES_TO, now, NEW_LINK, "used together")
+        elif old.weight < 1.0:
+            link = replace(old, weight=round(min(old.weight + STRONGER, 1.0), 6))
+        else:
+            continue
+        detail = {"link": link.relation, "to": link.target, "weight": link.weight}
+        store.log("update", actor, now, link.source, detail)
+        store.put_link(link)
+        yield link.source, link.target, link.weight
+
+
+def _shared_word(store: Store, view: m.View, used: Sequence[m.Memory], context: str) -> str | None:
+    """A word that the context and at least three used memories have, few others have, and none has as its tag.
+
+    None where those memories have a tag in common already: then they are tied, and another tag would add nothing.
+    """
+    if len(used) < TAGGED_TOGETHER:
+        return None
+    asked = set(telling_words(context))
+    having = Counter(word for memory in used for word in set(telling_words(memory.content)) & asked)
+    taken = {tag for memory in used for tag in memory.tags}
+    shared = [word for word, count in having.items() if count >= TAGGED_TOGETHER and word not in taken]
+    for word in sorted(shared, key=lambda word: (-having[word], -len(word), word)):
+        theirs = [set(memory.tags) for memory in used if word in telling_words(memory.content)]
+        if not set.intersection(*theirs) and len(store.match(view, word, COMMONEST + 1)) <= COMMONEST:
+            return word
+    return None
+
+
+def _gap_text(context: str) -> str | None:
+    """The context as it may be kept; None if it is not worth it, or ours."""
+    if m.INJECTED_MARK in context:
+        return None
+    from recollect.text.redact import redact  # its rules cost readers of memories 30 ms
+
+    # Redacted before it is clipped: half a secret is not recognised as one.
+    text = redact(" ".join(context[: 20 * MOST_CONTEXT].split()))[0][:MOST_CONTEXT].strip()
+    return text if len(telling_words(text)) >= FEWEST_WORDS else None
+
+
+def _note_gap(
+    store: Store, project_id: str | None, text: str | None, session: str | None, actor: str, now: datetime
+) -> m.Gap | None:
+    """None if there is nothing to note, or an open gap says the same."""
+    if text is None or any(_alike(text, gap.context) for gap in store.gaps(project_id, _GAPS_COMPARED)):
+        return None
+    gap = m.Gap(m.new_id(now), project_id, text, now, session)
+    store.log("update", actor, now, None, {"gap": gap.id})
+    store.put_gap(gap)
+    return gap
+
+
+def _alike(first: str, second: str) -> bool:
+    a, b = set(telling_words(first)), set(telling_words(second))
+    return len(a & b) >= ALIKE * len(a | b)
 
 
 def feedback(store: Store, memory: m.Memory, helpful: bool, actor: str, now: datetime) -> m.Memory:

@@ -17,7 +17,7 @@ from recollect.memory.write.supersede import supersede
 from recollect.memory.write.write import Learner
 
 
-class Act(NamedTuple):
+class AnswerContext(NamedTuple):
     """What an answer needs to be carried out, in its transaction."""
 
     store: Store
@@ -27,11 +27,11 @@ class Act(NamedTuple):
 
 
 Memories = Sequence[m.Memory]
-Answer = Callable[[Act, Memories], None]
+Answer = Callable[[AnswerContext, Memories], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ReviewKind:
     """One sort of question: the memories it is about, in order, and what the answers do."""
 
     about: tuple[str, ...]
@@ -46,14 +46,14 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenReview:
     """A review with its memories, ready to be shown."""
 
     review: m.Review
     memories: tuple[m.Memory, ...]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ReviewKind:
         return KINDS[self.review.kind]
 
 
@@ -67,7 +67,7 @@ class Decision:
 
 def questions(
     store: Store, user_id: str, project_id: str | None, kind: str | None, now: datetime, *, tidy: bool
-) -> list[Asked]:
+) -> list[OpenReview]:
     """Those that wait, oldest first. What has become pointless is passed over, and with `tidy` never seen again."""
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of question", kind, list(KINDS))
@@ -79,7 +79,7 @@ def questions(
     return found
 
 
-def find(store: Store, user_id: str, name: str) -> Asked:
+def find(store: Store, user_id: str, name: str) -> OpenReview:
     """The open question called `name`, by its id, its beginning or its end. Raises `ReviewNotFound`."""
     found, _ = _still_open(store, [store.reviews.get(user_id, name)])
     if not found:
@@ -87,7 +87,7 @@ def find(store: Store, user_id: str, name: str) -> Asked:
     return found[0]
 
 
-def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[Asked], list[m.Review]]:
+def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[OpenReview], list[m.Review]]:
     """Those that can be answered, and those that have become pointless."""
     known = [each for each in waiting if each.kind in KINDS]
     there = store.get_many([name for each in known for name in each.memories])
@@ -96,13 +96,13 @@ def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[Asked],
         memories = tuple(there[name] for name in review.memories if name in there)
         complete = len(memories) == len(review.memories)
         if complete and KINDS[review.kind].is_open(store, memories):
-            found.append(Asked(review, memories))
+            found.append(OpenReview(review, memories))
         else:
             moot.append(review)
     return found, moot
 
 
-def headline(found: Iterable[Asked]) -> str:
+def headline(found: Iterable[OpenReview]) -> str:
     """How many of what, in words."""
     counts = Counter(each.review.kind for each in found)
     parts = [
@@ -116,7 +116,7 @@ def headline(found: Iterable[Asked]) -> str:
 def decide(
     store: Store,
     learner: Learner,
-    question: Asked,
+    question: OpenReview,
     answer: str,
     change: m.Change,
     model: str,
@@ -149,41 +149,41 @@ def decide(
         if is_open:  # a new text may have settled it by itself
             accepting = (kind.edited if answer == "edit" else answer) == "accept"
             carry_out = kind.accept if accepting else kind.reject
-            carry_out(Act(store, model, change.actor, change.at), memories)
+            carry_out(AnswerContext(store, model, change.actor, change.at), memories)
     store.changes.finish(replace(change, finished_at=change.at))
     return Decision(review.id, done, change.id, notes)
 
 
-def _merge(act: Act, memories: Memories) -> None:
+def _merge(context: AnswerContext, memories: Memories) -> None:
     survivor, other = memories
-    merge(act.store, survivor, other, act.model, act.actor, act.now)
+    merge(context.store, survivor, other, context.model, context.actor, context.now)
 
 
-def _replace(act: Act, memories: Memories) -> None:
+def _replace(context: AnswerContext, memories: Memories) -> None:
     newer, older = memories
-    supersede(act.store, older, newer, "decided in review", act.actor, act.now)
+    supersede(context.store, older, newer, "decided in review", context.actor, context.now)
 
 
-def _settle(act: Act, memories: Memories) -> None:
+def _settle(context: AnswerContext, memories: Memories) -> None:
     """Both are right: there is no quarrel between them."""
     first, second = memories
-    if _quarrels(act.store, memories):
-        states.resolve(act.store, first.id, second.id, None, act.actor, act.now)
+    if _quarrels(context.store, memories):
+        states.resolve(context.store, first.id, second.id, None, context.actor, context.now)
 
 
-def _forget(act: Act, memories: Memories) -> None:
-    states.forget(act.store, memories[0].id, act.actor, act.now, "rejected in review")
+def _forget(context: AnswerContext, memories: Memories) -> None:
+    states.forget(context.store, memories[0].id, context.actor, context.now, "rejected in review")
 
 
-def _deprecate(act: Act, memories: Memories) -> None:
-    states.deprecate(act.store, memories[0], "deprecated in review", act.actor, act.now)
+def _deprecate(context: AnswerContext, memories: Memories) -> None:
+    states.deprecate(context.store, memories[0], "deprecated in review", context.actor, context.now)
 
 
-def _confirm(act: Act, memories: Memories) -> None:
-    act.store.put(confirmed(memories[0], act.actor, act.now))
+def _confirm(context: AnswerContext, memories: Memories) -> None:
+    context.store.put(confirmed(memories[0], context.actor, context.now))
 
 
-def _leave(act: Act, memories: Memories) -> None:
+def _leave(context: AnswerContext, memories: Memories) -> None:
     """As they are."""
 
 
@@ -233,7 +233,7 @@ def _cause_is_gone(store: Store, memories: Memories) -> bool:
 
 
 KINDS = {
-    "merge": Kind(
+    "merge": ReviewKind(
         ("survivor", "other"),
         "pair of memories may say the same",
         "pairs of memories may say the same",
@@ -244,7 +244,7 @@ KINDS = {
         edited="accept",
         is_open=_all_active,
     ),
-    "contradiction": Kind(
+    "contradiction": ReviewKind(
         ("newer", "older"),
         "contradiction was left standing",
         "contradictions were left standing",
@@ -255,7 +255,7 @@ KINDS = {
         edited="reject",
         is_open=_unsettled,
     ),
-    "seed": Kind(
+    "seed": ReviewKind(
         ("memory",),
         "convention was found in your project",
         "conventions were found in your project",
@@ -266,7 +266,7 @@ KINDS = {
         edited="accept",
         is_open=_all_active,
     ),
-    "stale": Kind(
+    "stale": ReviewKind(
         ("memory",),
         "memory may no longer be true",
         "memories may no longer be true",
@@ -277,7 +277,7 @@ KINDS = {
         edited="reject",
         is_open=_all_active,
     ),
-    "derived": Kind(
+    "derived": ReviewKind(
         ("memory", "cause"),
         "memory was made of one that was called wrong",
         "memories were made of others that were called wrong",

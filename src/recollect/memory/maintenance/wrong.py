@@ -18,7 +18,7 @@ _CITES = (m.Relation.DERIVED_FROM, m.Relation.DEPENDS_ON)  # by their source wha
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class WrongResult:
     """What became of a memory that was called wrong."""
 
     memory: m.Memory  # as it is now
@@ -37,7 +37,7 @@ def flag(
     because: str,
     instead: str,
     restore: bool,
-) -> Wrong:
+) -> WrongResult:
     """All of it as `change`. Raises `Refused`, and nothing was changed."""
     if instead and restore:
         raise Refused(
@@ -65,7 +65,7 @@ def flag(
             store.put(memory)
             store.put_link(m.Link(receipt.id, memory.id, m.Relation.SUPERSEDES, change.at, 1.0, "corrected"))
     restored = tuple(each.id for each in previous) if restore else ()
-    return Wrong(memory, change.id, previous, restored, made_of_it, receipt)
+    return WrongResult(memory, change.id, previous, restored, made_of_it, receipt)
 
 
 def _reason(because: str) -> str:

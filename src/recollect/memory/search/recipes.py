@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import recollect.model as m
 from recollect.errors import UnknownName
 from recollect.kinds import kind_of
-from recollect.memory.maintenance import decay
+from recollect.memory import decay
 
 _DAY = timedelta(days=1)
 

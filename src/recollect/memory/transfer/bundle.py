@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import BadImport, RecollectError, Refused
-from recollect.memory.transfer.parcel import Lines
+from recollect.memory.transfer.import_file import Lines
 from recollect.store.keys import sync
 
 MARK = b"RCLLCT-1"

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.memory.transfer.parcel import FORMAT, VERSION
+from recollect.memory.transfer.import_file import FORMAT, VERSION
 from recollect.memory.transfer.record import SETTINGS
 from recollect.store.episode_rows import Owner
 

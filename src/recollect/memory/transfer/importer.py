@@ -18,12 +18,12 @@ from recollect.errors import (
     RecollectError,
     StoreError,
 )
-from recollect.memory.transfer.belongings import Belongings, chunks
 from recollect.memory.transfer.fields import OUR_PROJECT
+from recollect.memory.transfer.import_extras import ImportExtras, chunks
+from recollect.memory.transfer.import_file import ImportFile
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join, join_links, lost_text
-from recollect.memory.transfer.parcel import Parcel
-from recollect.memory.transfer.record import ForeignVector, Reader
+from recollect.memory.transfer.record import ForeignVector, RecordReader
 from recollect.memory.write.enrich import embedded_text
 
 Progress = Callable[[int], None]
@@ -60,14 +60,14 @@ class Importer:
         self._by_agent = m.is_agent(actor)
         self._clock = clock
         self._change = change
-        self._reader = Reader(user_id, project, clock)
+        self._reader = RecordReader(user_id, project, clock)
         self._projects: dict[str, str] = {}  # the file's ids, and ours
         self._superseded: list[tuple[str, str]] = []  # those that came so, and what replaced them
         if self._by_agent and project is None:
             raise OutOfScope("There is no project here to import into.", "Run it in the project's folder.")
 
     def bring_in(
-        self, records: Iterable[Any], parcel: Parcel | None = None, progress: Progress | None = None
+        self, records: Iterable[Any], parcel: ImportFile | None = None, progress: Progress | None = None
     ) -> ImportReport:
         """Keep the records as given, a batch to a transaction, while the next ones are being embedded.
 
@@ -89,15 +89,19 @@ class Importer:
         return report
 
     def _bring_all(
-        self, records: Iterable[Any], parcel: Parcel | None, report: ImportReport, progress: Progress | None
+        self,
+        records: Iterable[Any],
+        parcel: ImportFile | None,
+        report: ImportReport,
+        progress: Progress | None,
     ) -> None:
         rest = parcel if not self._by_agent else None
         if rest is None:
             self._bring_memories(records, report, progress)
         else:
-            self._reader = Reader(self._user_id, self._project, self._clock, rest.user)
+            self._reader = RecordReader(self._user_id, self._project, self._clock, rest.user)
             self._adopt(rest.read("projects"), report)
-            belongings = Belongings(
+            belongings = ImportExtras(
                 self._store,
                 self._embedder,
                 self._reader,

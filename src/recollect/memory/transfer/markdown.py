@@ -9,13 +9,13 @@ from recollect.kinds import KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownPage:
     project: m.Project | None  # None = what holds everywhere
     text: str
     count: int  # memories on it
 
 
-def pages(store: Store, view: m.View) -> Iterator[Page]:
+def pages(store: Store, view: m.View) -> Iterator[MarkdownPage]:
     """What `view` shows that is active, global memories first; none for a project without any."""
     active = replace(view, states=frozenset({m.State.ACTIVE}), all_sessions=False)
     places: list[m.Project | None] = [None, *store.projects()]
@@ -26,7 +26,7 @@ def pages(store: Store, view: m.View) -> Iterator[Page]:
         found = store.each(replace(active, project_id=here, all_projects=False))
         memories = [memory for memory in found if memory.project_id == here]
         if memories:
-            yield Page(place, _page(place.name if place else "Everywhere", memories), len(memories))
+            yield MarkdownPage(place, _page(place.name if place else "Everywhere", memories), len(memories))
 
 
 def _page(name: str, memories: list[m.Memory]) -> str:

@@ -19,7 +19,7 @@ from recollect.config import expand_home
 from recollect.context.store import Store
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
 from recollect.memory.maintenance import states
-from recollect.memory.transfer.record import Reader
+from recollect.memory.transfer.record import RecordReader
 from recollect.memory.write.write import Learner
 from recollect.store.keys import sync as to_disk
 
@@ -167,7 +167,7 @@ class Mirror:
                 raise ContentRefused(f"{name} is missing")
         if not isinstance(entry.get("pinned", False), bool):
             raise ContentRefused("pinned must be true or false")
-        reader = Reader(self._user_id, None, self._clock)
+        reader = RecordReader(self._user_id, None, self._clock)
         memory = reader.memory({name: entry[name] for name in _FIELDS if name in entry}, {})
         given = ("content", "tags", "file_paths", "pinned")
         return _entry_of(memory) | {name: entry[name] for name in given if name in entry}

@@ -55,7 +55,7 @@ class ForeignVector:
     values: bytes  # little-endian float32, unit length
 
 
-class Reader:
+class RecordReader:
     """Reads records, all in the eyes of one user, who is called `exporter` in the file if that is not None.
 
     Raises `ContentRefused` or `UnknownName` with the field.

@@ -6,7 +6,7 @@ from typing import Any
 
 import recollect.model as m
 from recollect.code.modules.map import Confidence, Kind, from_document
-from recollect.memory.maintenance.decay import confidence_now
+from recollect.memory.decay import confidence_now
 from recollect.store.sqlite import SqliteStore
 from recollect.work.metrics.measures import LAST, Measures
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, ON_DEMAND, USED, saved

@@ -1,31 +1,36 @@
-"""A run of consolidation: many short transactions, one entry of `changes`, cut short anywhere and gone on with there."""
+"""A run of consolidation: many short transactions, one entry of `changes`; it can stop anywhere and resume there."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import ChangeNotFound, Refused, UnknownName
-from recollect.memory.maintenance.consolidate.act import Act, summarise
-from recollect.memory.maintenance.consolidate.pace import Stopped
-from recollect.memory.maintenance.consolidate.table import OPERATIONS
-from recollect.memory.maintenance.consolidate.work import Work
+from recollect.memory.maintenance.consolidate.context import Action, OperationContext, summarise
+from recollect.memory.maintenance.consolidate.operations import OPERATIONS
+from recollect.memory.maintenance.consolidate.throttle import Stopped
 from recollect.memory.maintenance.undo import new_change
 from recollect.store.presence import Presence
 
-UNDER_WAY = "consolidation"  # a setting: how far a run has come that has not ended
-LAST = "consolidated"  # a setting: when the last one ended
+UNFINISHED = "consolidation"  # a setting: the state of a run that has not finished
+LAST = "consolidated"  # a setting: when the last run finished, and its summary
 
-Progress = Callable[[int], None]  # told hundredths of an operation
+# When consolidation runs by itself.
+PERIOD = timedelta(days=7)  # since the last run, even while somebody works
+DAILY = timedelta(days=1)  # since the last run, once nobody has worked for IDLE
+IDLE = timedelta(minutes=10)
+CAPACITY_PERIOD = timedelta(hours=1)  # between two runs because the store is over capacity
+
+Progress = Callable[[int], None]  # called with hundredths of an operation
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedAction:
     """Something a run would do."""
 
     operation: str
@@ -38,134 +43,158 @@ class Planned:
 class Consolidation:
     """What a run did, or would do."""
 
-    change: str | None  # None where nothing was changed
-    counts: Mapping[str, int]  # by the names in `act.COUNTED`
+    change: str | None  # None = nothing was changed
+    counts: Mapping[str, int]  # by the names in `context.COUNTED`
     summary: str
-    finished: bool  # False where it was told to stop: the next run goes on
-    resumed: bool  # whether it went on with one that had been cut short
-    plan: tuple[Planned, ...] = ()  # of a dry run
+    finished: bool  # False = it was stopped: the next run resumes it
+    resumed: bool  # whether it resumed an unfinished run
+    plan: tuple[PlannedAction, ...] = ()  # of a dry run
+
+
+def due(
+    last_run: datetime | None, now: datetime, active: int, capacity: int, idle_for: timedelta
+) -> str | None:
+    """Return why a run is due, "capacity", "period" or "idle", or None. A `capacity` of 0 means no limit."""
+    if not active:
+        return None
+    age = now - last_run if last_run is not None else None  # None = it has never run
+    if 0 < capacity < active and (age is None or age >= CAPACITY_PERIOD):
+        return "capacity"
+    if age is not None and age >= PERIOD:
+        return "period"
+    if idle_for >= IDLE and (age is None or age >= DAILY):
+        return "idle"
+    return None
 
 
 def last_run(store: Store) -> datetime | None:
-    """When the last run ended; None = never."""
-    kept = store.setting(None, LAST)
-    return m.from_text(kept["at"]) if kept else None
+    """Return when the last run finished; None = never."""
+    last = store.setting(None, LAST)
+    return m.from_text(last["at"]) if last else None
 
 
 def chosen(only: Sequence[str]) -> list[str]:
-    """The names of operations in their order; all of them if none is named. Raises `UnknownName`."""
+    """Return the names of operations in their order, all if `only` is empty. Raise `UnknownName`."""
     for name in only:
         if name not in OPERATIONS:
             raise UnknownName("operation", name, list(OPERATIONS))
     return [name for name in OPERATIONS if not only or name in only]
 
 
-def plan(work: Work, only: Sequence[str] = (), progress: Progress | None = None) -> Consolidation:
-    """What a run would do now. Writes nothing."""
-    work.since = last_run(work.store)
-    found: list[Planned] = []
+def plan(
+    context: OperationContext, only: Sequence[str] = (), progress: Progress | None = None
+) -> Consolidation:
+    """Return what a run would do now, without writing anything."""
+    context.since = last_run(context.store)
+    planned: list[PlannedAction] = []
     finished = True
     try:
         for name in chosen(only):
-            with _watched(work, progress):
-                found += (
-                    Planned(name, act.counts_as, act.memories, act.why)
-                    for act in OPERATIONS[name].plan(work, "")
+            with _reporting(context, progress):
+                planned += (
+                    PlannedAction(name, action.counts_as, action.memories, action.why)
+                    for action in OPERATIONS[name].plan(context, "")
                 )
     except Stopped:
         finished = False
-    counts = dict(Counter(each.counts_as for each in found))
-    return Consolidation(None, counts, summarise(counts), finished, False, tuple(found))
+    counts = dict(Counter(action.counts_as for action in planned))
+    return Consolidation(None, counts, summarise(counts), finished, False, tuple(planned))
 
 
-def consolidate(work: Work, only: Sequence[str], progress: Progress | None, lock: Path) -> Consolidation:
-    """Do it, from where the last run was cut short if that was to do the same. Raises `Refused`, `UnknownName`."""
+def consolidate(
+    context: OperationContext, only: Sequence[str], progress: Progress | None, lock: Path
+) -> Consolidation:
+    """Run the operations, resuming an unfinished run of the same operations. Raise `Refused`, `UnknownName`."""
     names = chosen(only)
     presence = Presence(lock)
     try:
         if not presence.exclude_others():
-            raise Refused("Consolidation is under way already.", "Wait for it to end, or stop it.")
-        return _consolidate(work, names, progress)
+            raise Refused("Consolidation is already running.", "Wait for it to finish, or stop it.")
+        return _consolidate(context, names, progress)
     finally:
         presence.leave()
 
 
-def _consolidate(work: Work, names: list[str], progress: Progress | None) -> Consolidation:
-    work.since = last_run(work.store)
-    course = _Course.take_up(work, names)
+def _consolidate(context: OperationContext, names: list[str], progress: Progress | None) -> Consolidation:
+    context.since = last_run(context.store)
+    run = Run.resume(context, names)
     finished = True
     try:
-        for name in course.remaining():
-            with _watched(work, progress):
+        for name in run.remaining():
+            with _reporting(context, progress):
                 operation = OPERATIONS[name]
-                for acts in _batches(operation.plan(work, course.position), operation.at_once):
-                    work.pace.breathe()
-                    course.carry_out(acts)
-                    work.pace.rest()
-            course.complete(name)
+                for actions in _batches(operation.plan(context, run.position), operation.batch):
+                    context.throttle.yield_to_foreground()
+                    run.carry_out(actions)
+                    context.throttle.pause()
+            run.complete(name)
     except Stopped:
         finished = False
-    return course.end(finished)
+    return run.end(finished)
 
 
-class _Course:
-    """How far a run has come, kept in the store with every transaction."""
+class Run:
+    """The progress of a run, saved in the store with every transaction."""
 
     def __init__(
-        self, work: Work, change: m.Change, names: list[str], kept: Mapping[str, Any] | None
+        self,
+        context: OperationContext,
+        change: m.Change,
+        names: list[str],
+        saved: Mapping[str, Any] | None,
     ) -> None:
-        self._work = work
+        self._context = context
         self._change = change
         self._names = names
-        self.resumed = kept is not None
-        kept = kept or {}
-        self._done: list[str] = kept.get("done", [])
-        self.position: str = kept.get("position", "")  # of the first operation that remains
-        self._counts: Counter[str] = Counter(kept.get("counts", {}))
+        self.resumed = saved is not None
+        saved = saved or {}
+        self._done: list[str] = saved.get("done", [])
+        self.position: str = saved.get("position", "")  # in the first remaining operation
+        self._counts: Counter[str] = Counter(saved.get("counts", {}))
 
     @classmethod
-    def take_up(cls, work: Work, names: list[str]) -> "_Course":
-        store = work.store
-        kept = store.setting(None, UNDER_WAY)
-        if kept and kept["names"] == names:
-            change = _change(work, kept["change"])
+    def resume(cls, context: OperationContext, names: list[str]) -> "Run":
+        """Return the unfinished run of these operations, or a new one."""
+        store = context.store
+        saved = store.setting(None, UNFINISHED)
+        if saved and saved["names"] == names:
+            change = _change(context, saved["change"])
             if change.undone_at is None:
-                return cls(work, change, names, kept)
+                return cls(context, change, names, saved)
         new = new_change(
             "consolidate",
-            "Began to consolidate.",
-            user_id=work.user_id,
+            "Started to consolidate.",
+            user_id=context.user_id,
             project_id=None,
-            actor=work.actor,
-            now=work.now,
+            actor=context.actor,
+            now=context.now,
         )
-        if kept:  # of another kind, or taken back since: that one is over
-            old = _change(work, kept["change"])
+        if saved:  # it ran other operations, or was undone: close it
+            old = _change(context, saved["change"])
             if old.undone_at is None:
-                summary = f"{summarise(kept['counts'])} Cut short."
-                store.changes.finish(replace(old, summary=summary, finished_at=work.now))
-            store.set_setting(None, UNDER_WAY, None)
-        return cls(work, new, names, None)
+                summary = f"{summarise(saved['counts'])} Stopped before the end."
+                store.changes.finish(replace(old, summary=summary, finished_at=context.now))
+            store.set_setting(None, UNFINISHED, None)
+        return cls(context, new, names, None)
 
     def remaining(self) -> list[str]:
         return [name for name in self._names if name not in self._done]
 
-    def carry_out(self, acts: Sequence[Act]) -> None:
-        store = self._work.store
-        with store.changes.recorded(self._change):
-            done = [act.counts_as for act in acts if act.do()]
-            self._keep(acts[-1].position, self._counts + Counter(done))
+    def carry_out(self, actions: Sequence[Action]) -> None:
+        with self._context.store.changes.recorded(self._change):
+            done = [action.counts_as for action in actions if action.do()]
+            self._save(actions[-1].position, self._counts + Counter(done))
         self._counts.update(done)
 
     def complete(self, name: str) -> None:
         self._done = [*self._done, name]
         self.position = ""
-        self._keep("", self._counts)
+        self._save("", self._counts)
 
-    def _keep(self, position: str, counts: Counter[str]) -> None:
-        self._work.store.set_setting(
+    def _save(self, position: str, counts: Counter[str]) -> None:
+        self._context.store.set_setting(
             None,
-            UNDER_WAY,
+            UNFINISHED,
             {
                 "change": self._change.id,
                 "names": self._names,
@@ -176,33 +205,32 @@ class _Course:
         )
 
     def end(self, finished: bool) -> Consolidation:
-        work, counts = self._work, dict(self._counts)
+        context, store, counts = self._context, self._context.store, dict(self._counts)
         summary = summarise(counts)
         if finished:
-            with work.store.transaction():
-                work.store.log("update", work.actor, work.now, None, {"consolidated": counts})
-                ended = replace(self._change, summary=summary, finished_at=work.now)
-                work.store.changes.finish(ended)
-                work.store.set_setting(None, UNDER_WAY, None)
-                work.store.set_setting(None, LAST, {"at": work.now, "summary": summary})
+            with store.transaction():
+                store.log("update", context.actor, context.now, None, {"consolidated": counts})
+                store.changes.finish(replace(self._change, summary=summary, finished_at=context.now))
+                store.set_setting(None, UNFINISHED, None)
+                store.set_setting(None, LAST, {"at": context.now, "summary": summary})
         return Consolidation(
             self._change.id if any(counts.values()) else None, counts, summary, finished, self.resumed
         )
 
 
-def _change(work: Work, change_id: str) -> m.Change:
-    """As it is listed; as it would be, where its first transaction is still to come."""
+def _change(context: OperationContext, change_id: str) -> m.Change:
+    """Return the recorded change, or the one that the run's first transaction will record."""
     try:
-        return work.store.changes.get(work.user_id, change_id)
+        return context.store.changes.get(context.user_id, change_id)
     except ChangeNotFound:
-        text = "Began to consolidate."
-        return m.Change(change_id, work.user_id, None, work.now, work.actor, "consolidate", text)
+        summary = "Started to consolidate."
+        return m.Change(change_id, context.user_id, None, context.now, context.actor, "consolidate", summary)
 
 
-def _batches(acts: Iterator[Act], size: int) -> Iterator[list[Act]]:
-    batch: list[Act] = []
-    for act in acts:
-        batch.append(act)
+def _batches(actions: Iterator[Action], size: int) -> Iterator[list[Action]]:
+    batch: list[Action] = []
+    for action in actions:
+        batch.append(action)
         if len(batch) == size:
             yield batch
             batch = []
@@ -211,16 +239,16 @@ def _batches(acts: Iterator[Act], size: int) -> Iterator[list[Act]]:
 
 
 @contextmanager
-def _watched(work: Work, progress: Progress | None) -> Iterator[None]:
-    """Tells `progress` of the shares of one operation, and at its end of what was left."""
-    told = 0
+def _reporting(context: OperationContext, progress: Progress | None) -> Iterator[None]:
+    """Report the progress of one operation; at its end, report what is left of 100."""
+    reported = 0
 
-    def tell(share: float) -> None:
-        nonlocal told
-        if progress is not None and int(100 * share) > told:
-            progress(int(100 * share) - told)
-            told = int(100 * share)
+    def report(share: float) -> None:
+        nonlocal reported
+        if progress is not None and int(100 * share) > reported:
+            progress(int(100 * share) - reported)
+            reported = int(100 * share)
 
-    work.advance = tell
+    context.advance = report
     yield
-    tell(1.0)
+    report(1.0)

@@ -1,4 +1,4 @@
-"""Whether what a memory says of the code still holds, as far as a program can tell."""
+"""Check what a memory says about the code against the project's files, as far as a program can tell."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from recollect.memory.anchors.tie import KnownCode, marked_file, tie
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}")
-# What is said to be gone, or still to come, is not stale for not being there.
+# A memory that calls something removed or planned is not stale because it does not exist.
 _ABSENT = re.compile(
     r"\b(remov\w+|delet\w+|renam\w+|moved?|replac\w+|dropp\w+|gone|no longer|used to|was|were|will|add(ed)?|creat\w+)\b",
     re.I,
 )
 _TARGET = re.compile(r"^([\w.-]+(?:\s+[\w.-]+)*)\s*:(?!=)", re.M)
 _RECIPE = re.compile(r"^@?([\w-]+)[^:=\n]*:(?!=)", re.M)
-# What is said to be a package that the project needs.
+# Phrases that name a package the project needs.
 _NEEDED = re.compile(
     r"\b(?:depends? on|dependency on|built with|pinned to|package|library|dependency|crate|gem)(?: called)? `([\w@./-]+)`"
     r"|`([\w@./-]+)` (?:package|library|dependency|crate|gem)\b",
@@ -35,7 +35,7 @@ _MANIFESTS = frozenset(
 )
 _MOST_MANIFESTS = 100
 _PLAIN_CALL = re.compile(r"([\w.]+)\(([\w\s,=*.…]*)\)")
-_LARGEST = 200_000  # files of a project beyond which nobody looks
+_LARGEST = 200_000  # files of a project; a larger one is not listed
 _LONGEST = 1_000_000  # bytes of a manifest
 _SKIPPED = {".git", "node_modules", ".venv", "venv", "__pycache__", "target", "dist", "build"}
 _NPM_OWN = frozenset(
@@ -44,21 +44,23 @@ _NPM_OWN = frozenset(
 
 
 class Verifier(Protocol):
-    """Looks after the memories of one project."""
+    """Checks the memories of one project."""
 
     def check(self, memory: m.Memory) -> str | None:
-        """What speaks against it, in a clause for people; None where nothing does, or it cannot be told."""
+        """Return what contradicts the memory, as a clause for people; None if nothing does or it cannot be checked."""
 
     def changed(self, memory: m.Memory) -> str | None:
-        """What of that is due to a change of the code it is tied to."""
+        """Return how the code that the memory is tied to has changed; None if it has not."""
 
     def tie(self, memory: m.Memory) -> tuple[m.Anchor, ...]:
-        """The code it is about, as it is now."""
+        """Return anchors to the code that the memory is about, as it is now."""
 
 
-class NamedThings:
-    """Files and packages that a memory names must be there below `root`, commands in the manifest that would define them,
-    and the code it is tied to must be what it was."""
+class ProjectVerifier:
+    """Checks that what a memory names exists below `root`, and that the code it is tied to is unchanged.
+
+    Files must exist, packages must be in a manifest, commands in the manifest that would define them.
+    """
 
     def __init__(self, root: Path, code: KnownCode | None = None) -> None:
         self._root = root
@@ -71,22 +73,22 @@ class NamedThings:
     def check(self, memory: m.Memory) -> str | None:
         if memory.branch is not None:
             return None
-        return self._untrue(memory) or self.changed(memory) or self._unnamed(memory)
+        return self._wrong_parameter(memory) or self.changed(memory) or self._missing_name(memory)
 
     def changed(self, memory: m.Memory) -> str | None:
         checked = check(self._root, [memory], self._seen, self._code)
         self._seen |= checked.seen
         return checked.stale.get(memory.id)
 
-    def _untrue(self, memory: m.Memory) -> str | None:
-        """What it says of the parameters of a function it is tied to, and the function does not have."""
+    def _wrong_parameter(self, memory: m.Memory) -> str | None:
+        """Return a parameter that the memory gives to a function it is tied to, and that the function does not have."""
         for anchor in memory.anchors:
             name = anchor.symbol.rpartition(".")[2]
             calls, named = _calls_of(name, memory.content), _parameters_named(name, memory.content)
             has = self._parameters(anchor) if calls or named else []
-            if not has or any(each.startswith("**") for each in has):
+            if not has or any(name.startswith("**") for name in has):
                 continue
-            for parameter in (*named, *(each for call in calls for each in _given(call, has))):
+            for parameter in (*named, *(each for call in calls for each in _named_arguments(call, has))):
                 if parameter not in has:
                     return f"`{anchor.symbol}` has no parameter {parameter}"
         return None
@@ -96,31 +98,31 @@ class NamedThings:
         definition = file.definition(anchor.symbol) if file is not None else None
         return [name for name, _ in definition.parameters] if definition is not None else []
 
-    def _unnamed(self, memory: m.Memory) -> str | None:
-        """A file, a package or a command that it names and that is not there."""
+    def _missing_name(self, memory: m.Memory) -> str | None:
+        """Return a file, a package or a command that the memory names and that does not exist."""
         if _ABSENT.search(memory.content):
             return None
         quoted = _QUOTED.findall(memory.content)
         for name in dict.fromkeys((*memory.file_paths, *filter(_PATH.fullmatch, quoted))):
-            if not self._has(name):
+            if not self._exists(name):
                 return f"{name} does not exist"
         for command in quoted:
-            if missing := self._missing(command.split()):
+            if missing := self._missing_command(command.split()):
                 return missing
         for match in _NEEDED.finditer(memory.content):
             package = match[1] or match[2]
-            if self._needs and not _names(self._needs, package):
+            if self._manifests and not _names(self._manifests, package):
                 return f"no manifest names {package}"
         return None
 
     @cached_property
-    def _needs(self) -> str:
-        """What the manifests of the project say, all of them; empty where there are none."""
+    def _manifests(self) -> str:
+        """The text of all manifests of the project; empty if there are none."""
         paths = [path for name in _MANIFESTS for path in (self._files or {}).get(name, ())]
         return "\n".join(filter(None, map(self._read, paths[:_MOST_MANIFESTS])))
 
-    def _has(self, name: str) -> bool:
-        """Also where it is below a folder that was not said; a name that leads elsewhere is not ours to look for."""
+    def _exists(self, name: str) -> bool:
+        """Return whether the path exists below any folder. A path that leads out of the project counts as existing."""
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or re.search(r"[*?\[{<$~:]", name):
             return True
@@ -131,7 +133,7 @@ class NamedThings:
 
     @cached_property
     def _files(self) -> dict[str, list[str]] | None:
-        """Paths below the root by their last part; None where there are too many to know them."""
+        """Paths below the root by their last part; None if there are too many."""
         found: dict[str, list[str]] = {}
         count = 0
         for folder, below, names in os.walk(self._root):
@@ -144,8 +146,8 @@ class NamedThings:
                 found.setdefault(name, []).append((here / name).as_posix())
         return found
 
-    def _missing(self, words: list[str]) -> str | None:
-        """What the command names that its manifest does not have."""
+    def _missing_command(self, words: list[str]) -> str | None:
+        """Return the script or target that the command runs, if its manifest does not have it."""
         if len(words) < 2:
             return None
         program, *rest = words
@@ -183,7 +185,7 @@ class NamedThings:
             (text for name in ("Makefile", "makefile", "GNUmakefile") if (text := self._read(name))), ""
         )
         if not text or re.search(r"^-?include\b|^\.DEFAULT\s*:|^[^\t#\n]*%[^\n]*:", text, re.M):
-            return None  # others, or patterns, may make it
+            return None  # an included file or a pattern may define it
         return {name for names in _TARGET.findall(text) for name in names.split()}
 
     @cached_property
@@ -194,7 +196,7 @@ class NamedThings:
         return set(_RECIPE.findall(text)) | set(re.findall(r"^alias\s+([\w-]+)", text, re.M))
 
     def _read(self, name: str) -> str:
-        """Empty where it is not there, or is none of a sensible size."""
+        """Return the text of a file; empty if it is missing, not UTF-8 or too large."""
         path = self._root / name
         try:
             return path.read_text(encoding="utf-8") if path.stat().st_size <= _LONGEST else ""
@@ -203,13 +205,13 @@ class NamedThings:
 
 
 def _calls_of(function: str, text: str) -> list[str]:
-    """What stands in the brackets of calls of it."""
+    """Return the argument lists of the calls of `function` in `text`."""
     found = [call for quoted in _QUOTED.findall(text) if (call := _PLAIN_CALL.fullmatch(quoted.strip()))]
     return [call[2] for call in found if call[1].rpartition(".")[2] == function]
 
 
 def _parameters_named(function: str, text: str) -> list[str]:
-    """Those that `text` says `function` takes: "the `strict` parameter of `parse`", "`parse` takes `strict`"."""
+    """Return the parameters that `text` gives to `function`, as in "`parse` takes `strict`"."""
     if not function:
         return []
     call = rf"`[\w.]*\b{re.escape(function)}(?:\(\))?`"
@@ -223,8 +225,8 @@ def _parameters_named(function: str, text: str) -> list[str]:
     return [name for pattern in patterns for name in re.findall(pattern, text, re.I)]
 
 
-def _given(call: str, has: Sequence[str]) -> Iterator[str]:
-    """What a call names: its keywords, and its words if there are more of them than could be meant by position."""
+def _named_arguments(call: str, has: Sequence[str]) -> Iterator[str]:
+    """Yield the keywords of a call, and its other words if there are more than the function takes by position."""
     words = [
         word for each in call.split(",") if (word := each.strip()) and not word.startswith(("*", ".", "…"))
     ]

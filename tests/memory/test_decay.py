@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.kinds import KINDS
-from recollect.memory.maintenance.decay import (
+from recollect.memory.decay import (
     DAY,
     confidence_now,
     freshness,

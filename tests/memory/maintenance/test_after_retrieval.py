@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 import recollect.model as m
-from recollect.memory.maintenance.maintain import MOST_CONTEXT, after_retrieval
+from recollect.memory.maintenance.feedback import MOST_CONTEXT, after_retrieval
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from recollect.code.modules.merge import MODEL
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import ContentRefused, RecollectError
+from recollect.memory.transfer.import_file import ImportFile
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join_sessions
-from recollect.memory.transfer.parcel import Parcel
-from recollect.memory.transfer.record import Reader
+from recollect.memory.transfer.record import RecordReader
 from recollect.store.episode_rows import Learning, Owner, Pattern
 
 BATCH = 128  # records to a transaction: a sync each would cost more than their embedding
@@ -23,14 +23,14 @@ _EVERY = 1_000_000_000
 T = TypeVar("T")
 
 
-class Belongings:
+class ImportExtras:
     """Nothing of ours is lost to what comes: the two are joined, or the same one wins on every machine."""
 
     def __init__(
         self,
         store: Store,
         embedder: Embedder,
-        reader: Reader,
+        reader: RecordReader,
         projects: Mapping[str, str],
         report: ImportReport,
         *,
@@ -50,12 +50,12 @@ class Belongings:
         self._patterns: dict[Owner, dict[tuple[str, str], Pattern]] = {}  # ours, by kind and name
         self._learnings: dict[Owner, dict[tuple[str, str], Learning]] = {}
 
-    def bring_before(self, parcel: Parcel) -> None:
+    def bring_before(self, parcel: ImportFile) -> None:
         """What memories stand on."""
         self._each("setting", parcel.read("settings"), self._bring_setting)
         self._each("session", parcel.read("sessions"), self._bring_session)
 
-    def bring_after(self, parcel: Parcel) -> None:
+    def bring_after(self, parcel: ImportFile) -> None:
         """What stands on memories."""
         self._each("finding", parcel.read("findings"), self._bring_finding)
         self._each("gap", parcel.read("gaps"), self._bring_gap)
@@ -147,7 +147,7 @@ class Belongings:
         if ours is None or theirs.confidence > ours.confidence:
             self._store.episodes.put_learning(owner, theirs)
 
-    def _describe_tags(self, parcel: Parcel) -> None:
+    def _describe_tags(self, parcel: ImportFile) -> None:
         if not parcel.counts.get("tags"):
             return
         everything = m.View(

@@ -35,7 +35,7 @@ Lines = Callable[[], Iterable[bytes]]  # the same lines from the first on, as of
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class ImportFile:
     """A file that has been checked, and not yet imported."""
 
     counts: Mapping[str, int]  # records in each section
@@ -66,7 +66,7 @@ def lines_of(data: bytes | Path) -> Lines:
     return lines
 
 
-def read_parcel(lines: Lines, name: str) -> Parcel:
+def read_import_file(lines: Lines, name: str) -> ImportFile:
     """What `export` wrote, or plain JSON lines with at least `content`. Raises `BadImport` with the line."""
     if _is_export(lines, name):
         try:
@@ -76,14 +76,14 @@ def read_parcel(lines: Lines, name: str) -> Parcel:
     return read_json_lines(lines, name, "memories", ("content",))
 
 
-def read_json_lines(lines: Lines, name: str, section: str, needed: Sequence[str]) -> Parcel:
+def read_json_lines(lines: Lines, name: str, section: str, needed: Sequence[str]) -> ImportFile:
     """One object a line, each with the `needed` fields, all of one section. Raises `BadImport` with the line."""
     places = [number for number, _ in _objects(lines, name, needed)]
 
     def read(wanted: str) -> Iterator[Any]:
         return (record for _, record in _objects(lines, name, needed)) if wanted == section else iter(())
 
-    return Parcel({section: len(places)}, read, places)
+    return ImportFile({section: len(places)}, read, places)
 
 
 def _objects(lines: Lines, name: str, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -131,7 +131,7 @@ def _is_export(lines: Lines, name: str) -> bool:
     return head[:1] == "{" and f'"{FORMAT}"' in head[:80]
 
 
-def _read_by_line(lines: Lines, name: str) -> Parcel:
+def _read_by_line(lines: Lines, name: str) -> ImportFile:
     """Without ever holding more than a record. Raises `_OtherLayout`, `BadImport`."""
     records = _laid_out(lines, name)
     user = _check_head(_parse(next(records)[1]), name)
@@ -148,7 +148,7 @@ def _read_by_line(lines: Lines, name: str) -> Parcel:
                 if section == wanted:
                     yield _parse(text)
 
-    return Parcel(counts, read, user=user)
+    return ImportFile(counts, read, user=user)
 
 
 def _laid_out(lines: Lines, name: str) -> Iterator[tuple[str, str]]:
@@ -180,7 +180,7 @@ def _parse(text: str) -> Any:
         raise _OtherLayout from error
 
 
-def _read_whole(lines: Lines, name: str) -> Parcel:
+def _read_whole(lines: Lines, name: str) -> ImportFile:
     try:
         document = json.loads("".join(_texts(lines, name)))
     except _UNREADABLE as error:
@@ -193,7 +193,7 @@ def _read_whole(lines: Lines, name: str) -> Parcel:
     if not whole or not all(map(_is_project, sections["projects"])):
         raise _no_export(name)
     counts = {section: len(records) for section, records in sections.items()}
-    return Parcel(counts, lambda wanted: iter(sections[wanted]), user=user)
+    return ImportFile(counts, lambda wanted: iter(sections[wanted]), user=user)
 
 
 def _check_head(head: Any, name: str) -> str | None:
