@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import recollect.model as m
-from recollect.store.sqlite import SqliteStore
+from recollect.store import open_store
 
 PROCESSES = 8
 CUTS = 20  # of each copy of the log
@@ -101,11 +101,9 @@ def _lines(process: "subprocess.Popen[str]") -> Iterator[tuple[str, int]]:
 
 def _look(home: Path) -> tuple[dict[str, m.Memory], int]:
     """All memories, in whatever state, and how many things are wrong with the store."""
-    store = SqliteStore(home / "recollect.db")
+    store = open_store(home / "recollect.db")
     try:
-        everything = m.View(
-            _user(), all_projects=True, all_sessions=True, states=frozenset(m.State), branches=None
-        )
+        everything = m.View(_user(), all_projects=True, all_sessions=True, states=m.ALL_STATES, branches=None)
         found = {memory.id: memory for memory in store.newest(everything)}
         return found, len(store.check()) + len(store.notices)
     finally:

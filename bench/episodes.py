@@ -23,7 +23,7 @@ import apsw
 import recollect.model as m
 from recollect.config import Settings
 from recollect.engine import Engine
-from recollect.store.sqlite import SqliteStore
+from recollect.store import open_store
 from recollect.work.episodes.tasks import words_of
 
 EXECUTIONS = 1_000_000
@@ -118,7 +118,7 @@ def _questions() -> dict[str, Callable[[Engine], object]]:
 
 def _fill(database: Path, owner: tuple[str, str]) -> None:
     """Past the engine: what is measured is asking."""
-    SqliteStore(database).close()
+    open_store(database).close()
     db = apsw.Connection(str(database))
     db.execute("PRAGMA synchronous = off")
     chance = random.Random(5)

@@ -11,7 +11,7 @@ from typing import Any
 import recollect.model as m
 from recollect import Engine
 from recollect.config import load_settings
-from recollect.workplace import ALL_STATES
+from recollect.model import ALL_STATES
 
 _TESTS = Path(__file__).parents[1] / "tests"
 CAPACITY = 300

@@ -16,6 +16,7 @@ from recollect.asking import Asking
 from recollect.config import Settings, expand_home, load_settings
 from recollect.context import project as projects
 from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder, open_embedder
 from recollect.errors import (
     EmbedderUnavailable,
@@ -30,10 +31,10 @@ from recollect.memory.maintenance.doctor import Diagnosis, examine
 from recollect.memory.maintenance.purge import drop_messages_if_due, purge_if_due, vacuum_if_it_pays
 from recollect.memory.maintenance.undo import one_change
 from recollect.moving import Moving
+from recollect.store import open_store
 from recollect.store.keys import find_key
-from recollect.store.sqlite import SqliteStore
 from recollect.work.metrics.timed import Timed
-from recollect.workplace import ALL_STATES, named
+from recollect.workplace import named
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
@@ -80,7 +81,7 @@ class Engine(Asking, Moving):
         """
         settings = settings or load_settings(home)
         place = projects.locate(Path(project or settings.project or "."))
-        store = SqliteStore(settings.database, find_key(settings.database, os.environ))
+        store = open_store(settings.database, find_key(settings.database, os.environ))
         try:
             engine = cls(
                 settings,
@@ -397,7 +398,7 @@ class Engine(Asking, Moving):
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes, for people and programs."""
-        view = replace(self.view(), states=ALL_STATES)
+        view = replace(self.view(), states=m.ALL_STATES)
         info = self.store.info()
         window = self._window
         return {
@@ -446,7 +447,7 @@ class Engine(Asking, Moving):
                 self.store.set_setting(None, "vectors_pending", made == _BACKFILLED_AT_ONCE)
 
 
-def _embedder(settings: Settings, store: SqliteStore) -> Embedder:
+def _embedder(settings: Settings, store: Store) -> Embedder:
     url = settings.embedder_url
     if settings.embedder == "http" and not _local(url) and url not in (store.setting(None, "agreed") or []):
         return NoEmbedder(

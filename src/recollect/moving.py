@@ -9,7 +9,8 @@ from recollect.code.shelves import drop_shelves
 from recollect.errors import Refused
 from recollect.memory.maintenance.undo import new_change
 from recollect.memory.maintenance.vectors import embed_missing
-from recollect.store.keys import KeyNote, drop_key, make_key, read_note
+from recollect.model import KeyNote
+from recollect.store.keys import drop_key, make_key, read_note
 from recollect.workplace import Workplace
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.code.modules.task import Touched
     from recollect.code.relevant.search import Relevant
     from recollect.llm.protocol import Judge, Sidecar
-    from recollect.store.stale import Stale
+    from recollect.model import Stale
     from recollect.work.episodes.episodes import Episodes
     from recollect.work.metrics.measures import Measures
 

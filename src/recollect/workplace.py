@@ -10,15 +10,14 @@ from recollect.config import Settings
 from recollect.context import project as projects
 from recollect.context.context import Context
 from recollect.context.embedder import Embedder
+from recollect.context.store import Store
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, UnknownName
 from recollect.kinds import kind_of
-from recollect.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
 
 Result = TypeVar("Result")
-ALL_STATES = frozenset(m.State)
 
 
 class Workplace:
@@ -27,7 +26,7 @@ class Workplace:
     def __init__(
         self,
         settings: Settings,
-        store: SqliteStore,
+        store: Store,
         embedder: Embedder,
         place: projects.ProjectFolder | None,
         *,
@@ -111,7 +110,7 @@ class Workplace:
         """Branches whose work is in this one. Git is asked only where some memory is of another branch."""
         if self.place is None or self.place.branch is None:
             return frozenset()
-        here = m.View(self.settings.user, self._project_id, states=ALL_STATES)
+        here = m.View(self.settings.user, self._project_id, states=m.ALL_STATES)
         others = set(self.store.counts(here, "branch")) - {None, self.place.branch}
         return projects.merged_branches(self.place) & others if others else frozenset()
 
@@ -122,7 +121,7 @@ class Workplace:
             project_id=self.project.id if self.project else None,
             all_projects=not m.is_agent(self.actor),
             all_sessions=True,
-            states=ALL_STATES,
+            states=m.ALL_STATES,
         )
 
     def all_mine(self, this_project: bool = False) -> m.View:
@@ -167,7 +166,7 @@ class Workplace:
 
 def _states(state: str | None) -> frozenset[m.State]:
     if state == "all":
-        return ALL_STATES
+        return m.ALL_STATES
     return frozenset({named(m.State, "state", state) if state else m.State.ACTIVE})
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from recollect.context.project import declare_subproject, identify, locate
 from recollect.errors import NoSuchFolder
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ import pytest
 
 from child import finish, start
 from recollect.llm.spending import MAX_PAUSE, SpendingLimit, costs, pause, price
-from recollect.store.ledger import Outcome
+from recollect.model import CallOutcome
 
 ENTER = """
 import sys
 from datetime import UTC, datetime
 from recollect.config import load_settings
 from recollect.llm.spending import SpendingLimit
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 settings = load_settings(sys.argv[1], {}, user="ada", sidecar_daily_tokens=1000)
 store = SqliteStore(settings.database)
@@ -47,14 +47,14 @@ def test_the_last_token_of_a_day_may_be_spent(settings, store, clock):
 
 def test_of_a_call_that_was_refused_nothing_is_counted(limit, settings, store, clock):
     call = limit.reserve("verify", 500, 1000)
-    limit.settle(call, Outcome.REFUSED)
+    limit.settle(call, CallOutcome.REFUSED)
 
     assert costs(settings, store, clock.now).today.tokens == 0
 
 
 def test_of_a_call_nobody_answered_the_most_is_counted(limit, settings, store, clock):
     call = limit.reserve("verify", 500, 1000)
-    limit.settle(call, Outcome.SILENT)
+    limit.settle(call, CallOutcome.SILENT)
 
     assert costs(settings, store, clock.now).today.tokens == 1500
 
@@ -62,9 +62,9 @@ def test_of_a_call_nobody_answered_the_most_is_counted(limit, settings, store, c
 def test_costs_are_told_by_day_week_and_purpose(limit, settings, store, clock):
     for purpose, days in (("verify", 0), ("relate", 1), ("verify", 8), ("verify", 0)):
         clock.advance(days=days)
-        limit.settle(limit.reserve(purpose, 10, 10), Outcome.ANSWERED, 1000, 100)
+        limit.settle(limit.reserve(purpose, 10, 10), CallOutcome.ANSWERED, 1000, 100)
     clock.advance(hours=1)
-    limit.settle(limit.reserve("relate", 10, 10), Outcome.REFUSED)
+    limit.settle(limit.reserve("relate", 10, 10), CallOutcome.REFUSED)
 
     told = costs(settings, store, clock.now)
 

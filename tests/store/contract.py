@@ -116,7 +116,7 @@ views = st.builds(
     branches=st.none() | st.frozensets(st.sampled_from(BRANCHES)),
     all_projects=st.booleans(),
     all_sessions=st.booleans(),
-    states=st.just(frozenset(m.State)) | st.frozensets(st.sampled_from(m.State)),
+    states=st.just(m.ALL_STATES) | st.frozensets(st.sampled_from(m.State)),
     kinds=st.none() | st.frozensets(st.sampled_from(["fact", "decision"])),
     scopes=st.none() | st.frozensets(st.sampled_from(m.Scope)),
 )

@@ -9,7 +9,7 @@ import recollect.model as m
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINE = m.View("ada", "shop", branches=None)
-EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=frozenset(m.State))
+EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=m.ALL_STATES)
 
 
 def memory(content="Use pnpm, never npm.", **fields):

@@ -6,7 +6,7 @@ from samples import EVERYTHING, keep, memory
 
 import child
 from recollect.errors import StoreUnwritable
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_age_of_the_newest_backup_is_known(path):
 WRITER = """
 import sys
 from pathlib import Path
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import keep, memory
 store = SqliteStore(Path(sys.argv[1]))
 number = 0
@@ -98,7 +98,7 @@ def test_backups_made_by_many_at_once_do_not_disturb_each_other(path, tmp_path):
     store = SqliteStore(path)
     keep(store, memory())
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "store = SqliteStore(Path(sys.argv[1]))\n"
         "for _ in range(10): store.backup()\n"
         "store.close()"
@@ -128,7 +128,7 @@ def test_a_backup_that_cannot_be_made_changes_nothing(path):
 CRASHING_BACKUP = """
 import sys
 from pathlib import Path
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, keep, memory
 from crash import crash_everywhere
 
@@ -169,7 +169,7 @@ def test_a_backup_killed_at_any_step_leaves_good_ones(home, tmp_path):
 CRASHING_RESTORE = """
 import sys
 from pathlib import Path
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, keep, memory
 from crash import crash_everywhere
 

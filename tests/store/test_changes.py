@@ -12,7 +12,7 @@ from samples import EVERYTHING, NOW, keep, memory, unit
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
 from recollect.memory.maintenance.undo import new_change, one_change, undo
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 TABLES = "memories tags memory_tags vectors links clusters cluster_members reviews findings".split()
 LATER = NOW + timedelta(hours=1)

@@ -11,7 +11,7 @@ from samples import EVERYTHING, MINE, keep, memory
 
 import child
 from recollect.engine import Engine
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 WRITER = """
 import sys
@@ -159,7 +159,7 @@ def test_a_reader_in_another_process_never_sees_half_a_transaction(home):
     path = home / "recollect.db"
     SqliteStore(path).close()
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
         "store = SqliteStore(Path(sys.argv[1]))\n"
         "for number in range(60): keep(store, memory(f'{number} a'), memory(f'{number} b'), memory(f'{number} c'))"

@@ -9,8 +9,8 @@ from samples import EVERYTHING, MINE, keep, memory
 
 import child
 from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
-from recollect.store import opening, rows
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import opening, rows
+from recollect.store.sqlite.store import SqliteStore
 
 NEWEST = len(list((Path(opening.__file__).parent / "migrations").glob("*.sql")))
 
@@ -98,7 +98,7 @@ def test_an_older_store_is_brought_up_to_date_after_a_backup(path):
 def test_processes_that_migrate_at_once_do_not_disturb_each_other(path):
     kept = of_version_1(path)
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "input(); store = SqliteStore(Path(sys.argv[1])); print(store.info().version); store.close()"
     )
     processes = [
@@ -126,7 +126,7 @@ def test_processes_that_migrate_at_once_do_not_disturb_each_other(path):
 
 def test_processes_that_make_the_store_at_once_do_not_disturb_each_other(path):
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
         "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); store.backup(); store.close()"
     )
@@ -277,7 +277,7 @@ def test_a_restore_that_was_cut_off_is_finished(path):
 def test_nothing_is_restored_under_the_hands_of_another_process(path):
     filled(path, 50)
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "store = SqliteStore(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen(
@@ -300,7 +300,7 @@ def test_processes_that_meet_the_damage_at_once_restore_it_once(path):
     filled(path, 50)
     scribble(path, 0, 100)
     code = (
-        "import sys; from pathlib import Path; from recollect.store.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
         "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); print(len(store.notices))"
     )
@@ -344,7 +344,7 @@ def test_nobody_is_alone_while_another_has_it_open(path):
 WRITER = """
 import sys
 from pathlib import Path
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import keep, memory
 store = SqliteStore(Path(sys.argv[1]))
 for number in range(20):
@@ -409,7 +409,7 @@ READ_AND_TRY_TO_WRITE = (
 import sys
 from pathlib import Path
 import recollect.errors as errors
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, MINE, keep, memory
 store = SqliteStore(Path(sys.argv[1]))
 print(len(store.newest(EVERYTHING)), len(store.match(MINE, "number", 100)), len(store.check()))
@@ -451,7 +451,7 @@ def test_a_home_that_cannot_be_made_says_so(home, read_only):
 import sys
 from pathlib import Path
 import recollect.errors as errors
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 try:
     SqliteStore(Path(sys.argv[1]) / "new" / "recollect.db")
 except errors.StoreUnwritable as error:
@@ -470,7 +470,7 @@ FILL = """
 import resource, signal, sys
 from pathlib import Path
 from recollect.errors import StoreUnwritable
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, keep, memory
 store = SqliteStore(Path(sys.argv[1]))
 limit = int(sys.argv[2])

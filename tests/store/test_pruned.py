@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.store.pruned import PASSAGE, PrunedText, passages
+from recollect.model import PrunedText
+from recollect.text.terms import PASSAGE, passages
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

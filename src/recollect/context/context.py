@@ -13,8 +13,6 @@ from recollect.context.store import Store
 from recollect.errors import OutOfScope, UnknownName
 from recollect.kinds import kind_of
 
-ALL_STATES = frozenset(m.State)
-
 
 @dataclass(frozen=True)
 class Context:
@@ -121,7 +119,7 @@ class Context:
             project_id=self.project_id,
             all_projects=not this_project and not self.is_agent,
             all_sessions=True,
-            states=ALL_STATES,
+            states=m.ALL_STATES,
         )
 
     def _branches(self, branch: str | None) -> frozenset[str]:
@@ -133,14 +131,14 @@ class Context:
         """Branches merged into the current one. Git runs only if memories of other branches exist."""
         if self.folder is None or self.folder.branch is None:
             return frozenset()
-        view = m.View(self.user_id, self.project_id, states=ALL_STATES)
+        view = m.View(self.user_id, self.project_id, states=m.ALL_STATES)
         others = set(self.store.counts(view, "branch")) - {None, self.folder.branch}
         return merged_branches(self.folder) & others if others else frozenset()
 
 
 def _states(state: str | None) -> frozenset[m.State]:
     if state == "all":
-        return ALL_STATES
+        return m.ALL_STATES
     return frozenset({member_named(m.State, "state", state) if state else m.State.ACTIVE})
 
 

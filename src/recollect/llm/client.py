@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from recollect.store.ledger import Outcome
+from recollect.model import CallOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class LlmAnswer:
 class LlmError(Exception):
     """Raised when there is no answer. `outcome` says whether the call may have been charged for."""
 
-    def __init__(self, message: str, outcome: Outcome = Outcome.SILENT) -> None:
+    def __init__(self, message: str, outcome: CallOutcome = CallOutcome.SILENT) -> None:
         super().__init__(message)
         self.outcome = outcome
 

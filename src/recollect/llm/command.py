@@ -10,8 +10,7 @@ import tempfile
 from collections.abc import Mapping
 
 from recollect.llm.client import LlmAnswer, LlmError, Prompt
-from recollect.model import INJECTED_MARK
-from recollect.store.ledger import Outcome
+from recollect.model import INJECTED_MARK, CallOutcome
 
 MAX_ANSWER = 1 << 20  # bytes
 
@@ -54,7 +53,7 @@ class CommandClient:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                raise LlmError(f"{self._arguments[0]} cannot be run: {error}", Outcome.REFUSED) from error
+                raise LlmError(f"{self._arguments[0]} cannot be run: {error}", CallOutcome.REFUSED) from error
             with process:
                 try:
                     out, _ = process.communicate(self.render(prompt).encode(), max(seconds, 0.001))

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from recollect.llm.client import LlmAnswer, LlmError, Prompt
 from recollect.llm.consent import is_loopback
-from recollect.model import INJECTED_MARK
-from recollect.store.ledger import Outcome
+from recollect.model import INJECTED_MARK, CallOutcome
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -35,7 +34,7 @@ class HttpClient:
             from pydantic_ai import exceptions as errors  # 1.5 s, with the libraries of the providers
         except ImportError:
             raise LlmError(
-                "its libraries are missing; run `pip install 'recollect[llm]'`", Outcome.REFUSED
+                "its libraries are missing; run `pip install 'recollect[llm]'`", CallOutcome.REFUSED
             ) from None
         until = time.monotonic() + seconds
         try:
@@ -44,10 +43,12 @@ class HttpClient:
             if self.structured and error.status_code in NO_SCHEMA:
                 self.structured = False
                 return self.ask(prompt, until - time.monotonic())
-            raise LlmError(f"the server answered {error.status_code}", Outcome.REFUSED) from error
+            raise LlmError(f"the server answered {error.status_code}", CallOutcome.REFUSED) from error
         except errors.ModelConnectionError as error:
             unsent = error.phase in ("pool", "connect")
-            raise LlmError("the connection failed", Outcome.REFUSED if unsent else Outcome.SILENT) from error
+            raise LlmError(
+                "the connection failed", CallOutcome.REFUSED if unsent else CallOutcome.SILENT
+            ) from error
         except errors.AgentRunError as error:
             raise LlmError(str(error).partition("\n")[0][:200]) from error
 

@@ -26,7 +26,7 @@ from recollect.llm.protocol import (
 )
 from recollect.llm.questions import LlmQuestion
 from recollect.llm.spending import SpendingLimit
-from recollect.store.ledger import Outcome
+from recollect.model import CallOutcome
 from recollect.text.redact import redact
 from recollect.text.tokens import count
 
@@ -175,16 +175,16 @@ class LlmSidecar:
             self._limit.settle(call, error.outcome)
             return None, ""
         except Exception:
-            self._limit.settle(call, Outcome.SILENT)
+            self._limit.settle(call, CallOutcome.SILENT)
             raise
         tokens_in = sent if reply.tokens_in is None else reply.tokens_in
         tokens_out = count(reply.text) if reply.tokens_out is None else reply.tokens_out
         try:
             answer = question.answer(reply.text)
         except ValueError as error:
-            self._limit.settle(call, Outcome.MALFORMED, tokens_in, tokens_out)
+            self._limit.settle(call, CallOutcome.MALFORMED, tokens_in, tokens_out)
             return None, f"{str(error)[: MAX_QUOTE // 2]}. It was: {reply.text[:MAX_QUOTE]}"
-        self._limit.settle(call, Outcome.ANSWERED, tokens_in, tokens_out)
+        self._limit.settle(call, CallOutcome.ANSWERED, tokens_in, tokens_out)
         return answer, ""
 
 

@@ -7,9 +7,9 @@ from math import ceil
 
 import recollect.model as m
 from recollect.config import Settings
-from recollect.context.store import Store
+from recollect.context.store import CostLedger, Store
 from recollect.llm.consent import may_send, place
-from recollect.store.ledger import Call, Cap, LedgerShelf, Outcome
+from recollect.model import CallOutcome, LlmCall, SpendingCap
 
 FIRST_PAUSE = timedelta(seconds=5)  # after a failure; doubles with each further one
 MAX_PAUSE = timedelta(minutes=15)
@@ -22,7 +22,7 @@ class SpendingLimit:
     A call that may have been charged for counts as spent.
     """
 
-    def __init__(self, shelf: LedgerShelf, settings: Settings, place: str, clock: m.Clock) -> None:
+    def __init__(self, shelf: CostLedger, settings: Settings, place: str, clock: m.Clock) -> None:
         self._shelf = shelf
         self._settings = settings
         self._place = place
@@ -33,10 +33,10 @@ class SpendingLimit:
         failures, last = self._shelf.failures(self._settings.user, self._place)
         return last is not None and self._clock() < last + pause(failures)
 
-    def reserve(self, purpose: str, tokens_in: int, tokens_out: int) -> Call | None:
+    def reserve(self, purpose: str, tokens_in: int, tokens_out: int) -> LlmCall | None:
         """Enter a call with its maximum of tokens; return None if it would exceed the daily limit."""
         now = self._clock()
-        call = Call(
+        call = LlmCall(
             m.new_id(now),
             self._settings.user,
             now,
@@ -48,10 +48,10 @@ class SpendingLimit:
         )
         return call if self._shelf.enter(call, cap(self._settings, now)) else None
 
-    def settle(self, call: Call, outcome: Outcome, tokens_in: int = 0, tokens_out: int = 0) -> None:
+    def settle(self, call: LlmCall, outcome: CallOutcome, tokens_in: int = 0, tokens_out: int = 0) -> None:
         """Record what a call came to. The maximum remains for a call without an answer."""
         done = replace(call, outcome=outcome)
-        if outcome is not Outcome.SILENT:
+        if outcome is not CallOutcome.SILENT:
             micros = price(self._settings, tokens_in, tokens_out)
             done = replace(done, tokens_in=tokens_in, tokens_out=tokens_out, micros=micros)
         self._shelf.finish(done)
@@ -68,8 +68,8 @@ def price(settings: Settings, tokens_in: int, tokens_out: int) -> int:
     return ceil(tokens_in * settings.sidecar_price_in + tokens_out * settings.sidecar_price_out)
 
 
-def cap(settings: Settings, now: datetime) -> Cap:
-    return Cap(midnight(now), settings.sidecar_daily_tokens, round(settings.sidecar_daily_cost * 1e6))
+def cap(settings: Settings, now: datetime) -> SpendingCap:
+    return SpendingCap(midnight(now), settings.sidecar_daily_tokens, round(settings.sidecar_daily_cost * 1e6))
 
 
 def midnight(now: datetime) -> datetime:
@@ -123,11 +123,11 @@ def costs(settings: Settings, store: Store, now: datetime) -> Costs:
     )
 
 
-def _sum(calls: Iterable[Call]) -> Spent:
+def _sum(calls: Iterable[LlmCall]) -> Spent:
     rows = list(calls)
     return Spent(
         len(rows),
-        sum(call.outcome not in (Outcome.ANSWERED, Outcome.ASKED) for call in rows),
+        sum(call.outcome not in (CallOutcome.ANSWERED, CallOutcome.ASKED) for call in rows),
         sum(call.tokens_in + call.tokens_out for call in rows),
         sum(call.micros for call in rows) / 1e6,
     )

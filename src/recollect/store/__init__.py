@@ -1,1 +1,25 @@
-"""The record: one SQLite file a user, which bears crashes, crowds and wrong keys."""
+"""Where memories, sessions and everything about them are stored: one SQLite file per user.
+
+`open_store` opens the file and returns a `Store`, the protocol that every backend implements. Nothing outside this
+package names a backend.
+
+- `sqlite/`: the SQLite backend, safe under crashes, concurrent processes and wrong keys.
+- `keys`: where the key of an encrypted store is kept, and how a wrong one is recognised.
+- `file_lock`: locks between processes.
+- `row_snapshots`: rows before and after a change, as undo records them.
+- `visibility`: who may see which memory, decided once per class of rows.
+- `stale`: memories that no longer fit the code, as last recorded.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.context.store import Store
+
+
+def open_store(path: Path, key: str | None = None) -> "Store":
+    """Open the store at `path`, creating, migrating or restoring it if needed. Raise `StoreError` or a subclass."""
+    from recollect.store.sqlite.store import SqliteStore  # loads SQLite, which not every command needs
+
+    return SqliteStore(path, key)

@@ -10,11 +10,12 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from recollect.config import expand_home
 from recollect.errors import BadSetting, WrongKey
+from recollect.model import KeyNote
 
 _PLAIN_HEADER = b"SQLite format 3\x00"
 _SERVICE = "recollect"
@@ -22,13 +23,6 @@ _RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 VARIABLE = "RECOLLECT_KEY"
 FILE_VARIABLE = "RECOLLECT_KEY_FILE"
-
-
-@dataclass(frozen=True, slots=True)
-class KeyNote:
-    check: str  # recognises the key
-    salt: str  # for keys that are passphrases
-    where: str  # "variable", "keychain", or the path of the key's file
 
 
 def is_plain(path: Path) -> bool:

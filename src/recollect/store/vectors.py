@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recollect.model import View
-from recollect.store.classes import COLUMNS, Classes
+from recollect.store.visibility import COLUMNS, VisibilityClasses
 
 if TYPE_CHECKING:
     import apsw
@@ -74,7 +74,7 @@ class VectorIndex:
         self._nums = array("q")
         self._row_of: dict[int, int] = {}
         self._class = array("i")
-        self._classes = Classes()
+        self._classes = VisibilityClasses()
         self._lost: set[int] = set()  # rows that have no vector any more: NaN
         self._matrix: Any = None
         self._signs: Any = None  # a bit for each number of a vector; words of 64 in columns

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.store import opening
+from recollect.store.sqlite import opening
 
 FULL = Path("/dev/full")
 BIG = b"a" * 10_000_000

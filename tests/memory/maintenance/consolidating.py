@@ -13,7 +13,7 @@ from recollect.memory.maintenance.undo import undo
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
-EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=frozenset(m.State))
+EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=m.ALL_STATES)
 TABLES = "memories tags memory_tags vectors links clusters cluster_members reviews".split()
 
 

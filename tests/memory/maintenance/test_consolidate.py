@@ -17,7 +17,7 @@ from recollect.memory.maintenance.consolidate.pairs import may_go
 from recollect.memory.maintenance.consolidate.run import UNFINISHED, consolidate, due
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier
-from recollect.store.presence import Presence
+from recollect.store.file_lock import FileLock
 
 
 @pytest.fixture
@@ -465,7 +465,7 @@ def test_it_waits_while_someone_works(busy_store):
 
 
 def test_two_at_once_are_one_too_many(bench, home):
-    other = Presence(home / "consolidate.lock")
+    other = FileLock(home / "consolidate.lock")
     assert other.exclude_others()
 
     with pytest.raises(Refused, match="already running"):

@@ -18,8 +18,8 @@ RUN = """
 import os, signal, sys
 from pathlib import Path
 from consolidating import Bench
-from recollect.store.changes import ChangeLog
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.changes import SqliteChangeLog
+from recollect.store.sqlite.store import SqliteStore
 
 home, steps, inside = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "inside"
 bench = Bench(SqliteStore(home / "recollect.db"), home)

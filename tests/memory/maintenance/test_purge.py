@@ -9,8 +9,15 @@ from recollect.code.modules.merge import Correction
 from recollect.engine import Engine
 from recollect.errors import Refused, StoreBusy
 from recollect.memory.maintenance.purge import it_pays, purge_if_due, vacuum_if_it_pays
-from recollect.store.episode_rows import Execution, Learning, Operation, Sighting, Task, Touch
-from recollect.store.pruned import PrunedText
+from recollect.model import (
+    FileOperation,
+    FileTouch,
+    PatternSighting,
+    PrunedText,
+    SessionLearning,
+    Task,
+    ToolExecution,
+)
 from recollect.work.sessions.files import WaitingFiles
 
 SECRET = "Zanzibar"
@@ -340,13 +347,15 @@ def work(engine, clock):
     work_in_code(engine)
     engine.maps.correct(engine.maps.current().modules[0].name, Correction(description="Zanzibar ships here"))
     owner, now = engine.episodes.owner, clock()
-    ran = Execution("one", now, "zanzibar-session", "Bash", {"command": "make zanzibar"}, True, task="t")
-    touched = Touch("one", now, "zanzibar-session", "src/zanzibar.py", Operation.EDIT)
+    ran = ToolExecution("one", now, "zanzibar-session", "Bash", {"command": "make zanzibar"}, True, task="t")
+    touched = FileTouch("one", now, "zanzibar-session", "src/zanzibar.py", FileOperation.EDIT)
     shelf = engine.store.episodes
     shelf.start(owner, Task("t", "zanzibar-session", "Ship Zanzibar", now), "ship zanzibar")
     shelf.add(owner, [ran], [touched])
-    shelf.see_pattern(owner, Sighting("workflow", "make zanzibar", {"steps": ["make zanzibar"]}, "one", now))
-    shelf.put_learning(owner, Learning("workflow", "zanzibar", {"steps": ["zanzibar"]}, 0.5, "s"))
+    shelf.see_pattern(
+        owner, PatternSighting("workflow", "make zanzibar", {"steps": ["make zanzibar"]}, "one", now)
+    )
+    shelf.put_learning(owner, SessionLearning("workflow", "zanzibar", {"steps": ["zanzibar"]}, 0.5, "s"))
     text = PrunedText("pruned1", "zanzibar-session", None, now, "about Zanzibar", "Zanzibar ships\n" * 9, 3)
     engine.store.pruned.put(owner.user_id, owner.project_id, [text])
     engine.measures.note("zanzibar", session="zanzibar-session")

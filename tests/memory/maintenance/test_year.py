@@ -9,7 +9,7 @@ from fakes import FakeClock, FakeEmbedder
 from recollect.config import load_settings
 from recollect.engine import Engine
 from recollect.memory.maintenance.compact import Compaction
-from recollect.workplace import ALL_STATES
+from recollect.model import ALL_STATES
 from year import Year, lines_of, unexplained
 
 CAPACITY = 75

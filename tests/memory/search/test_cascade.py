@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect.model as m
-from recollect.context.store import Edge
 from recollect.engine import Engine
 from recollect.memory.search.cascade import (
     DECAY,
@@ -26,8 +25,9 @@ from recollect.memory.search.cascade import (
     similar,
     worth,
 )
-from recollect.store import opening
-from recollect.store.sqlite import SqliteStore
+from recollect.model import MemoryEdge
+from recollect.store.sqlite import opening
+from recollect.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DATA = Path(__file__).parents[3] / "bench" / "data"
@@ -35,7 +35,7 @@ HERE = m.View("ada", "shop")
 
 
 def edge(source, target, relation="relates_to", weight=1.0, degree=1, name="", forward=True):
-    return Edge(source, target, relation, name, weight, degree, forward)
+    return MemoryEdge(source, target, relation, name, weight, degree, forward)
 
 
 def supply(*edges):
@@ -166,7 +166,7 @@ def test_there_is_a_limit_and_the_best_are_within_it():
 
 names = st.sampled_from("abcdefgh")
 edges = st.builds(
-    Edge,
+    MemoryEdge,
     source=names,
     target=names,
     relation=st.sampled_from(["tag", "cluster", *m.Relation]),
@@ -245,7 +245,7 @@ def test_supersedes_leads_to_the_newer_memory_and_never_back(store):
     old = memory("old", state=m.State.SUPERSEDED, state_reason="superseded", superseded_by="new")
     keep(store, memory("new"), old)
     link(store, "new", "old", "supersedes")
-    everything = replace(HERE, states=frozenset(m.State))
+    everything = replace(HERE, states=m.ALL_STATES)
 
     assert walk(store, {"old": 0.5}, everything)["new"].score == pytest.approx(0.5 * 0.9 * DECAY)
     assert walk(store, {"new": 0.5}, everything) == {}
@@ -357,7 +357,7 @@ views = st.builds(
     branches=st.sampled_from([None, frozenset(), frozenset({"main"})]),
     all_projects=st.booleans(),
     all_sessions=st.booleans(),
-    states=st.sampled_from([frozenset({m.State.ACTIVE}), frozenset(m.State)]),
+    states=st.sampled_from([frozenset({m.State.ACTIVE}), m.ALL_STATES]),
 )
 pairs = st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(m.Relation), st.floats(0.1, 1))
 

@@ -21,19 +21,21 @@ from recollect.memory.transfer.import_file import lines_of, read_import_file
 from recollect.model import (
     Finding,
     Gap,
+    PatternSighting,
     Project,
     Relation,
     Review,
     Scope,
     Session,
+    SessionLearning,
     Source,
     Standing,
     State,
+    ToolExecution,
     View,
     Visibility,
     fingerprint,
 )
-from recollect.store.episode_rows import Execution, Learning, Sighting
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW
 from recollect.work.episodes.queries import CoEdit, as_pattern
@@ -682,7 +684,7 @@ def fill_work(engine, now):
     engine.maps.rescan()
     engine.maps.correct(engine.maps.current().modules[0].name, Correction(description="Where carts are paid"))
     shelf, owner = engine.store.episodes, engine.episodes.owner
-    shelf.add(owner, [Execution("raw", now, "s1", "Bash", {"command": "make it-so"}, True)], [])
+    shelf.add(owner, [ToolExecution("raw", now, "s1", "Bash", {"command": "make it-so"}, True)], [])
     failure = failure_of("ModuleNotFoundError: No module named 'till'", "pytest")
     mended = {
         "failure": as_data(failure),
@@ -693,19 +695,19 @@ def fill_work(engine, now):
         "instead": "",
     }
     for sighting in (
-        Sighting(ERROR_FIX, "0123456789abcdef01234567", mended, "k1", now),
-        Sighting(REFACTOR, "a → b", {"rename": ["a", "b"], "files": ["a.py", "b.py"]}, "k2", now),
-        Sighting(WORKFLOW, "look → edit → pytest", {"steps": ["look", "edit", "pytest"]}, "k3", now),
+        PatternSighting(ERROR_FIX, "0123456789abcdef01234567", mended, "k1", now),
+        PatternSighting(REFACTOR, "a → b", {"rename": ["a", "b"], "files": ["a.py", "b.py"]}, "k2", now),
+        PatternSighting(WORKFLOW, "look → edit → pytest", {"steps": ["look", "edit", "pytest"]}, "k3", now),
     ):
         shelf.see_pattern(owner, sighting)
     pair = CoEdit(("a.py", "b.py"), 3, now, now)
     shelf.put_patterns(owner, CO_EDIT, [as_pattern(pair)])
     for learnt in (
-        Learning(
+        SessionLearning(
             "file_purpose", "till.py", {"path": "till.py", "says": "", "tasks": ["x"], "times": 3}, 0.5, "s1"
         ),
-        Learning("common_error", "pytest: E", {"error": "E", "command": None, "times": 3}, 0.6, "s1"),
-        Learning("workflow", "look → edit", {"steps": ["look", "edit"], "times": 3}, 0.7, "s1"),
+        SessionLearning("common_error", "pytest: E", {"error": "E", "command": None, "times": 3}, 0.6, "s1"),
+        SessionLearning("workflow", "look → edit", {"steps": ["look", "edit"], "times": 3}, 0.7, "s1"),
     ):
         shelf.put_learning(owner, learnt)
 
@@ -793,7 +795,9 @@ def test_of_two_patterns_the_one_that_was_seen_more_often_holds(open_engine):
     for engine, times in ((here, 5), (there, 2)):
         engine.remember("Use tabs")
         for number in range(times):
-            seen = Sighting(WORKFLOW, "edit → test", {"steps": ["edit", "test"]}, f"k{number}", clock())
+            seen = PatternSighting(
+                WORKFLOW, "edit → test", {"steps": ["edit", "test"]}, f"k{number}", clock()
+            )
             engine.store.episodes.see_pattern(engine.episodes.owner, seen)
     first, second = export(here), export(there)
 

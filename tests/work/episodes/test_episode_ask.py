@@ -4,7 +4,7 @@ import pytest
 from doings import BEGIN, Doings, watch
 
 from recollect.errors import Refused
-from recollect.store.episode_rows import Status
+from recollect.model import TaskStatus
 from recollect.work.episodes.learnings import purpose_of
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -118,8 +118,8 @@ def test_what_was_i_doing_names_what_is_open_and_nothing_else(engine, clock):
     found = engine.episodes.what_was_i_doing()
 
     assert [(task.description, task.status) for task in found] == [
-        ("write the docs", Status.ACTIVE),
-        ("speed up the cart", Status.PAUSED),
+        ("write the docs", TaskStatus.ACTIVE),
+        ("speed up the cart", TaskStatus.PAUSED),
     ]
 
 

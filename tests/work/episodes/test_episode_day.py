@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.engine import Engine
 from recollect.errors import StoreBusy
 from recollect.interfaces.install.events import host_event, told
-from recollect.store.events import KeptEvent
+from recollect.model import StoredEvent
 from recollect.work.sessions.kept import keep
 from recollect.work.sessions.spool import Spool
 from recollect.work.transcripts.event import Event
@@ -282,7 +282,7 @@ def test_a_session_with_damaged_events_is_learnt_from(engine, odd, number):
     now = engine.sessions.clock()
     engine.sessions.start(number, host="claude-code")
     engine.store.events.append(
-        number, [KeptEvent(f"{number}.{place}", now, text) for place, text in enumerate(odd)]
+        number, [StoredEvent(f"{number}.{place}", now, text) for place, text in enumerate(odd)]
     )
     good = Doings().user("Remember: we always deploy the shop with make ship, never by hand.").edit("ship.py")
     engine.sessions.record(number, [(f"{number}.e{event.order}", event) for event in good.events])

@@ -5,7 +5,7 @@ import pytest
 from doings import Doings, watch
 
 from recollect.errors import StoreBusy
-from recollect.store.episode_rows import Operation
+from recollect.model import FileOperation
 from recollect.work.episodes.record import CallPairing, bounded, rename_in, stored_command, summary_of
 from recollect.work.episodes.recorder import Recorder
 from recollect.work.transcripts.event import Event
@@ -83,21 +83,21 @@ def test_a_failed_run_keeps_the_line_that_says_why_and_not_its_output(engine, do
 @pytest.mark.parametrize(
     "tool, given, operation, lines",
     [
-        ("Read", {"file_path": "a.py", "offset": 10, "limit": 41}, Operation.READ, (10, 50)),
+        ("Read", {"file_path": "a.py", "offset": 10, "limit": 41}, FileOperation.READ, (10, 50)),
         ("view_nothing", {"path": "a.py"}, None, None),
         (
             "str_replace_editor",
             {"command": "view", "path": "a.py", "view_range": [3, 9]},
-            Operation.READ,
+            FileOperation.READ,
             (3, 9),
         ),
-        ("Write", {"file_path": "a.py", "content": "x"}, Operation.WRITE, None),
-        ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, Operation.EDIT, None),
-        ("Grep", {"pattern": "x", "path": "a.py"}, Operation.SEARCH, None),
-        ("Bash", {"command": "sed -n '5,20p' a.py"}, Operation.READ, (5, 20)),
-        ("Bash", {"command": "grep -n total a.py"}, Operation.SEARCH, None),
-        ("Bash", {"command": "mypy --strict a.py"}, Operation.ANALYZE, None),
-        ("Bash", {"command": "echo x > a.py"}, Operation.WRITE, None),
+        ("Write", {"file_path": "a.py", "content": "x"}, FileOperation.WRITE, None),
+        ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, FileOperation.EDIT, None),
+        ("Grep", {"pattern": "x", "path": "a.py"}, FileOperation.SEARCH, None),
+        ("Bash", {"command": "sed -n '5,20p' a.py"}, FileOperation.READ, (5, 20)),
+        ("Bash", {"command": "grep -n total a.py"}, FileOperation.SEARCH, None),
+        ("Bash", {"command": "mypy --strict a.py"}, FileOperation.ANALYZE, None),
+        ("Bash", {"command": "echo x > a.py"}, FileOperation.WRITE, None),
         ("Bash", {"command": "ls"}, None, None),
     ],
 )
@@ -202,7 +202,7 @@ def test_what_is_recorded_is_in_the_store_after_a_flush(engine):
     assert recorded
     (done,) = executions(engine)
     assert (done.tool, done.session, done.duration_ms, done.context_tokens) == ("search", "mine", 12, 900)
-    assert engine.episodes.file("src/cart.py").touches[0].operation is Operation.SEARCH
+    assert engine.episodes.file("src/cart.py").touches[0].operation is FileOperation.SEARCH
 
 
 def test_what_is_recorded_belongs_to_the_active_task(engine):

@@ -8,7 +8,7 @@ from doings import BEGIN, watch
 
 from recollect.engine import Engine
 from recollect.errors import Refused
-from recollect.store.episode_rows import TABLES
+from recollect.model import EPISODE_TABLES
 from recollect.work.episodes.sql import MOST_ROWS, select
 
 
@@ -50,7 +50,7 @@ def test_a_row_has_all_its_columns_when_all_are_asked_for(columns):
 
     (row,) = columns.ask("SELECT * FROM tool_executions WHERE tool_name = 'Bash'")
 
-    assert len(row) == len(TABLES["tool_executions"])
+    assert len(row) == len(EPISODE_TABLES["tool_executions"])
     assert [value for value in row if value is None] == [None, None]  # no error, tokens not known
 
 

@@ -2,20 +2,20 @@ import pytest
 from doings import Doings, watch
 
 from recollect.errors import Refused
-from recollect.store.episode_rows import Intent, Status
+from recollect.model import TaskIntent, TaskStatus
 from recollect.work.episodes.tasks import intent_of, outcome_of
 
 
 @pytest.mark.parametrize(
     "description, intent",
     [
-        ("fix the login loop", Intent.FIXING),
-        ("the tests fail on CI", Intent.FIXING),
-        ("add a test for the rounding bug", Intent.FIXING),
-        ("add an export to CSV", Intent.WRITING),
-        ("rename Cart to Basket", Intent.WRITING),
-        ("explain how sessions end", Intent.READING),
-        ("where are prices rounded?", Intent.EXPLORING),
+        ("fix the login loop", TaskIntent.FIXING),
+        ("the tests fail on CI", TaskIntent.FIXING),
+        ("add a test for the rounding bug", TaskIntent.FIXING),
+        ("add an export to CSV", TaskIntent.WRITING),
+        ("rename Cart to Basket", TaskIntent.WRITING),
+        ("explain how sessions end", TaskIntent.READING),
+        ("where are prices rounded?", TaskIntent.EXPLORING),
         ("hello", None),
     ],
 )
@@ -29,8 +29,8 @@ def test_the_first_request_of_a_session_begins_a_task(engine, doings):
     (task,) = engine.episodes.tasks()
     assert (task.description, task.status, task.intent) == (
         "Please fix the login loop.",
-        Status.ACTIVE,
-        Intent.FIXING,
+        TaskStatus.ACTIVE,
+        TaskIntent.FIXING,
     )
     assert task.files == ("login.py",)
 
@@ -41,8 +41,8 @@ def test_a_request_about_something_else_begins_another_and_the_first_waits(engin
     watch(engine, doings)
 
     assert [(task.description[:3], task.status) for task in engine.episodes.tasks()] == [
-        ("wri", Status.ACTIVE),
-        ("fix", Status.PAUSED),
+        ("wri", TaskStatus.ACTIVE),
+        ("fix", TaskStatus.PAUSED),
     ]
 
 
@@ -83,17 +83,25 @@ def test_a_task_goes_through_its_life(engine, clock):
     done = engine.episodes.finish_task(outcome="the cookie was set twice")
     failed = engine.episodes.fail_task(str(second.number), "no time")
 
-    assert (waiting.status, again.status, paused.status) == (Status.PAUSED, Status.ACTIVE, Status.PAUSED)
-    assert (done.id, done.status, done.outcome) == (first.id, Status.COMPLETED, "the cookie was set twice")
+    assert (waiting.status, again.status, paused.status) == (
+        TaskStatus.PAUSED,
+        TaskStatus.ACTIVE,
+        TaskStatus.PAUSED,
+    )
+    assert (done.id, done.status, done.outcome) == (
+        first.id,
+        TaskStatus.COMPLETED,
+        "the cookie was set twice",
+    )
     assert done.completed_at == clock()
-    assert (failed.status, failed.outcome) == (Status.FAILED, "no time")
+    assert (failed.status, failed.outcome) == (TaskStatus.FAILED, "no time")
 
 
 def test_sessions_have_an_active_task_each(engine):
     engine.episodes.start_task("fix the login loop", session="s1")
     engine.episodes.start_task("speed up the cart", session="s2")
 
-    assert [task.status for task in engine.episodes.tasks()] == [Status.ACTIVE, Status.ACTIVE]
+    assert [task.status for task in engine.episodes.tasks()] == [TaskStatus.ACTIVE, TaskStatus.ACTIVE]
 
 
 def test_a_task_that_a_person_starts_belongs_to_the_session_at_work(engine):
@@ -141,7 +149,7 @@ def test_at_the_end_of_a_session_a_task_whose_check_passed_is_completed(engine, 
 
     task = engine.episodes.close_task("s1")
 
-    assert (task.status, task.outcome) == (Status.COMPLETED, "Changed login.py; pytest passed last")
+    assert (task.status, task.outcome) == (TaskStatus.COMPLETED, "Changed login.py; pytest passed last")
 
 
 def test_at_the_end_of_a_session_a_task_whose_check_failed_waits(engine, doings):
@@ -150,20 +158,20 @@ def test_at_the_end_of_a_session_a_task_whose_check_failed_waits(engine, doings)
 
     task = engine.episodes.close_task("s1")
 
-    assert (task.status, task.outcome) == (Status.PAUSED, "Changed login.py; pytest failed last")
+    assert (task.status, task.outcome) == (TaskStatus.PAUSED, "Changed login.py; pytest failed last")
 
 
 def test_a_change_after_the_commit_is_not_committed(engine, doings):
     doings.user("fix the login loop").edit("a.py").run("git commit -m x").edit("b.py")
     watch(engine, doings)
 
-    assert outcome_of(engine.episodes._executions_of(engine.episodes.tasks()[0]))[0] is Status.PAUSED
+    assert outcome_of(engine.episodes._executions_of(engine.episodes.tasks()[0]))[0] is TaskStatus.PAUSED
 
 
 def test_where_words_say_nothing_the_intent_is_told_by_what_was_done(engine, doings):
     watch(engine, doings.user("the usual thing again today").edit("a.py"))
 
-    assert engine.episodes.close_task("s1").intent is Intent.WRITING
+    assert engine.episodes.close_task("s1").intent is TaskIntent.WRITING
 
 
 def test_the_task_of_a_session_that_is_over_is_settled(engine, doings):
@@ -172,4 +180,4 @@ def test_the_task_of_a_session_that_is_over_is_settled(engine, doings):
     for _ in engine.episodes.watch("s1", doings.events, over=True):
         pass
 
-    assert engine.episodes.tasks()[0].status is Status.COMPLETED
+    assert engine.episodes.tasks()[0].status is TaskStatus.COMPLETED

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import apsw
 
 from recollect.code.graph.leaf import Parse
-from recollect.store.connection import connect
+from recollect.store.sqlite.connection import connect
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from recollect.code.modules.merge import Correction, Named, classified, correcte
 from recollect.code.modules.scan import scan
 from recollect.code.modules.task import Touched, card, for_task
 from recollect.code.walk import walk
+from recollect.context.store import ModuleMapStore
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleSketch, Sidecar
 from recollect.memory.briefing.briefing import ModuleCard
-from recollect.store.modules import ModuleShelf
 from recollect.text.redact import redact
 
 A_DAY = timedelta(days=1)
@@ -27,7 +27,7 @@ SHOWN_AT_ONCE = 30  # modules in one question to a model
 class Maps:
     def __init__(
         self,
-        shelf: ModuleShelf,
+        shelf: ModuleMapStore,
         project_id: str,
         root: Path,
         graph: Callable[[], Graph],

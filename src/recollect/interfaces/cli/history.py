@@ -17,7 +17,7 @@ from recollect.interfaces.cli.command import (
     shared_options,
 )
 from recollect.interfaces.cli.task import list_tasks, print_tasks
-from recollect.store.episode_rows import Touch
+from recollect.model import FileTouch
 
 
 @click.group(
@@ -50,7 +50,7 @@ def file(cli: CliContext, path: str, limit: int) -> None:
     _say_touches(found.touches, named=False)
 
 
-def _say_touches(touches: tuple[Touch, ...], *, named: bool = True) -> None:
+def _say_touches(touches: tuple[FileTouch, ...], *, named: bool = True) -> None:
     rows = [
         (
             output.moment(each.at),

@@ -4,7 +4,7 @@ import click
 
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, limit_option, open_engine, read_text, shared_options
-from recollect.store.episode_rows import Status, Task
+from recollect.model import Task, TaskStatus
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="start|switch|pause|done|fail|list|show ...")
@@ -75,14 +75,16 @@ def fail(cli: CliContext, words: tuple[str, ...], name: str | None) -> None:
 
 
 @task.command("list")
-@click.option("--status", type=click.Choice([str(each) for each in Status]), help="Only those that are so.")
+@click.option(
+    "--status", type=click.Choice([str(each) for each in TaskStatus]), help="Only those that are so."
+)
 @limit_option(20)
 @shared_options
 @click.pass_obj
 def list_tasks(cli: CliContext, status: str | None, limit: int) -> None:
     """List this project's tasks, newest first."""
     with open_engine(cli) as engine:
-        found = engine.episodes.tasks(Status(status) if status else None, limit)
+        found = engine.episodes.tasks(TaskStatus(status) if status else None, limit)
     if cli.json:
         output.print_json({"tasks": found})
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recollect.errors import Refused
 from recollect.interfaces.install.change import replace_file
-from recollect.store.presence import one_at_a_time
+from recollect.store.file_lock import one_at_a_time
 
 
 @dataclass(frozen=True, slots=True)

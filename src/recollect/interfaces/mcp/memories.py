@@ -9,8 +9,7 @@ from recollect.interfaces.mcp.answers import Done, Found, Kept, Line, Note, Said
 from recollect.interfaces.mcp.requests import ToolContext
 
 if TYPE_CHECKING:
-    from recollect.model import Memory, Message
-    from recollect.store.pruned import PrunedText
+    from recollect.model import Memory, Message, PrunedText
 
 GIST = 16  # tokens of a memory in a list: with its keys it has about 35
 AROUND = 2  # messages before and after the one that is read

@@ -13,7 +13,7 @@ from recollect.interfaces.mcp.toolbox import READS, Answer, Toolbox
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.store.episode_rows import Task
+    from recollect.model import Task
 
 MOST = 20
 WEEK = timedelta(days=7)

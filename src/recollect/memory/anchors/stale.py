@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.store.stale import STALE, Stale, stale_in
+from recollect.model import Stale
+from recollect.store.stale import STALE, stale_in
 
 if TYPE_CHECKING:
     from recollect.memory.anchors.check import Seen

@@ -10,10 +10,10 @@ from recollect.code.shelves import drop_shelves
 from recollect.config import Settings
 from recollect.context.context import Context
 from recollect.context.embedder import Embedder
-from recollect.context.store import AuditCheck, Store
+from recollect.context.store import Store
 from recollect.errors import OutOfScope, Refused
 from recollect.memory.maintenance import compact, purge, states, undo
-from recollect.store.purge import Cleared, Purged
+from recollect.model import AuditCheck, Cleared, Purged
 from recollect.work.sessions.files import WaitingFiles
 
 if TYPE_CHECKING:

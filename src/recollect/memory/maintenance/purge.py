@@ -7,7 +7,7 @@ import recollect.model as m
 from recollect.code.shelves import drop_shelves
 from recollect.context.store import Store
 from recollect.memory.maintenance.undo import GRACE
-from recollect.store.purge import Purged
+from recollect.model import Purged
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)

@@ -13,7 +13,7 @@ from recollect.memory.maintenance.undo import GRACE, one_change, undo
 from recollect.memory.write.enrich import normal_tag
 from recollect.memory.write.limits import check_items
 from recollect.memory.write.supersede import supersede
-from recollect.store.purge import MARK, Cleared
+from recollect.model import FORGOTTEN_SETTING, Cleared
 
 
 def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
@@ -42,14 +42,16 @@ def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleare
         store.log("remove", change.actor, change.at, None, {"forgotten": change.id, **detail})
         cleared = store.clear(change.user_id, project_id, change.at)
         for name in [project_id] if project_id else [each.id for each in store.projects()]:
-            if cleared.anything or store.setting(name, MARK) is None:  # the change that can bring it back
-                store.set_setting(name, MARK, mark)
+            if (
+                cleared.anything or store.setting(name, FORGOTTEN_SETTING) is None
+            ):  # the change that can bring it back
+                store.set_setting(name, FORGOTTEN_SETTING, mark)
     return cleared
 
 
 def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: datetime) -> m.Undone:
     """The project as it was when it was last forgotten as a whole, but for what has changed since. Raises `Refused`."""
-    mark = store.setting(project_id, MARK)
+    mark = store.setting(project_id, FORGOTTEN_SETTING)
     if mark is None:
         raise Refused(
             "This project was not forgotten as a whole, or more than 30 days ago.",

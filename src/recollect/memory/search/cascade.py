@@ -16,7 +16,8 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 import recollect.model as m
-from recollect.context.store import Edge, Store
+from recollect.context.store import Store
+from recollect.model import MemoryEdge
 
 NEAR_ENOUGH = 0.4  # similarity a hit must have to be a seed
 MOST_SEEDS = 10
@@ -40,7 +41,7 @@ FAINTEST = 0.04
 _FREE = {"tag": 1}
 _FREE_OTHERS = 8
 
-Edges = Callable[[Sequence[str]], Iterable[Edge]]
+Edges = Callable[[Sequence[str]], Iterable[MemoryEdge]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Path:
     """How a memory was reached."""
 
     score: float
-    steps: tuple[Edge, ...]  # the first leaves the seed, the last reaches the memory
+    steps: tuple[MemoryEdge, ...]  # the first leaves the seed, the last reaches the memory
 
     @property
     def seed(self) -> str:
@@ -60,7 +61,7 @@ class Path:
         return f"“{query}” → {shown(self.seed)}{''.join(ways)}"
 
 
-def _arrow(step: Edge) -> str:
+def _arrow(step: MemoryEdge) -> str:
     way = f"{step.relation} {step.name}".strip()
     return f"—{way}→" if step.forward else f"←{way}—"
 
@@ -80,7 +81,7 @@ def edges_of(store: Store, view: m.View) -> Edges:
     return lambda ids: store.neighbours(view, ids, next(widths))
 
 
-def worth(edge: Edge) -> float:
+def worth(edge: MemoryEdge) -> float:
     """What share of a score a hop keeps: less the weaker the edge, and the more ways there are to go."""
     return _worth(edge.relation, edge.weight, edge.degree)
 
@@ -98,7 +99,7 @@ def _worth(relation: str, weight: float, degree: int) -> float:
 class _Reached(NamedTuple):
     score: float
     worth: float  # of the whole path so far: 1 at a seed
-    edge: Edge | None  # the last of the path; None at a seed
+    edge: MemoryEdge | None  # the last of the path; None at a seed
     before: "_Reached | None"
 
 
@@ -144,8 +145,8 @@ def _bar(found: Mapping[str, _Reached], limit: int) -> float:
     return nlargest(limit, (at.score for at in found.values()))[-1]
 
 
-def _steps(at: _Reached | None) -> tuple[Edge, ...]:
-    steps: list[Edge] = []
+def _steps(at: _Reached | None) -> tuple[MemoryEdge, ...]:
+    steps: list[MemoryEdge] = []
     while at is not None and at.edge is not None:
         steps.append(at.edge)
         at = at.before

@@ -16,7 +16,7 @@ from recollect.context.store import Store
 from recollect.memory.search.fuse import Talk
 from recollect.memory.search.lexicon import MEMORY, MESSAGE, Lexicon
 from recollect.memory.search.structure import Ints, Mask, Sessions
-from recollect.store.classes import Classes
+from recollect.store.visibility import VisibilityClasses
 
 Floats = npt.NDArray[np.float32]
 Longs = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ class MemoryCorpus:
         self._nums = array("q")
         self._row_of: dict[int, int] = {}
         self._class = array("i")
-        self._classes = Classes()
+        self._classes = VisibilityClasses()
         self._places: tuple[Longs, Longs, Longs | None] | None = None
         self._changed()
 

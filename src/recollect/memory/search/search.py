@@ -30,7 +30,7 @@ LONGEST_QUERY = 20_000  # characters; the rest of a pasted file tells nothing ne
 FETCHED = 40  # of the candidates, the best are read whole and scored in full
 STALE = 0.6  # what is left of the score of a memory whose code has changed
 WEAK_TAIL = 0.3  # of the best are dropped again
-HISTORY = frozenset(m.State) - {m.State.DELETED}
+HISTORY = m.ALL_STATES - {m.State.DELETED}
 
 Ranked = TypeVar("Ranked")
 

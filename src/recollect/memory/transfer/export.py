@@ -11,7 +11,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.memory.transfer.import_file import FORMAT, VERSION
 from recollect.memory.transfer.record import SETTINGS
-from recollect.store.episode_rows import Owner
+from recollect.model import Owner
 
 _EVERY = 1_000_000_000
 

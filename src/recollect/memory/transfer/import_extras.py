@@ -15,7 +15,7 @@ from recollect.memory.transfer.import_file import ImportFile
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join_sessions
 from recollect.memory.transfer.record import RecordReader
-from recollect.store.episode_rows import Learning, Owner, Pattern
+from recollect.model import Owner, Pattern, SessionLearning
 
 BATCH = 128  # records to a transaction: a sync each would cost more than their embedding
 _EVERY = 1_000_000_000
@@ -48,7 +48,7 @@ class ImportExtras:
         self._actor = actor
         self._clock = clock
         self._patterns: dict[Owner, dict[tuple[str, str], Pattern]] = {}  # ours, by kind and name
-        self._learnings: dict[Owner, dict[tuple[str, str], Learning]] = {}
+        self._learnings: dict[Owner, dict[tuple[str, str], SessionLearning]] = {}
 
     def bring_before(self, parcel: ImportFile) -> None:
         """What memories stand on."""
@@ -150,9 +150,7 @@ class ImportExtras:
     def _describe_tags(self, parcel: ImportFile) -> None:
         if not parcel.counts.get("tags"):
             return
-        everything = m.View(
-            self._reader.user_id, all_projects=True, all_sessions=True, states=frozenset(m.State)
-        )
+        everything = m.View(self._reader.user_id, all_projects=True, all_sessions=True, states=m.ALL_STATES)
         known = {tag.name: tag.description for tag in self._store.tags(everything)}
 
         def describe(record: Any) -> None:

@@ -17,7 +17,7 @@ import recollect.model as m
 from recollect.code.modules import map as maps
 from recollect.kinds import DEFAULT
 from recollect.memory.write import enrich, limits
-from recollect.store.episode_rows import Learning, Owner, Pattern
+from recollect.model import Owner, Pattern, SessionLearning
 from recollect.text.redact import redact
 from recollect.work.episodes import learnings, patterns
 
@@ -154,9 +154,9 @@ class RecordReader:
         owner, values = self._learnt(_PATTERN, _PATTERNS, record, "pattern", projects)
         return owner, Pattern(**values)
 
-    def learning(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, Learning]:
+    def learning(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, SessionLearning]:
         owner, values = self._learnt(_LEARNING, _LEARNINGS, record, "learning", projects)
-        return owner, Learning(**values)
+        return owner, SessionLearning(**values)
 
     def _learnt(
         self,

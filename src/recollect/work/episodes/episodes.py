@@ -13,16 +13,16 @@ from recollect.config import Settings
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
-from recollect.store.episode_rows import (
-    Execution,
-    Learning,
-    Operation,
+from recollect.model import (
+    FileOperation,
+    FileTouch,
     Owner,
     Pattern,
-    Sighting,
-    Status,
+    PatternSighting,
+    SessionLearning,
     Task,
-    Touch,
+    TaskStatus,
+    ToolExecution,
 )
 from recollect.work.episodes import learnings, queries, tasks
 from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, WORKFLOW, Fix, fixes_among, sightings
@@ -72,7 +72,7 @@ class _QueuedCall:
     error: str
     duration_ms: int | None
     context_tokens: int | None
-    touches: tuple[Touch, ...]
+    touches: tuple[FileTouch, ...]
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class Episodes:
         call = Event(session, 0, ASSISTANT, "", at=now, tool=tool, call=name, input=dict(parameters or {}))
         answer = Event(session, 1, TOOL, output or error, tool=tool, call=name, failed=not success)
         touches = tuple(
-            Touch(f"{name}/{number}", now, session, path, _operation(operation), success)
+            FileTouch(f"{name}/{number}", now, session, path, _operation(operation), success)
             for number, (path, operation) in enumerate(files)
         )
         queued = _QueuedCall(call, answer, name, now, task, error, duration_ms, context_tokens, touches)
@@ -191,7 +191,7 @@ class Episodes:
         """
         followed = self._follow(session)
         requests: tasks.RequestIds | None = None
-        pending: list[tuple[Execution, list[Touch]]] = []
+        pending: list[tuple[ToolExecution, list[FileTouch]]] = []
         try:
             for event in events:
                 with _logging_errors(session):
@@ -212,7 +212,7 @@ class Episodes:
         event: Event,
         followed: _FollowedSession,
         requests: tasks.RequestIds,
-        pending: list[tuple[Execution, list[Touch]]],
+        pending: list[tuple[ToolExecution, list[FileTouch]]],
     ) -> None:
         if event.author == USER and event.is_message:
             if _is_request(event) and (request_id := requests.id_of(event)) not in followed.requests:
@@ -232,7 +232,7 @@ class Episodes:
         return followed
 
     def _store(
-        self, session: str, followed: _FollowedSession, pending: list[tuple[Execution, list[Touch]]]
+        self, session: str, followed: _FollowedSession, pending: list[tuple[ToolExecution, list[FileTouch]]]
     ) -> None:
         if not pending:
             return
@@ -289,7 +289,7 @@ class Episodes:
         if not self._on:
             return
         now = self.clock()
-        touch = Touch(
+        touch = FileTouch(
             m.new_id(now),
             now,
             session,
@@ -357,28 +357,28 @@ class Episodes:
 
     def switch_task(self, name: str) -> Task:
         """Resume a task. The active task of its session is paused."""
-        return self._set_status(self.task(name), Status.ACTIVE)
+        return self._set_status(self.task(name), TaskStatus.ACTIVE)
 
     def pause_task(self, name: str | None = None) -> Task:
-        return self._set_status(self._task_or_active(name), Status.PAUSED)
+        return self._set_status(self._task_or_active(name), TaskStatus.PAUSED)
 
     def finish_task(self, name: str | None = None, outcome: str = "") -> Task:
-        return self._set_status(self._task_or_active(name), Status.COMPLETED, outcome)
+        return self._set_status(self._task_or_active(name), TaskStatus.COMPLETED, outcome)
 
     def fail_task(self, name: str | None = None, why: str = "") -> Task:
-        return self._set_status(self._task_or_active(name), Status.FAILED, why)
+        return self._set_status(self._task_or_active(name), TaskStatus.FAILED, why)
 
     def _task_or_active(self, name: str | None) -> Task:
         """Return the task called `name`, or the active task started last."""
         if name is not None:
             return self.task(name)
-        active = self.store.episodes.tasks(self.owner, [Status.ACTIVE], 1)
+        active = self.store.episodes.tasks(self.owner, [TaskStatus.ACTIVE], 1)
         if not active:
             raise Refused("No task is active in this project.", "Name one; `recollect task list` lists them.")
         return active[0]
 
-    def _set_status(self, task: Task, status: Status, outcome: str = "") -> Task:
-        over = status in (Status.COMPLETED, Status.FAILED)
+    def _set_status(self, task: Task, status: TaskStatus, outcome: str = "") -> Task:
+        over = status in (TaskStatus.COMPLETED, TaskStatus.FAILED)
         done = replace(
             task,
             status=status,
@@ -399,7 +399,7 @@ class Episodes:
         status, outcome = tasks.outcome_of(self._executions_of(task))
         return self._set_status(task, status, outcome)
 
-    def _executions_of(self, task: Task) -> list[Execution]:
+    def _executions_of(self, task: Task) -> list[ToolExecution]:
         return self.store.episodes.executions(self.owner, task=task.id, limit=2000)
 
     # queries
@@ -412,9 +412,9 @@ class Episodes:
         """Return how often each tool was used since then, and how often it succeeded."""
         return queries.tool_use(self.store.episodes, self._tables, self.owner, since)
 
-    def tasks(self, status: Status | None = None, limit: int = 20) -> tuple[Task, ...]:
+    def tasks(self, status: TaskStatus | None = None, limit: int = 20) -> tuple[Task, ...]:
         """Return tasks, newest first."""
-        statuses = tuple(Status) if status is None else (status,)
+        statuses = tuple(TaskStatus) if status is None else (status,)
         return tuple(self.store.episodes.tasks(self.owner, statuses, limit))
 
     def similar_tasks(self, text: str, limit: int = 3) -> tuple[queries.PastTask, ...]:
@@ -433,7 +433,7 @@ class Episodes:
         """Return the last work on a topic."""
         return queries.last_work(self.store.episodes, self.owner, topic, limit)
 
-    def files_of(self, task: str, limit: int = 1000) -> tuple[Touch, ...]:
+    def files_of(self, task: str, limit: int = 1000) -> tuple[FileTouch, ...]:
         """Return the work on files in a task, newest first."""
         return tuple(self.store.episodes.touches(self.owner, task=self.task(task).id, limit=limit))
 
@@ -460,7 +460,7 @@ class Episodes:
     def patterns(self, kind: str | None = None) -> tuple[Pattern, ...]:
         return tuple(self.store.episodes.patterns(self.owner, kind))
 
-    def learnings(self, kind: str | None = None) -> tuple[Learning, ...]:
+    def learnings(self, kind: str | None = None) -> tuple[SessionLearning, ...]:
         """Return learnings, most confident first, without those seen only once."""
         learnt = self.store.episodes.learnings(self.owner, kind)
         return tuple(learning for learning in learnt if learning.confidence >= _CONFIDENT)
@@ -472,10 +472,10 @@ class Episodes:
         new = shelf.executions(self.owner, after=seen, limit=_PAGE)
         if not new:
             return False
-        by_session: dict[str, list[Execution]] = {}
+        by_session: dict[str, list[ToolExecution]] = {}
         for execution in new:
             by_session.setdefault(execution.session, []).append(execution)
-        patterns: list[Sighting] = []
+        patterns: list[PatternSighting] = []
         for session, executions in by_session.items():
             earlier = shelf.executions(self.owner, session=session, before=executions[0].id, limit=_OVERLAP)
             patterns += sightings([*earlier, *executions])
@@ -492,7 +492,7 @@ class Episodes:
             self.store.set_setting(self.owner.project_id, _SEEN, new[-1].id)
         return len(new) == _PAGE
 
-    def _learnt(self, new: Sequence[Execution]) -> Iterator[Learning]:
+    def _learnt(self, new: Sequence[ToolExecution]) -> Iterator[SessionLearning]:
         errors = learnings.ErrorCounts()
         errors.add(new)
         known = {
@@ -554,9 +554,9 @@ def _logging_errors(session: str) -> Iterator[None]:
         logger.exception("some episodes of session %s were not recorded", session)
 
 
-def _operation(name: str) -> Operation:
+def _operation(name: str) -> FileOperation:
     """Return the operation called `name`. Raise `UnknownName` if there is none."""
     try:
-        return Operation(name)
+        return FileOperation(name)
     except ValueError:
-        raise UnknownName("operation", name, list(Operation)) from None
+        raise UnknownName("operation", name, list(FileOperation)) from None

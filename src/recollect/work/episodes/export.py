@@ -4,7 +4,7 @@ from pathlib import Path
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.store.episode_rows import TABLES
+from recollect.model import EPISODE_TABLES
 from recollect.work.episodes.tables import EpisodeTables, need_duckdb
 
 
@@ -16,7 +16,7 @@ def export_parquet(columns: EpisodeTables, folder: Path, *, force: bool = False)
     need_duckdb()
     import duckdb
 
-    files = {table: folder / f"{table}.parquet" for table in TABLES}
+    files = {table: folder / f"{table}.parquet" for table in EPISODE_TABLES}
     existing = [path.name for path in files.values() if path.exists() or path.is_symlink()]
     if existing and not force:
         raise Refused(
@@ -26,7 +26,7 @@ def export_parquet(columns: EpisodeTables, folder: Path, *, force: bool = False)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for table, path in files.items():
-            rows = columns.load({table: TABLES[table]}).execute(f"SELECT * FROM {table}").fetchnumpy()
+            rows = columns.load({table: EPISODE_TABLES[table]}).execute(f"SELECT * FROM {table}").fetchnumpy()
             counts[table] = len(rows["id"])
             partial = folder / f".{table}.{m.new_id()}.part"
             try:
@@ -34,7 +34,7 @@ def export_parquet(columns: EpisodeTables, folder: Path, *, force: bool = False)
                 with duckdb.connect() as writer:
                     writer.register("rows", dict(rows))
                     typed = ", ".join(
-                        f"CAST({name} AS {kind}) AS {name}" for name, kind in TABLES[table].items()
+                        f"CAST({name} AS {kind}) AS {name}" for name, kind in EPISODE_TABLES[table].items()
                     )
                     writer.execute(f"COPY (SELECT {typed} FROM rows) TO {_quoted(partial)} (FORMAT parquet)")
                 partial.chmod(0o600)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from recollect.store.episode_rows import Execution, Learning, Pattern, Task
+from recollect.model import Pattern, SessionLearning, Task, ToolExecution
 from recollect.work.episodes.patterns import WORKFLOW
 from recollect.work.episodes.record import clean
 
@@ -33,7 +33,7 @@ def purpose_of(text: str) -> str:
     return ""
 
 
-def file_purposes(root: Path | None, tasks: Sequence[Task]) -> Iterator[Learning]:
+def file_purposes(root: Path | None, tasks: Sequence[Task]) -> Iterator[SessionLearning]:
     """Yield, for files used in several tasks, what they say about themselves and which tasks used them."""
     uses: dict[str, list[Task]] = {}
     for task in tasks:
@@ -49,7 +49,7 @@ def file_purposes(root: Path | None, tasks: Sequence[Task]) -> Iterator[Learning
             "tasks": [task.description for task in users[:3]],
             "times": len(users),
         }
-        yield Learning(FILE_PURPOSE, path, data, 0.8 if purpose else 0.5, users[0].session)
+        yield SessionLearning(FILE_PURPOSE, path, data, 0.8 if purpose else 0.5, users[0].session)
 
 
 def _head(path: Path) -> str:
@@ -65,9 +65,9 @@ class ErrorCounts:
 
     def __init__(self) -> None:
         self._times: Counter[str] = Counter()
-        self._last: dict[str, Execution] = {}
+        self._last: dict[str, ToolExecution] = {}
 
-    def add(self, executions: Iterable[Execution]) -> None:
+    def add(self, executions: Iterable[ToolExecution]) -> None:
         for execution in executions:
             failure = (execution.result or {}).get("failure")
             if failure and not execution.success:
@@ -75,16 +75,16 @@ class ErrorCounts:
                 self._times[name] += 1
                 self._last[name] = execution
 
-    def learnings(self, known: dict[str, int]) -> Iterator[Learning]:
+    def learnings(self, known: dict[str, int]) -> Iterator[SessionLearning]:
         """Yield a learning per failure; `known` has the count of earlier occurrences by name."""
         for name, times in self._times.items():
             total, last = times + known.get(name, 0), self._last[name]
             data = {"error": last.error, "command": last.parameters.get("command"), "times": total}
-            yield Learning(COMMON_ERROR, name[:200], data, round(total / (total + 2), 3), last.session)
+            yield SessionLearning(COMMON_ERROR, name[:200], data, round(total / (total + 2), 3), last.session)
 
 
-def workflows(patterns: Iterable[Pattern], session: str) -> Iterator[Learning]:
+def workflows(patterns: Iterable[Pattern], session: str) -> Iterator[SessionLearning]:
     for pattern in patterns:
         if pattern.kind == WORKFLOW and pattern.count >= OFTEN:
             data = {"steps": pattern.data["steps"], "times": pattern.count}
-            yield Learning(WORKFLOW_LEARNT, pattern.name[:200], data, pattern.confidence, session)
+            yield SessionLearning(WORKFLOW_LEARNT, pattern.name[:200], data, pattern.confidence, session)

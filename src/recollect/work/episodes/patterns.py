@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.store.episode_rows import Execution, Pattern, Sighting
+from recollect.model import Pattern, PatternSighting, ToolExecution
 from recollect.work.episodes.failures import SIMILAR, Failure, as_data, failure_from, failure_of, similarity
 from recollect.work.extract.commands import Command, parse, same_deed
 
@@ -52,7 +52,7 @@ class Fix:
         return f"{text}.{times}"
 
 
-def sightings(executions: Sequence[Execution]) -> Iterator[Sighting]:
+def sightings(executions: Sequence[ToolExecution]) -> Iterator[PatternSighting]:
     """Yield the patterns in the executions of one session, which must be in order."""
     yield from _fixes(executions)
     yield from _renames(executions)
@@ -94,7 +94,7 @@ class _OpenFailure:
     """A failure without a fix so far."""
 
     command: Command
-    execution: Execution
+    execution: ToolExecution
     failure: Failure
     runs: int = 0  # of any command since
     changed: dict[str, None] = field(default_factory=dict)  # files edited since
@@ -106,7 +106,7 @@ class _OpenFailure:
         return bool(self.changed or self.commands)
 
 
-def _fixes(executions: Iterable[Execution]) -> Iterator[Sighting]:
+def _fixes(executions: Iterable[ToolExecution]) -> Iterator[PatternSighting]:
     """Follow each failing command until it passes, and report what was done in between."""
     open_failures: deque[_OpenFailure] = deque(maxlen=_MAX_OPEN)
     for execution in executions:
@@ -128,7 +128,7 @@ def _fixes(executions: Iterable[Execution]) -> Iterator[Sighting]:
 
 
 def _failed(
-    open_failures: deque[_OpenFailure], command: Command, execution: Execution, failure: Failure
+    open_failures: deque[_OpenFailure], command: Command, execution: ToolExecution, failure: Failure
 ) -> None:
     for known in list(open_failures):
         known.runs += 1
@@ -141,7 +141,9 @@ def _failed(
     open_failures.append(_OpenFailure(command, execution, failure))
 
 
-def _passed(open_failures: deque[_OpenFailure], command: Command, execution: Execution) -> Iterator[Sighting]:
+def _passed(
+    open_failures: deque[_OpenFailure], command: Command, execution: ToolExecution
+) -> Iterator[PatternSighting]:
     for known in list(open_failures):
         known.runs += 1
         if not same_deed(known.command, command):
@@ -155,7 +157,7 @@ def _passed(open_failures: deque[_OpenFailure], command: Command, execution: Exe
                 yield sighting
 
 
-def _fix_sighting(known: _OpenFailure, passed: Command, execution: Execution) -> Sighting | None:
+def _fix_sighting(known: _OpenFailure, passed: Command, execution: ToolExecution) -> PatternSighting | None:
     files = list(known.changed)[:_MOST_FILES]
     commands = [step for step in known.commands if not files or _PREPARES.search(step)][-2:]
     untouched = not known.superseded and not known.attempted
@@ -171,7 +173,7 @@ def _fix_sighting(known: _OpenFailure, passed: Command, execution: Execution) ->
         "instead": other,
     }
     name = _digest(known.failure.name, *files, *commands, other)
-    return Sighting(ERROR_FIX, name, data, known.execution.key, execution.at)
+    return PatternSighting(ERROR_FIX, name, data, known.execution.key, execution.at)
 
 
 def _may_fix(command: Command) -> bool:
@@ -184,9 +186,9 @@ def _may_fix(command: Command) -> bool:
 # renames
 
 
-def _renames(executions: Iterable[Execution]) -> Iterator[Sighting]:
+def _renames(executions: Iterable[ToolExecution]) -> Iterator[PatternSighting]:
     """Report an identifier that was replaced by another one in several files."""
-    last: dict[tuple[str, str], Execution] = {}
+    last: dict[tuple[str, str], ToolExecution] = {}
     files: dict[tuple[str, str], dict[str, None]] = {}
     for execution in executions:
         shape = execution.result or {}
@@ -198,13 +200,15 @@ def _renames(executions: Iterable[Execution]) -> Iterator[Sighting]:
         if len(changed) >= 2:
             newest = last[old, new]
             data = {"rename": [old, new], "files": list(changed)}
-            yield Sighting(REFACTOR, f"{old} → {new}", data, f"{newest.session} {old} {new}", newest.at)
+            yield PatternSighting(
+                REFACTOR, f"{old} → {new}", data, f"{newest.session} {old} {new}", newest.at
+            )
 
 
 # workflows
 
 
-def _workflows(executions: Iterable[Execution]) -> Iterator[Sighting]:
+def _workflows(executions: Iterable[ToolExecution]) -> Iterator[PatternSighting]:
     """Report the steps, with an edit among them, that led to a passing check or a commit."""
     steps: deque[str] = deque(maxlen=_STEPS)
     for execution in executions:
@@ -214,12 +218,12 @@ def _workflows(executions: Iterable[Execution]) -> Iterator[Sighting]:
         steps.append(step)
         if verifies and execution.success and "edit" in steps and len(steps) >= 3:
             data = {"steps": list(steps)}
-            yield Sighting(WORKFLOW, " → ".join(steps), data, execution.key, execution.at)
+            yield PatternSighting(WORKFLOW, " → ".join(steps), data, execution.key, execution.at)
         if not execution.success:
             steps.append(steps.pop() + " ✗")
 
 
-def _step(execution: Execution) -> tuple[str, bool]:
+def _step(execution: ToolExecution) -> tuple[str, bool]:
     line = command_line(execution.parameters)
     if line:
         heads = parse(line).heads

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import recollect.model as m
 from recollect.context.embedder import Embedder
+from recollect.context.store import EpisodeStore
 from recollect.errors import EmbedderUnavailable
-from recollect.store.episode_rows import FileTotal, Owner, Pattern, Status, Task, Touch
-from recollect.store.episodes import EpisodeShelf
+from recollect.model import FileTotal, FileTouch, Owner, Pattern, Task, TaskStatus
 from recollect.text.terms import terms
 from recollect.work.episodes.tables import EpisodeTables
 from recollect.work.episodes.tasks import words_of
@@ -39,7 +39,7 @@ _TOOLS = """
 class FileHistory:
     path: str
     total: FileTotal
-    touches: tuple[Touch, ...]  # newest first
+    touches: tuple[FileTouch, ...]  # newest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class LastWork:
     """The last work on a topic, newest first."""
 
     tasks: tuple[Task, ...]
-    touches: tuple[Touch, ...]
+    touches: tuple[FileTouch, ...]
 
 
-def file_history(shelf: EpisodeShelf, owner: Owner, path: str, limit: int) -> FileHistory:
+def file_history(shelf: EpisodeStore, owner: Owner, path: str, limit: int) -> FileHistory:
     """Return the history of a file, named by its path in the project or by an ending that only one file has."""
     touches = shelf.touches(owner, path=path, limit=limit)
     if not touches:
@@ -87,7 +87,7 @@ def file_history(shelf: EpisodeShelf, owner: Owner, path: str, limit: int) -> Fi
 
 
 def tool_use(
-    shelf: EpisodeShelf, columns: EpisodeTables, owner: Owner, since: datetime
+    shelf: EpisodeStore, columns: EpisodeTables, owner: Owner, since: datetime
 ) -> tuple[ToolUse, ...]:
     """Return the use of each tool since then, most used first. Days that were summed up count as whole days."""
     totals: dict[str, Counter[str]] = {}
@@ -137,7 +137,7 @@ def as_pattern(pair: CoEdit) -> Pattern:
 
 
 def similar_tasks(
-    shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str, limit: int
+    shelf: EpisodeStore, embedder: Embedder, owner: Owner, text: str, limit: int
 ) -> tuple[PastTask, ...]:
     """Return past tasks similar to `text`, best first: by shared words, rare words weighing more, and by meaning."""
     scores = _by_words(shelf, owner, words_of(text).split())
@@ -152,7 +152,7 @@ def similar_tasks(
     )
 
 
-def _by_words(shelf: EpisodeShelf, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
+def _by_words(shelf: EpisodeStore, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
     """Return the weighted share of the query's words that each task has."""
     wanted = frozenset(asked)
     total, tasks = shelf.tasks_with(owner, asked)
@@ -164,7 +164,7 @@ def _by_words(shelf: EpisodeShelf, owner: Owner, asked: Sequence[str]) -> dict[i
     return dict(sorted(scores.items(), key=lambda item: -item[1])[:_CANDIDATES])
 
 
-def _by_meaning(shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
+def _by_meaning(shelf: EpisodeStore, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
     numbers, vectors = shelf.task_vectors(owner, embedder.model)
     if not numbers:
         return {}
@@ -178,7 +178,7 @@ def _by_meaning(shelf: EpisodeShelf, embedder: Embedder, owner: Owner, text: str
     return {numbers[place]: float(scores[place]) for place in np.argsort(-scores)[:_CANDIDATES]}
 
 
-def last_work(shelf: EpisodeShelf, owner: Owner, topic: str, limit: int) -> LastWork:
+def last_work(shelf: EpisodeStore, owner: Owner, topic: str, limit: int) -> LastWork:
     """Return the last tasks that have all words of `topic`, and the last files with one of them in their path."""
     asked = words_of(topic).split()
     numbers = [
@@ -195,9 +195,9 @@ def last_work(shelf: EpisodeShelf, owner: Owner, topic: str, limit: int) -> Last
     return LastWork(tuple(tasks), tuple(newest[:limit]))
 
 
-def open_tasks(shelf: EpisodeShelf, owner: Owner, limit: int) -> tuple[Task, ...]:
+def open_tasks(shelf: EpisodeStore, owner: Owner, limit: int) -> tuple[Task, ...]:
     """Return active tasks, then paused ones, each newest first."""
     return (
-        *shelf.tasks(owner, [Status.ACTIVE], limit),
-        *shelf.tasks(owner, [Status.PAUSED], limit),
+        *shelf.tasks(owner, [TaskStatus.ACTIVE], limit),
+        *shelf.tasks(owner, [TaskStatus.PAUSED], limit),
     )[:limit]

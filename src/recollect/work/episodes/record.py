@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from recollect.store.episode_rows import Execution, Operation, Touch
+from recollect.model import FileOperation, FileTouch, ToolExecution
 from recollect.text.redact import redact
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.extract.commands import parse
@@ -57,7 +57,12 @@ _NEW = (
     "insert_text",
     "code_edit",
 )
-_OPERATIONS = {READ: Operation.READ, WRITE: Operation.WRITE, EDIT: Operation.EDIT, SEARCH: Operation.SEARCH}
+_OPERATIONS = {
+    READ: FileOperation.READ,
+    WRITE: FileOperation.WRITE,
+    EDIT: FileOperation.EDIT,
+    SEARCH: FileOperation.SEARCH,
+}
 
 _HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?)(.*?)(^\s*\2\b|\Z)", re.DOTALL | re.MULTILINE)
 _REFUSED = re.compile(
@@ -88,7 +93,7 @@ class CallPairing:
         self._calls: dict[str, Event] = {}
         self.known: set[str] = set()  # keys that are in the store already
 
-    def add(self, event: Event, now: datetime) -> tuple[Execution, list[Touch]] | None:
+    def add(self, event: Event, now: datetime) -> tuple[ToolExecution, list[FileTouch]] | None:
         """Return the execution that `event` completes, unless it is known. Its key is the same in every reading."""
         if is_ours(event):
             return None  # the MCP server records its own tools, with or without hooks
@@ -111,14 +116,16 @@ def event_key(session: str, call: Event) -> str:
 
 def executed(
     call: Event, answer: Event, session: str, key: str, now: datetime, root: str = ""
-) -> tuple[Execution, list[Touch]]:
+) -> tuple[ToolExecution, list[FileTouch]]:
     """Return the row of a call and those of its files, with paths relative to `root`, the project's folder."""
     at = call.at or answer.at or now
     line = command_of(call)
     has_failed = _has_failed(call, answer, line)
     touches = list(_touches(call, line, key, at, session, not has_failed, root))
-    changed = [touch.path for touch in touches if touch.operation in (Operation.EDIT, Operation.WRITE)]
-    execution = Execution(
+    changed = [
+        touch.path for touch in touches if touch.operation in (FileOperation.EDIT, FileOperation.WRITE)
+    ]
+    execution = ToolExecution(
         key,
         at,
         session,
@@ -228,14 +235,14 @@ def _redacted(text: str) -> str:
 
 def _touches(
     call: Event, line: str | None, key: str, at: datetime, session: str, success: bool, root: str
-) -> Iterator[Touch]:
+) -> Iterator[FileTouch]:
     context = next(
         (clean(why, LONGEST_SUMMARY) for name in _WHY if isinstance(why := call.input.get(name), str)), None
     )
     changes = summary_of(call)
     for number, (path, operation, lines) in enumerate(_files(call, line)):
-        changing = operation in (Operation.EDIT, Operation.WRITE)
-        yield Touch(
+        changing = operation in (FileOperation.EDIT, FileOperation.WRITE)
+        yield FileTouch(
             f"{key}.{number}",
             at,
             session,
@@ -248,7 +255,7 @@ def _touches(
         )
 
 
-def _files(call: Event, line: str | None) -> Iterator[tuple[str, Operation, tuple[int, int] | None]]:
+def _files(call: Event, line: str | None) -> Iterator[tuple[str, FileOperation, tuple[int, int] | None]]:
     operation = _OPERATIONS.get(family_of(call))
     if operation is not None:
         for path in paths_of(call)[:20]:
@@ -271,11 +278,11 @@ def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
     return None
 
 
-def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | None]]:
+def _named_by(line: str) -> Iterator[tuple[str, FileOperation, tuple[int, int] | None]]:
     """Yield the files that a command line reads, searches, checks or writes."""
     if ">" in line or "sed -i" in line:
         for path in parse(line).writes:
-            yield path, Operation.WRITE, None
+            yield path, FileOperation.WRITE, None
     for part in re.split(r"&&|\|\||[;\n|]", _HEREDOC.sub(" ", line[:4000])):
         words = part.split()
         while words and re.fullmatch(r"[A-Za-z_]\w*=\S*|sudo|time|timeout|nice|env|\d+", words[0]):
@@ -284,11 +291,11 @@ def _named_by(line: str) -> Iterator[tuple[str, Operation, tuple[int, int] | Non
             continue
         program = words[0].rpartition("/")[2]
         operation = (
-            Operation.READ
+            FileOperation.READ
             if program in _READERS
-            else Operation.SEARCH
+            else FileOperation.SEARCH
             if program in _SEARCHERS
-            else Operation.ANALYZE
+            else FileOperation.ANALYZE
             if any(_CHECKERS.search(word) for word in words[:3])
             else None
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 import recollect.model as m
 from recollect.errors import RecollectError, Refused
-from recollect.store.episode_rows import TABLES
+from recollect.model import EPISODE_TABLES
 from recollect.work.episodes.tables import need_duckdb
 
 MOST_ROWS = 1000
@@ -88,7 +88,7 @@ def _refusal(reply: dict[str, str], seconds: float) -> Refused:
         )
     return Refused(
         f"The query failed: {reply['reason']}",
-        f"The tables are {', '.join(TABLES)}; `DESCRIBE tool_executions` shows the columns of one.",
+        f"The tables are {', '.join(EPISODE_TABLES)}; `DESCRIBE tool_executions` shows the columns of one.",
     )
 
 
@@ -140,12 +140,12 @@ def _answer(
 ) -> dict[str, Any]:
     import duckdb
 
+    from recollect.store import open_store
     from recollect.store.keys import find_key
-    from recollect.store.sqlite import SqliteStore
     from recollect.work.episodes.tables import EpisodeTables
 
     try:
-        store = SqliteStore(Path(database), find_key(Path(database), os.environ))
+        store = open_store(Path(database), find_key(Path(database), os.environ))
         columns = EpisodeTables(store.episodes, user_id, project_id)
         with _limits(seconds):  # the planner evaluates constants
             needed = columns.columns_read(_explained(query))

@@ -5,9 +5,9 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recollect.context.store import EpisodeStore
 from recollect.errors import Refused
-from recollect.store.episode_rows import GROWING, TABLES
-from recollect.store.episodes import EpisodeShelf
+from recollect.model import APPEND_ONLY_TABLES, EPISODE_TABLES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,7 +29,7 @@ _PLANNING = "filter_pushdown,statistics_propagation,empty_result_pullup,compress
 class EpisodeTables:
     """The six episode tables of one user, for one project or all. Thread-safe; queries run one at a time."""
 
-    def __init__(self, shelf: EpisodeShelf, user_id: str, project_id: str | None) -> None:
+    def __init__(self, shelf: EpisodeStore, user_id: str, project_id: str | None) -> None:
         self._shelf = shelf
         self._user_id = user_id
         self._project_id = project_id  # None = all projects
@@ -60,7 +60,7 @@ class EpisodeTables:
         """Return the columns of each table that `query` reads, according to DuckDB's own plan."""
         if self._planner is None:
             self._planner = _connect()
-            for table, columns in TABLES.items():
+            for table, columns in EPISODE_TABLES.items():
                 self._planner.execute(f"CREATE TABLE {table} ({_typed(columns)})")
                 self._planner.execute(
                     f"INSERT INTO {table} (id) VALUES (1)"
@@ -82,7 +82,7 @@ class EpisodeTables:
     def _opened(self) -> "DuckDBPyConnection":
         db = _connect()
         db.execute("CREATE SCHEMA loaded")
-        for table, columns in TABLES.items():
+        for table, columns in EPISODE_TABLES.items():
             self._loaded[table] = ()
             nothing = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
             db.execute(f"CREATE VIEW {table} AS SELECT {nothing} WHERE false")
@@ -95,18 +95,18 @@ class EpisodeTables:
         known = self._change.get(table)
         wanted = {"id", *names}
         reload = known is None or known[1] != change[1] or not wanted <= set(self._loaded[table])
-        if table not in GROWING and known != change:
+        if table not in APPEND_ONLY_TABLES and known != change:
             reload = True
         if reload:
             wanted |= set(self._loaded[table])
-            self._loaded[table] = tuple(name for name in TABLES[table] if name in wanted)
+            self._loaded[table] = tuple(name for name in EPISODE_TABLES[table] if name in wanted)
             self._last[table] = 0
             self._create(db, table)
         self._append(db, table)
         self._change[table] = change
 
     def _create(self, db: "DuckDBPyConnection", table: str) -> None:
-        columns = TABLES[table]
+        columns = EPISODE_TABLES[table]
         db.execute(
             f"CREATE OR REPLACE TABLE loaded.{table} ({_typed({n: columns[n] for n in self._loaded[table]})})"
         )
@@ -122,7 +122,8 @@ class EpisodeTables:
         pages = self._shelf.columns(table, names, self._user_id, self._project_id, self._last[table])
         for page in pages:
             columns = {
-                name: _array(values, TABLES[table][name]) for name, values in zip(names, page, strict=True)
+                name: _array(values, EPISODE_TABLES[table][name])
+                for name, values in zip(names, page, strict=True)
             }
             db.register("incoming", columns)
             db.execute(f"INSERT INTO loaded.{table} SELECT {', '.join(names)} FROM incoming")
@@ -171,7 +172,7 @@ def _array(values: Sequence[Any], kind: str) -> Any:
 def _collect(step: dict[str, Any], needed: dict[str, set[str]]) -> None:
     info = step.get("extra_info", {})
     table = str(info.get("Table", "")).rpartition(".")[2]
-    if table in TABLES:
+    if table in EPISODE_TABLES:
         columns = info.get("Projections") or []
         needed.setdefault(table, set()).update([columns] if isinstance(columns, str) else columns)
     for child in step.get("children", []):

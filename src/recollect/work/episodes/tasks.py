@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from recollect.store.episode_rows import Execution, Intent, Status
+from recollect.model import TaskIntent, TaskStatus, ToolExecution
 from recollect.text.stem import stem
 from recollect.text.terms import terms
 from recollect.text.words import telling_words
@@ -20,18 +20,18 @@ _MAX_FILES = 3  # named in an outcome
 
 _INTENTS = (
     (
-        Intent.FIXING,
+        TaskIntent.FIXING,
         r"fix|bug|error|fail|crash|broken?|regress|issue|wrong|debug|repair|hang|leak|flaky|traceback|exception|doesn'?t work|not work",
     ),
     (
-        Intent.WRITING,
+        TaskIntent.WRITING,
         r"add|implement|write|creat|build|refactor|renam|chang|updat|migrat|support|introduc|remov|delet|replac|improv|extend|convert|make|port|upgrad|set up|extract|move",
     ),
     (
-        Intent.EXPLORING,
+        TaskIntent.EXPLORING,
         r"explor|overview|find|where|list|structure|investigat|look (?:around|for)|search|map|survey|which",
     ),
-    (Intent.READING, r"explain|what|how|read|review|understand|why|describ|summar|show|document|walk"),
+    (TaskIntent.READING, r"explain|what|how|read|review|understand|why|describ|summar|show|document|walk"),
 )
 _CHECK = re.compile(r"test|spec|lint|check|build|compile|tsc|mypy|ruff|clippy|vet|make")
 
@@ -63,19 +63,19 @@ def is_specific(text: str) -> bool:
     return len(telling_words(text)) >= _MIN_WORDS
 
 
-def intent_of(description: str) -> Intent | None:
+def intent_of(description: str) -> TaskIntent | None:
     """Return the intent that the words of a description express first, or None."""
     matches = [
         (match.start(), intent)
         for intent, words in _INTENTS
         if (match := re.search(rf"\b(?:{words})", description, re.IGNORECASE))
     ]
-    if any(intent is Intent.FIXING for _, intent in matches):  # "add a test for the bug" is about the bug
-        return Intent.FIXING
+    if any(intent is TaskIntent.FIXING for _, intent in matches):  # "add a test for the bug" is about the bug
+        return TaskIntent.FIXING
     return min(matches)[1] if matches else None
 
 
-def intent_from(executions: Iterable[Execution]) -> Intent | None:
+def intent_from(executions: Iterable[ToolExecution]) -> TaskIntent | None:
     """Return the intent that the tools used express, for a task whose words express none."""
     changed = read = searched = 0
     for execution in executions:
@@ -84,10 +84,10 @@ def intent_from(executions: Iterable[Execution]) -> Intent | None:
         searched += any(word in tool for word in ("grep", "glob", "search", "find", "list", "ls"))
         read += "read" in tool or "view" in tool or "open" in tool
     if changed:
-        return Intent.WRITING
+        return TaskIntent.WRITING
     if searched > read:
-        return Intent.EXPLORING
-    return Intent.READING if read else None
+        return TaskIntent.EXPLORING
+    return TaskIntent.READING if read else None
 
 
 def words_of(description: str) -> str:
@@ -95,7 +95,7 @@ def words_of(description: str) -> str:
     return " ".join(dict.fromkeys(stem(word) for word in terms(description)))
 
 
-def outcome_of(executions: Sequence[Execution]) -> tuple[Status, str]:
+def outcome_of(executions: Sequence[ToolExecution]) -> tuple[TaskStatus, str]:
     """Return the status and outcome of a task nobody closed: completed if its last check passed or it was committed."""
     files: dict[str, None] = {}
     committed = False
@@ -121,4 +121,6 @@ def outcome_of(executions: Sequence[Execution]) -> tuple[Status, str]:
         parts.append("committed")
     done = committed or (check is not None and check[1]) or (not files and check is None and bool(executions))
     outcome = "; ".join(parts) or ("looked at, nothing changed" if executions else "")
-    return (Status.COMPLETED if done else Status.PAUSED), clean(outcome[:1].upper() + outcome[1:], 300)
+    return (TaskStatus.COMPLETED if done else TaskStatus.PAUSED), clean(
+        outcome[:1].upper() + outcome[1:], 300
+    )

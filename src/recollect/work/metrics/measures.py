@@ -9,8 +9,8 @@ from datetime import timedelta
 from threading import Lock
 
 import recollect.model as m
+from recollect.context.store import Store
 from recollect.errors import StoreError
-from recollect.store.sqlite import SqliteStore
 from recollect.work.metrics.discovery import Discovery
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Saved, saved
 from recollect.work.metrics.timing import quantile, size_of, together
@@ -35,7 +35,7 @@ class Timing:
 class Measures:
     """Noting costs microseconds and writes nothing; `flush` does, when nobody waits. From any thread."""
 
-    store: SqliteStore
+    store: Store
     clock: m.Clock
     user_id: str
     project_id: str | None

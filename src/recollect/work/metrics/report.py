@@ -6,8 +6,8 @@ from typing import Any
 
 import recollect.model as m
 from recollect.code.modules.map import Confidence, Kind, from_document
+from recollect.context.store import Store
 from recollect.memory.decay import confidence_now
-from recollect.store.sqlite import SqliteStore
 from recollect.work.metrics.measures import LAST, Measures
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, ON_DEMAND, USED, saved
 
@@ -15,7 +15,7 @@ _MOST = 1000  # memories over which confidence is averaged
 _RECENT = 30  # sessions in a chart
 
 
-def report(measures: Measures, store: SqliteStore, view: m.View, now: datetime) -> dict[str, Any]:
+def report(measures: Measures, store: Store, view: m.View, now: datetime) -> dict[str, Any]:
     timings = measures.timings()  # which writes what waits
     sessions = store.measures.by_session(measures.user_id, measures.project_id)
     known = list(sessions.values())
@@ -42,7 +42,7 @@ def report(measures: Measures, store: SqliteStore, view: m.View, now: datetime) 
     }
 
 
-def map_coverage(store: SqliteStore, project_id: str | None) -> float | None:
+def map_coverage(store: Store, project_id: str | None) -> float | None:
     """The share of a project's modules of code that more than a scan is known of; None where there is no map."""
     document = store.modules.get(project_id) if project_id else None
     found = from_document(document) if document else None

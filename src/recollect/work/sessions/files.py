@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from recollect.store.presence import one_at_a_time
+from recollect.store.file_lock import one_at_a_time
 
 MAX_FILE = 8 * 1024 * 1024  # bytes; what comes beyond is not kept, and the caller is told
 MAX_FILES = 500

@@ -9,7 +9,7 @@ from typing import Any
 
 import recollect.model as m
 from recollect.memory.write.messages import bounded
-from recollect.store.events import KeptEvent
+from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import whole
@@ -23,7 +23,7 @@ _NAMES = ("author", "text", "tool", "call", "failed", "cwd", "branch", "agent", 
 _TYPES = dict.fromkeys(_NAMES, str) | {"failed": bool, "injected": bool, "input": dict, "size": int}
 
 
-def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
+def keep(event: Event, event_id: str, now: datetime) -> StoredEvent:
     """Nothing secret is in it, and not more than is needed to learn from it."""
     cleaned = clean(event)
     values = {name: getattr(cleaned, name) for name in _NAMES if getattr(cleaned, name) not in ("", None)}
@@ -32,7 +32,7 @@ def keep(event: Event, event_id: str, now: datetime) -> KeptEvent:
         values["input"] = cleaned.input
     if cleaned.size:
         values["size"] = cleaned.size
-    return KeptEvent(event_id, event.at or now, json.dumps(values, ensure_ascii=False))
+    return StoredEvent(event_id, event.at or now, json.dumps(values, ensure_ascii=False))
 
 
 def clean(event: Event) -> Event:

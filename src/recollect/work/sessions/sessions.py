@@ -17,7 +17,7 @@ from recollect.llm.protocol import Sidecar
 from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
-from recollect.store.events import KeptEvent
+from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.text.words import telling_words
 from recollect.work.extract import extract
@@ -230,7 +230,7 @@ class Sessions:
     def take_in(self, spool: Spool) -> int:
         """Events that waited outside the store, in order and once; how many there were. Their sessions may be new."""
 
-        def deliver(session_id: str, events: Sequence[KeptEvent]) -> None:
+        def deliver(session_id: str, events: Sequence[StoredEvent]) -> None:
             if not self.on:
                 return
             try:

@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 import recollect.model as m
-from recollect.store.events import KeptEvent
+from recollect.model import StoredEvent
 from recollect.work.sessions.files import MAX_FILE, WaitingFiles
 from recollect.work.sessions.kept import keep
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import whole
 
-Deliver = Callable[[str, Sequence[KeptEvent]], object]
+Deliver = Callable[[str, Sequence[StoredEvent]], object]
 
 
 class Spool:
@@ -32,7 +32,7 @@ class Spool:
         events have ids, and count once."""
 
         def sort_out(lines: list[bytes]) -> int:
-            by_session: dict[str, list[KeptEvent]] = {}
+            by_session: dict[str, list[StoredEvent]] = {}
             for line in lines:
                 with suppress(ValueError, KeyError, TypeError, RecursionError):  # cut off by a power cut
                     session, kept = _read(line)
@@ -44,14 +44,14 @@ class Spool:
         return self._files.drain(sort_out)
 
 
-def _line(session: str, kept: KeptEvent) -> str:
+def _line(session: str, kept: StoredEvent) -> str:
     record = {"session": session, "id": kept.id, "at": m.to_text(kept.at), "event": kept.event}
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def _read(line: bytes) -> tuple[str, KeptEvent]:
+def _read(line: bytes) -> tuple[str, StoredEvent]:
     record = whole(json.loads(line))
     session, name, event = (record[field] for field in ("session", "id", "event"))
     if not all(isinstance(each, str) for each in (session, name, event)):
         raise TypeError("not a line of ours")
-    return session, KeptEvent(name, m.from_text(record["at"]), event)
+    return session, StoredEvent(name, m.from_text(record["at"]), event)

@@ -7,7 +7,7 @@ from recollect.config import Settings
 
 if TYPE_CHECKING:
     from recollect.code.relevant.search import Relevant
-    from recollect.store.sqlite import SqliteStore
+    from recollect.context.store import Store
     from recollect.work.episodes.episodes import Episodes
 
 
@@ -18,7 +18,7 @@ class Backing(Protocol):
     def settings(self) -> Settings: ...
 
     @property
-    def store(self) -> "SqliteStore": ...
+    def store(self) -> "Store": ...
 
     @property
     def project(self) -> m.Project | None: ...

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import recollect.model as m
 from recollect.errors import StoreError
-from recollect.store.pruned import PrunedText, passages
+from recollect.model import PrunedText
 from recollect.text import tokens
 from recollect.text.redact import redact
 from recollect.text.stem import stem
-from recollect.text.terms import searchable, terms
+from recollect.text.terms import passages, searchable, terms
 from recollect.work.sessions.kept import label
 from recollect.work.transcripts.lines import whole as complete
 from recollect.work.window.backing import Backing

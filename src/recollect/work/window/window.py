@@ -13,7 +13,7 @@ from typing import Any
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.store.pruned import PrunedText
+from recollect.model import PrunedText
 from recollect.text import tokens
 from recollect.work.window.adapters import checked, items_of, messages_of
 from recollect.work.window.anthropic import system_of

@@ -130,7 +130,7 @@ def _prune(context: OperationContext, memory_id: str) -> bool:
 
 def unify_tags(context: OperationContext, position: str) -> Iterator[Action]:
     """Rename tags that differ only in spelling to the most common spelling; drop tags that no memory has."""
-    every_state = replace(context.everything, states=frozenset(m.State))
+    every_state = replace(context.everything, states=m.ALL_STATES)
     spellings: dict[str, list[m.Tag]] = {}
     for tag in context.store.tags(every_state):  # most common first
         spellings.setdefault(tag_root(tag.name), []).append(tag)

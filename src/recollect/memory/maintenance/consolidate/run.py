@@ -15,7 +15,7 @@ from recollect.memory.maintenance.consolidate.context import Action, OperationCo
 from recollect.memory.maintenance.consolidate.operations import OPERATIONS
 from recollect.memory.maintenance.consolidate.throttle import Stopped
 from recollect.memory.maintenance.undo import new_change
-from recollect.store.presence import Presence
+from recollect.store.file_lock import FileLock
 
 UNFINISHED = "consolidation"  # a setting: the state of a run that has not finished
 LAST = "consolidated"  # a setting: when the last run finished, and its summary
@@ -106,7 +106,7 @@ def consolidate(
 ) -> Consolidation:
     """Run the operations, resuming an unfinished run of the same operations. Raise `Refused`, `UnknownName`."""
     names = chosen(only)
-    presence = Presence(lock)
+    presence = FileLock(lock)
     try:
         if not presence.exclude_others():
             raise Refused("Consolidation is already running.", "Wait for it to finish, or stop it.")

@@ -12,15 +12,15 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
-from recollect.store.connection import Database
-from recollect.store.images import EVERY, OF_MEMORIES, Row, Tables, joined, packed, rows_in, unpacked
+from recollect.store.row_snapshots import EVERY, OF_MEMORIES, Row, Tables, joined, packed, rows_in, unpacked
+from recollect.store.sqlite.connection import Database
 
 _COLUMNS = "id, user_id, project_id, at, actor, action, summary, finished_at, undone_at"
 Key = tuple[str, tuple[Any, ...]]  # a table and the key of a row in it
 Reindex = Callable[[apsw.Connection, Collection[int]], None]
 
 
-class ChangeLog:
+class SqliteChangeLog:
     """`reindex` brings the words of memories, by number, up to date with their rows; `transaction` is the store's."""
 
     def __init__(

@@ -10,21 +10,23 @@ from typing import Any
 import apsw
 
 import recollect.model as m
-from recollect.store.connection import Database, Value
-from recollect.store.episode_rows import (
-    EXECUTION_COLUMNS,
-    TABLES,
-    TASK_COLUMNS,
-    TOUCH_COLUMNS,
-    Execution,
+from recollect.model import (
+    EPISODE_TABLES,
     FileTotal,
-    Learning,
+    FileTouch,
     Owner,
     Pattern,
-    Sighting,
-    Status,
+    PatternSighting,
+    SessionLearning,
     Task,
-    Touch,
+    TaskStatus,
+    ToolExecution,
+)
+from recollect.store.sqlite.connection import Database, Value
+from recollect.store.sqlite.episode_rows import (
+    EXECUTION_COLUMNS,
+    TASK_COLUMNS,
+    TOUCH_COLUMNS,
     execution_from,
     execution_row,
     pattern_from,
@@ -36,20 +38,20 @@ from recollect.store.episode_rows import (
 
 MOST_FILES = 200  # that a task remembers by name
 _AGING = ("tool_executions", "file_interactions", "context_snapshots")
-_OWNED = (*TABLES, "tool_days", "file_totals")
+_OWNED = (*EPISODE_TABLES, "tool_days", "file_totals")
 _PAGE = 100_000  # rows read at once
 _MINE = "user_id = ? AND project_id = ?"
 _ADD_EXECUTION = f"INSERT OR IGNORE INTO tool_executions (user_id, project_id, {EXECUTION_COLUMNS}) VALUES ({', '.join('?' * 13)})"
 _ADD_TOUCH = f"INSERT OR IGNORE INTO file_interactions (user_id, project_id, {TOUCH_COLUMNS}) VALUES ({', '.join('?' * 12)})"
 
 
-class EpisodeShelf:
+class SqliteEpisodes:
     def __init__(self, database: Database) -> None:
         self._db = database
 
     # what was done
 
-    def add(self, owner: Owner, executions: Iterable[Execution], touches: Iterable[Touch]) -> int:
+    def add(self, owner: Owner, executions: Iterable[ToolExecution], touches: Iterable[FileTouch]) -> int:
         """Keep those whose key is new, and what they mean for their tasks; how many executions were new."""
         tools: dict[str, Counter[str]] = defaultdict(Counter)
         files: dict[str, dict[str, None]] = defaultdict(dict)
@@ -78,7 +80,7 @@ class EpisodeShelf:
         task: str | None = None,
         session: str | None = None,
         limit: int = 5,
-    ) -> list[Touch]:
+    ) -> list[FileTouch]:
         """Newest first: of a file, of files with `like` in their names, of a task, or of a session."""
         which, params = _MINE, list(_mine(owner))
         if session is not None:
@@ -128,7 +130,7 @@ class EpisodeShelf:
         task: str | None = None,
         before: int | None = None,
         limit: int,
-    ) -> list[Execution]:
+    ) -> list[ToolExecution]:
         """In the order they were recorded: those after a number; with `before`, the last that come before that one."""
         params: list[Value] = [*_mine(owner), after]
         which = "id > ?"
@@ -157,7 +159,7 @@ class EpisodeShelf:
             )
             if not db.changes():
                 return False
-            if task.status is Status.ACTIVE:
+            if task.status is TaskStatus.ACTIVE:
                 _pause_others(db, owner, task)
             _changed(db)
         return True
@@ -177,7 +179,7 @@ class EpisodeShelf:
                     *_mine(owner),
                 ),
             )
-            if task.status is Status.ACTIVE:
+            if task.status is TaskStatus.ACTIVE:
                 _pause_others(db, owner, task)
             _changed(db)
 
@@ -202,7 +204,9 @@ class EpisodeShelf:
             None,
         )
 
-    def tasks(self, owner: Owner, statuses: Iterable[Status] = tuple(Status), limit: int = 20) -> list[Task]:
+    def tasks(
+        self, owner: Owner, statuses: Iterable[TaskStatus] = tuple(TaskStatus), limit: int = 20
+    ) -> list[Task]:
         """Newest first."""
         return self._tasks(
             f"WHERE {_MINE} AND status IN (SELECT value FROM json_each(?)) ORDER BY started_at DESC, id DESC LIMIT ?",
@@ -293,7 +297,7 @@ class EpisodeShelf:
 
     # patterns and learnings
 
-    def see_pattern(self, owner: Owner, seen: Sighting) -> None:
+    def see_pattern(self, owner: Owner, seen: PatternSighting) -> None:
         """Count it, once for each key. What it says takes the place of what was said before."""
         when = m.to_text(seen.at)
         with self._db.writing() as db:
@@ -349,7 +353,7 @@ class EpisodeShelf:
         with self._db.reading() as db:
             return [pattern_from(row) for row in db.execute(query, (*_mine(owner), kind, limit))]
 
-    def put_learning(self, owner: Owner, learning: Learning) -> None:
+    def put_learning(self, owner: Owner, learning: SessionLearning) -> None:
         with self._db.writing() as db:
             db.execute(
                 "INSERT INTO session_learnings (user_id, project_id, session_id, learning_type, name, data, confidence)"
@@ -366,14 +370,14 @@ class EpisodeShelf:
             )
             _changed(db)
 
-    def learnings(self, owner: Owner, kind: str | None = None) -> list[Learning]:
+    def learnings(self, owner: Owner, kind: str | None = None) -> list[SessionLearning]:
         query = (
             "SELECT learning_type, name, data, confidence, session_id FROM session_learnings"
             " WHERE user_id = ?1 AND project_id = ?2 AND (?3 IS NULL OR learning_type = ?3) ORDER BY confidence DESC, id"
         )
         with self._db.reading() as db:
             found = db.execute(query, (*_mine(owner), kind))
-            return [Learning(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in found]
+            return [SessionLearning(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in found]
 
     # columns, for those who count
 
@@ -387,7 +391,7 @@ class EpisodeShelf:
         self, table: str, names: Sequence[str], user_id: str, project_id: str | None, after: int
     ) -> Iterator[list[tuple[Any, ...]]]:
         """Rows with a greater number than `after`, by and by, turned into columns. None is all projects."""
-        kinds = TABLES[table]
+        kinds = EPISODE_TABLES[table]
         # numpy reads times without a zone only.
         wanted = ", ".join(f"substr({name}, 1, 26)" if kinds[name] == "TIMESTAMP" else name for name in names)
         where = "user_id = ? AND id > ?" + (" AND project_id = ?" if project_id is not None else "")

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.store import rows
-from recollect.store.views import shown_in
+from recollect.store.sqlite import rows
+from recollect.store.sqlite.views import shown_in
 from recollect.text.terms import searchable, terms
 
 if TYPE_CHECKING:

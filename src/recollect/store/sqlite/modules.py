@@ -4,10 +4,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.sqlite.connection import Database
 
 
-class ModuleShelf:
+class SqliteModuleMaps:
     def __init__(self, database: Database) -> None:
         self._db = database
 

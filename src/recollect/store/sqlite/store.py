@@ -11,28 +11,27 @@ from typing import Any
 import apsw
 
 import recollect.model as m
-from recollect.context.store import AuditCheck, Edge, Problem, StoreInfo, TextRow
 from recollect.errors import AmbiguousId, MemoryNotFound
-from recollect.store import full_text, graph, purge, rows
-from recollect.store.ageing import ageing_at
-from recollect.store.audit import AuditTrail
-from recollect.store.backup import Backups
-from recollect.store.changes import ChangeLog
-from recollect.store.check import UNREADABLE, find_damage, find_problems
-from recollect.store.classes import COLUMNS
-from recollect.store.connection import BUSY_SECONDS
-from recollect.store.episodes import EpisodeShelf
-from recollect.store.events import EventShelf
-from recollect.store.keys import KeyNote
-from recollect.store.ledger import LedgerShelf
-from recollect.store.measures import MeasureShelf
-from recollect.store.messages import MessageShelf
-from recollect.store.modules import ModuleShelf
-from recollect.store.opening import open_or_restore, version_of
-from recollect.store.pruned import PrunedShelf
-from recollect.store.reviews import ReviewShelf
+from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow
+from recollect.store.sqlite import full_text, graph, purge, rows
+from recollect.store.sqlite.ageing import ageing_at
+from recollect.store.sqlite.audit import AuditTrail
+from recollect.store.sqlite.backup import Backups
+from recollect.store.sqlite.changes import SqliteChangeLog
+from recollect.store.sqlite.check import UNREADABLE, find_damage, find_problems
+from recollect.store.sqlite.connection import BUSY_SECONDS
+from recollect.store.sqlite.episodes import SqliteEpisodes
+from recollect.store.sqlite.events import SqliteEvents
+from recollect.store.sqlite.ledger import SqliteCostLedger
+from recollect.store.sqlite.measures import SqliteMeasures
+from recollect.store.sqlite.messages import SqliteMessages
+from recollect.store.sqlite.modules import SqliteModuleMaps
+from recollect.store.sqlite.opening import open_or_restore, version_of
+from recollect.store.sqlite.pruned import SqlitePrunedTexts
+from recollect.store.sqlite.reviews import SqliteReviews
+from recollect.store.sqlite.views import placed_in, shown_in
 from recollect.store.vectors import Scan, VectorIndex
-from recollect.store.views import placed_in, shown_in
+from recollect.store.visibility import COLUMNS
 
 _PUT = (
     f"INSERT INTO memories (seq, {', '.join(rows.MEMORY_COLUMNS)})"
@@ -57,15 +56,15 @@ class SqliteStore:
         self._db, self.notices = open_or_restore(path, key, self._backups)
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
-        self.messages = MessageShelf(self._db)
-        self.changes = ChangeLog(self._db, full_text.index_again, self.transaction)
-        self.modules = ModuleShelf(self._db)
-        self.reviews = ReviewShelf(self._db)
-        self.events = EventShelf(self._db)
-        self.ledger = LedgerShelf(self._db)
-        self.measures = MeasureShelf(self._db)
-        self.pruned = PrunedShelf(self._db)
-        self.episodes = EpisodeShelf(self._db)
+        self.messages = SqliteMessages(self._db)
+        self.changes = SqliteChangeLog(self._db, full_text.index_again, self.transaction)
+        self.modules = SqliteModuleMaps(self._db)
+        self.reviews = SqliteReviews(self._db)
+        self.events = SqliteEvents(self._db)
+        self.ledger = SqliteCostLedger(self._db)
+        self.measures = SqliteMeasures(self._db)
+        self.pruned = SqlitePrunedTexts(self._db)
+        self.episodes = SqliteEpisodes(self._db)
         self._vectors: dict[str, VectorIndex] = {}
 
     def close(self) -> None:
@@ -377,7 +376,7 @@ class SqliteStore:
             found = db.execute(query, (m.to_text(since) if since else "", user_id))
             return [rows.link_from(row) for row in found]
 
-    def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[Edge]:
+    def neighbours(self, view: m.View, memory_ids: Sequence[str], fan_out: int) -> list[MemoryEdge]:
         with self._db.reading() as db:
             return graph.neighbours(db, view, memory_ids, fan_out)
 
@@ -533,6 +532,13 @@ class SqliteStore:
                 (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at)),
             )
 
+    def close_gap(self, gap_id: str, at: datetime) -> bool:
+        with self._db.writing() as db:
+            db.execute(
+                "UPDATE gaps SET closed_at = ? WHERE id = ? AND closed_at IS NULL", (m.to_text(at), gap_id)
+            )
+            return db.changes() > 0
+
     def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
         query = (
             "SELECT id, project_id, context, created_at, session FROM gaps"
@@ -623,7 +629,7 @@ class SqliteStore:
 
     # forgetting
 
-    def clear(self, user_id: str, project_id: str | None, at: datetime) -> purge.Cleared:
+    def clear(self, user_id: str, project_id: str | None, at: datetime) -> m.Cleared:
         with self._db.writing() as db:
             return purge.clear(db, _bump(db), user_id, project_id, at)
 
@@ -631,7 +637,7 @@ class SqliteStore:
         with self._db.reading() as db:
             return purge.is_due(db, before)
 
-    def purge(self, before: datetime, actor: str, at: datetime) -> purge.Purged:
+    def purge(self, before: datetime, actor: str, at: datetime) -> m.Purged:
         with self.transaction(), self._db.writing() as db:
             memories = purge.overdue(db, before)
             for _, name, _ in memories:
@@ -639,7 +645,7 @@ class SqliteStore:
             messages = purge.purge(db, memories, before)
             changes = self.changes.expire(before)
         self._empty_log()
-        return purge.Purged(tuple(name for _, name, _ in memories), messages, changes)
+        return m.Purged(tuple(name for _, name, _ in memories), messages, changes)
 
     def vacuum(self, patience: float = BUSY_SECONDS) -> int:
         before = self.info().size
@@ -667,7 +673,7 @@ class SqliteStore:
     def backup_age(self, now: datetime) -> float | None:
         return self._backups.age(now)
 
-    def check(self) -> list[Problem]:
+    def check(self) -> list[StoreProblem]:
         with self._db.fresh() as db:
             if damage := find_damage(db):
                 self._db.suspected()

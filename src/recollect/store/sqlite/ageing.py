@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recollect.kinds import FADED, INFERRED_HALF_LIFE, KINDS, LATELY, QUARANTINE, USED_ENOUGH
 from recollect.model import to_text
-from recollect.store.views import Where
+from recollect.store.sqlite.views import Where
 
 
 def ageing_at(now: datetime) -> Where:

@@ -7,12 +7,12 @@ from typing import Any
 
 import recollect.model as m
 from recollect.errors import ReviewNotFound
-from recollect.store.connection import Database
+from recollect.store.sqlite.connection import Database
 
 _COLUMNS = "id, user_id, project_id, kind, memories, reason, created_at, decided_at, decision"
 
 
-class ReviewShelf:
+class SqliteReviews:
     def __init__(self, database: Database) -> None:
         self._db = database
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import StoreError
-from recollect.store.check import whole_in_every_row
-from recollect.store.connection import Database, connect, unwritable
-from recollect.store.keys import KeyNote, is_plain, note_path, read_note, sync, write_note
-from recollect.store.presence import one_at_a_time
+from recollect.model import KeyNote
+from recollect.store.file_lock import one_at_a_time
+from recollect.store.keys import is_plain, note_path, read_note, sync, write_note
+from recollect.store.sqlite.check import whole_in_every_row
+from recollect.store.sqlite.connection import Database, connect, unwritable
 
 KEPT = 3
 

@@ -1,53 +1,22 @@
 """The ledger on the shelf: every call of a sidecar, entered before it is made."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 import recollect.model as m
-from recollect.store.connection import Database, Value
+from recollect.model import CallOutcome, LlmCall, SpendingCap
+from recollect.store.sqlite.connection import Database, Value
 
 _COLUMNS = "id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome"
 _LOOKED_BACK = 16  # calls, for how many have failed in a row
 
 
-class Outcome(StrEnum):
-    ASKED = "asked"  # under way, or cut short with its process
-    ANSWERED = "answered"
-    MALFORMED = "malformed"  # answered with something that cannot be used
-    REFUSED = "refused"  # turned away, and so not charged for
-    SILENT = "silent"  # no answer, or not in time: it may have been charged for
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    id: str
-    user_id: str
-    at: datetime
-    place: str
-    purpose: str
-    tokens_in: int
-    tokens_out: int
-    micros: int
-    outcome: Outcome = Outcome.ASKED
-
-
-@dataclass(frozen=True, slots=True)
-class Cap:
-    """What may be spent from `since` on."""
-
-    since: datetime
-    tokens: int
-    micros: int
-
-
-class LedgerShelf:
+class SqliteCostLedger:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def enter(self, call: Call, cap: Cap) -> bool:
+    def enter(self, call: LlmCall, cap: SpendingCap) -> bool:
         """Before a call, with the most it may take; False, and nothing is entered, where that could pass the cap.
 
         However many threads and processes enter at once, together they stay within it.
@@ -67,7 +36,7 @@ class LedgerShelf:
             )
             return True
 
-    def finish(self, call: Call) -> None:
+    def finish(self, call: LlmCall) -> None:
         """What it came to, in the place of what was entered."""
         with self._db.writing() as db:
             db.execute(
@@ -84,7 +53,7 @@ class LedgerShelf:
                 ),
             )
 
-    def since(self, user_id: str, when: datetime) -> list[Call]:
+    def since(self, user_id: str, when: datetime) -> list[LlmCall]:
         """Oldest first."""
         query = f"SELECT {_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
         with self._db.reading() as db:
@@ -97,12 +66,12 @@ class LedgerShelf:
             " ORDER BY at DESC, id DESC LIMIT ?"
         )
         with self._db.reading() as db:
-            calls = db.execute(query, (user_id, place, str(Outcome.ASKED), _LOOKED_BACK)).fetchall()
-        good = next((index for index, row in enumerate(calls) if row[1] == Outcome.ANSWERED), len(calls))
+            calls = db.execute(query, (user_id, place, str(CallOutcome.ASKED), _LOOKED_BACK)).fetchall()
+        good = next((index for index, row in enumerate(calls) if row[1] == CallOutcome.ANSWERED), len(calls))
         return good, m.from_text(str(calls[0][0])) if good else None
 
 
-def _row(call: Call) -> tuple[Value, ...]:
+def _row(call: LlmCall) -> tuple[Value, ...]:
     return (
         call.id,
         call.user_id,
@@ -116,8 +85,8 @@ def _row(call: Call) -> tuple[Value, ...]:
     )
 
 
-def _call_from(row: Sequence[Any]) -> Call:
+def _call_from(row: Sequence[Any]) -> LlmCall:
     call_id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome = row
-    return Call(
-        call_id, user_id, m.from_text(at), place, purpose, tokens_in, tokens_out, micros, Outcome(outcome)
+    return LlmCall(
+        call_id, user_id, m.from_text(at), place, purpose, tokens_in, tokens_out, micros, CallOutcome(outcome)
     )

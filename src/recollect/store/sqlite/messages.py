@@ -2,22 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import recollect.model as m
-from recollect.store.connection import Database, Value
+from recollect.store.sqlite.connection import Database, Value
 
 _COLUMNS = "user_id, project_id, session, position, author, text, created_at"
 _THERE = "forgotten_at IS NULL"
 
 
-class MessageRow(NamedTuple):
-    num: int
-    message: m.Message
-    vector: bytes | None  # None where it has not been embedded by the model asked for
-
-
-class MessageShelf:
+class SqliteMessages:
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -54,7 +47,7 @@ class MessageShelf:
             seq, purge = next(db.execute("SELECT seq, purge FROM message_change"))
         return int(seq), int(purge)
 
-    def after(self, num: int, model: str) -> list[MessageRow]:
+    def after(self, num: int, model: str) -> list[m.MessageRow]:
         """All messages that came after `num`, in that order."""
         columns = ", ".join(f"s.{name}" for name in _COLUMNS.split(", "))
         query = (
@@ -63,7 +56,9 @@ class MessageShelf:
             " WHERE s.num > ? AND s.forgotten_at IS NULL ORDER BY s.num"
         )
         with self._db.reading() as db:
-            return [MessageRow(row[0], _message(row[1:8]), row[8]) for row in db.execute(query, (model, num))]
+            return [
+                m.MessageRow(row[0], _message(row[1:8]), row[8]) for row in db.execute(query, (model, num))
+            ]
 
     def orders(self, user_id: str, session: str) -> set[int]:
         """Which messages of a session are kept."""

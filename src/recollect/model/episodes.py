@@ -1,18 +1,13 @@
-"""What episodes are made of, and their rows: tools that ran, files they touched, tasks, patterns and learnings."""
+"""What agents did: tools that ran, files they used, tasks, and the patterns found in them."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import recollect.model as m
-
-if TYPE_CHECKING:  # loads SQLite, which those who ask DuckDB do not need
-    from recollect.store.connection import Value
-
-TABLES = {
+# The tables that `recollect history --sql` can query, with the types of their columns in DuckDB.
+EPISODE_TABLES = {
     "tool_executions": {
         "id": "BIGINT",
         "timestamp": "TIMESTAMP",
@@ -84,10 +79,12 @@ TABLES = {
         "project_id": "VARCHAR",
     },
 }
-GROWING = frozenset({"tool_executions", "file_interactions", "context_snapshots"})  # rows never change
+APPEND_ONLY_TABLES = frozenset(
+    {"tool_executions", "file_interactions", "context_snapshots"}
+)  # rows never change
 
 
-class Operation(StrEnum):
+class FileOperation(StrEnum):
     READ = "read"
     WRITE = "write"
     EDIT = "edit"
@@ -95,14 +92,14 @@ class Operation(StrEnum):
     ANALYZE = "analyze"
 
 
-class Status(StrEnum):
+class TaskStatus(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
     COMPLETED = "completed"
     FAILED = "failed"
 
 
-class Intent(StrEnum):
+class TaskIntent(StrEnum):
     READING = "CodeReading"
     WRITING = "CodeWriting"
     FIXING = "ProjectFixing"
@@ -116,7 +113,7 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class ToolExecution:
     """A tool that ran. What is in it is redacted and bounded already."""
 
     key: str
@@ -134,14 +131,14 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class FileTouch:
     """A file that something was done with."""
 
     key: str
     at: datetime
     session: str
     path: str
-    operation: Operation
+    operation: FileOperation
     success: bool = True
     task: str | None = None
     lines: tuple[int, int] | None = None  # None = all of it, or not known
@@ -156,8 +153,8 @@ class Task:
     session: str
     description: str
     started_at: datetime
-    status: Status = Status.ACTIVE
-    intent: Intent | None = None  # None = not clear yet
+    status: TaskStatus = TaskStatus.ACTIVE
+    intent: TaskIntent | None = None  # None = not clear yet
     completed_at: datetime | None = None
     files: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
@@ -166,7 +163,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class PatternSighting:
     """Of a pattern, under a key that counts once."""
 
     kind: str
@@ -188,7 +185,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
+class SessionLearning:
     kind: str
     name: str
     data: Mapping[str, Any]
@@ -203,121 +200,3 @@ class FileTotal:
     reads: int = 0
     edits: int = 0
     last_seen: datetime | None = None  # None = never
-
-
-EXECUTION_COLUMNS = (
-    "key, timestamp, session_id, task_id, tool_name, parameters, result, success, error_message,"
-    " duration_ms, context_tokens"
-)
-TOUCH_COLUMNS = (
-    "key, timestamp, session_id, task_id, file_path, operation, line_range, success, context, changes_summary"
-)
-TASK_COLUMNS = (
-    "task_id, session_id, description, intent, status, started_at, completed_at, files_touched, tools_used,"
-    " outcome"
-)
-
-
-def execution_row(each: Execution) -> "tuple[Value, ...]":
-    return (
-        each.key,
-        m.to_text(each.at),
-        each.session,
-        each.task,
-        each.tool,
-        m.dumps(each.parameters),
-        None if each.result is None else m.dumps(each.result),
-        int(each.success),
-        each.error,
-        each.duration_ms,
-        each.context_tokens,
-    )
-
-
-def execution_from(row: Sequence[Any]) -> Execution:
-    number, key, at, session, task, tool, parameters, result, success, error, duration, tokens = row
-    return Execution(
-        key,
-        m.from_text(at),
-        session,
-        tool,
-        json.loads(parameters),
-        bool(success),
-        task,
-        None if result is None else json.loads(result),
-        error,
-        duration,
-        tokens,
-        number,
-    )
-
-
-def touch_row(touch: Touch) -> "tuple[Value, ...]":
-    lines = None if touch.lines is None else m.dumps({"start": touch.lines[0], "end": touch.lines[1]})
-    return (
-        touch.key,
-        m.to_text(touch.at),
-        touch.session,
-        touch.task,
-        touch.path,
-        str(touch.operation),
-        lines,
-        int(touch.success),
-        touch.context,
-        touch.changes,
-    )
-
-
-def touch_from(row: Sequence[Any]) -> Touch:
-    number, key, at, session, task, path, operation, lines, success, context, changes = row
-    span = json.loads(lines) if lines else None
-    return Touch(
-        key,
-        m.from_text(at),
-        session,
-        path,
-        Operation(operation),
-        bool(success),
-        task,
-        (span["start"], span["end"]) if span else None,
-        context,
-        changes,
-        number,
-    )
-
-
-def task_row(task: Task) -> "tuple[Value, ...]":
-    return (
-        task.id,
-        task.session,
-        task.description,
-        task.intent,
-        str(task.status),
-        m.to_text(task.started_at),
-        m.to_text(task.completed_at) if task.completed_at else None,
-        m.dumps(task.files),
-        m.dumps(task.tools),
-        task.outcome,
-    )
-
-
-def task_from(row: Sequence[Any]) -> Task:
-    number, name, session, description, intent, status, started, completed, files, tools, outcome = row
-    return Task(
-        name,
-        session,
-        description,
-        m.from_text(started),
-        Status(status),
-        Intent(intent) if intent else None,
-        m.from_text(completed) if completed else None,
-        tuple(json.loads(files)),
-        json.loads(tools),
-        outcome or "",
-        number,
-    )
-
-
-def pattern_from(row: Sequence[Any]) -> Pattern:
-    kind, name, data, confidence, count, first, last = row
-    return Pattern(kind, name, json.loads(data), confidence, count, m.from_text(first), m.from_text(last))

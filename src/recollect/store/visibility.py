@@ -6,8 +6,7 @@ few classes, so a view over 100,000 rows costs a few hundred decisions and one t
 
 from typing import TYPE_CHECKING
 
-from recollect.context.store import Key  # the values of COLUMNS
-from recollect.model import Scope, View
+from recollect.model import Scope, View, VisibilityKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
 COLUMNS = "m.user_id, m.project_id, m.scope, m.branch, m.visibility, m.state, m.kind, m.session"
 
 
-class Classes:
+class VisibilityClasses:
     def __init__(self) -> None:
-        self._codes: dict[Key, int] = {}
+        self._codes: dict[VisibilityKey, int] = {}
 
-    def code(self, key: Key) -> int:
+    def code(self, key: VisibilityKey) -> int:
         """The number of the class of a row."""
         if key[2] != Scope.SESSION:
             key = (*key[:7], None)  # the session matters only to session-scoped memories: fewer classes
@@ -33,7 +32,7 @@ class Classes:
         return np.fromiter((_shows(view, key) for key in self._codes), bool, len(self._codes))
 
 
-def _shows(view: View, key: Key) -> bool:
+def _shows(view: View, key: VisibilityKey) -> bool:
     user_id, project_id, scope, branch, visibility, state, kind, session = key
     return view.shows(
         user_id=user_id,

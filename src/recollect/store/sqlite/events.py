@@ -2,24 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import recollect.model as m
-from recollect.store import rows
-from recollect.store.connection import Database
+from recollect.store.sqlite import rows
+from recollect.store.sqlite.connection import Database
 
 
-class KeptEvent(NamedTuple):
-    id: str  # minted by whoever saw it first
-    at: datetime
-    event: str  # JSON, redacted and clipped
-
-
-class EventShelf:
+class SqliteEvents:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def append(self, session: str, events: Sequence[KeptEvent]) -> int:
+    def append(self, session: str, events: Sequence[m.StoredEvent]) -> int:
         """Keep those that are new, in this order after all others of the session; how many. The session must be known."""
         with self._db.writing() as db:
             after = "SELECT coalesce(max(position), -1) + 1 FROM session_events WHERE session = ?"

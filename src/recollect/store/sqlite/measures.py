@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.connection import Database
+from recollect.store.sqlite.connection import Database
 
 Timings = Mapping[tuple[str, int], int]  # name and size → how often
 
 
-class MeasureShelf:
+class SqliteMeasures:
     """One user's figures are never another's."""
 
     def __init__(self, db: Database) -> None:

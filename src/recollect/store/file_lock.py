@@ -15,7 +15,7 @@ except ImportError:  # Windows has no such locks: there everyone believes to be 
     fcntl = None  # type: ignore[assignment]
 
 
-class Presence:
+class FileLock:
     """Our place among those who have a store open: shared by all, or for a moment ours alone."""
 
     def __init__(self, path: Path) -> None:

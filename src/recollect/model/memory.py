@@ -1,19 +1,14 @@
-"""The nouns: frozen values without I/O. Times are UTC and aware; JSON writes them as ISO 8601."""
+"""Memories and what connects them, and the view that decides who sees which."""
 
-import hashlib
-import json
-import os
-import threading
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-Clock = Callable[[], datetime]
+from recollect.model.encoding import from_text
 
-# Stands in everything Recollect injects into an agent's context, so that it is never learnt again.
+# Marks everything Recollect injects into an agent's context, so that it is never learned again.
 INJECTED_MARK = "recollect-memory"
 
 
@@ -35,6 +30,9 @@ class State(StrEnum):
     DEPRECATED = "deprecated"
     ARCHIVED = "archived"
     DELETED = "deleted"
+
+
+ALL_STATES = frozenset(State)
 
 
 class Source(StrEnum):
@@ -69,13 +67,6 @@ class Relation(StrEnum):
     DERIVED_FROM = "derived_from"
     DEPENDS_ON = "depends_on"
     CAUSED_BY = "caused_by"
-
-
-class Outcome(StrEnum):
-    STORED = "stored"
-    REINFORCED = "reinforced"
-    SUPERSEDED = "superseded"
-    CONFLICT = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,142 +226,6 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    id: str
-    user_id: str
-    project_id: str | None  # None = outside any project
-    started_at: datetime
-    agent: str = ""
-    host: str = ""
-    branch: str | None = None  # None = unknown, or no git
-    parent: str | None = None  # the session it was forked from
-    ended_at: datetime | None = None  # None = still open
-    summary: str = ""
-    transcript: str = ""  # the host's own file; empty where it has none
-    active_at: datetime | None = None  # when something last happened in it; None = nothing yet
-    extracted_at: datetime | None = None  # when all of it was last learnt from; None = not yet
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What was said in a session."""
-
-    session: str
-    order: int
-    author: str  # user or assistant
-    text: str
-    created_at: datetime
-    user_id: str
-    project_id: str | None  # None = outside any project
-
-
-@dataclass(frozen=True, slots=True)
-class MessageHit:
-    message: Message
-    score: float
-    why: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionHit:
-    session: str
-    score: float
-    why: Mapping[str, Any]
-    best: tuple[MessageHit, ...]  # its messages that fit best
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something a session noticed that is not yet project memory."""
-
-    id: str
-    session: str
-    fingerprint: str
-    kind: str
-    content: str
-    created_at: datetime
-    importance: float = 0.5
-    confidence: float = 0.6
-    tags: tuple[str, ...] = ()
-    file_paths: tuple[str, ...] = ()
-    messages: tuple[int, int] | None = None  # first and last message that show it
-    promoted_to: str | None = None  # the memory it became
-    source: Source = Source.EXTRACTED
-    signals: tuple[str, ...] = ()  # what speaks for it: names of `learn/promote.py`
-    steps: tuple[str, ...] = ()  # of a procedure
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A context for which memory had nothing."""
-
-    id: str
-    project_id: str | None  # None = outside any project
-    context: str
-    created_at: datetime
-    session: str | None = None
-    closed_at: datetime | None = None  # None = still open
-
-
-@dataclass(frozen=True, slots=True)
-class AuditLine:
-    seq: int
-    at: datetime
-    actor: str
-    action: str
-    memory_id: str | None  # None for what concerns the whole store
-    detail: Mapping[str, Any]  # ids, names and counts; never a memory's text
-    hash: str  # of this line and the hash before it
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One act on memories that can be seen and undone: a consolidation, an import, a merge…"""
-
-    id: str
-    user_id: str
-    project_id: str | None  # None = outside any project, or in several
-    at: datetime
-    actor: str
-    action: str
-    summary: str  # for people; counts and ids, never a memory's text
-    finished_at: datetime | None = None  # None = under way, or cut short
-    undone_at: datetime | None = None  # None = it stands
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What became of a change that was taken back."""
-
-    change: str
-    restored: tuple[str, ...]  # memories that are again as they were, or gone again
-    left_alone: tuple[str, ...]  # memories that have changed since
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Something only a person should decide."""
-
-    id: str
-    user_id: str
-    project_id: str | None  # None = about global memories
-    kind: str  # a row of the table in `tend/review.py`
-    memories: tuple[str, ...]  # those it is about, in the order its kind says
-    reason: str
-    created_at: datetime
-    decided_at: datetime | None = None  # None = still open
-    decision: str | None = None  # None = still open
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    id: str
-    name: str
-    root: str
-    why: str  # how it was told apart
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """Whose eyes, and where they stand. Stores show nothing outside it."""
 
@@ -424,68 +279,6 @@ class View:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    memory: Memory
-    score: float
-    why: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a search found."""
-
-    results: tuple[Hit, ...]
-    partial: bool  # something was left out: no vectors, or no time
-    took_ms: float
-    notes: tuple[str, ...] = ()  # why it is partial, for people
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """Something was taken out of a text before it was kept."""
-
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of something to remember. The keys are those of `remember --json`."""
-
-    id: str
-    outcome: Outcome
-    is_duplicate: bool
-    redactions: tuple[Redaction, ...]
-    supersedes: tuple[str, ...]
-    conflicts_with: tuple[str, ...]
-    message: str
-    notes: tuple[str, ...] = ()  # what else the writer should know: no vector yet…
-
-
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_id_lock = threading.Lock()
-_last_id = 0
-_RANDOM_BITS = 45
-
-
-def new_id(now: datetime | None = None) -> str:
-    """18 characters: nine of milliseconds, nine of chance. Sorts by time, also within a process's millisecond."""
-    global _last_id
-    millis = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
-    candidate = (millis << _RANDOM_BITS) | int.from_bytes(os.urandom(6)) >> 3
-    with _id_lock:
-        if candidate <= _last_id and candidate >> _RANDOM_BITS == _last_id >> _RANDOM_BITS:
-            candidate = _last_id + 1 + int.from_bytes(os.urandom(2))
-        _last_id = candidate
-    return "".join(_ALPHABET[(candidate >> shift) & 31] for shift in range(85, -1, -5))
-
-
-def fingerprint(text: str) -> str:
-    """The same for texts that differ only in case and white space."""
-    folded = " ".join(text.lower().split())
-    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def scope_of(memory: Memory) -> View:
     """A view of just the scope a memory belongs to: what it is compared with."""
     return View(
@@ -504,43 +297,6 @@ def same_matter(one: Memory, other: Memory) -> bool:
 def is_agent(created_by: str) -> bool:
     """Whoever is not a person: agents, runners, imports of what they said."""
     return created_by != "user" and not created_by.startswith("user:")
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-def to_text(when: datetime) -> str:
-    """Fixed width, so that texts sort as times do."""
-    return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def from_text(text: str) -> datetime:
-    """Raises ValueError. A time without a zone is taken as UTC."""
-    when = datetime.fromisoformat(text)
-    try:
-        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
-    except OverflowError as error:  # in the first or last hours of the calendar
-        raise ValueError(f"{text} is out of range") from error
-
-
-def as_json(value: Any) -> Any:
-    """`value` as plain JSON types: dataclasses by field, times as text, in a stable order."""
-    if isinstance(value, datetime):
-        return to_text(value)
-    if hasattr(value, "__dataclass_fields__"):
-        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted(as_json(item) for item in value)
-    if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
-    return value
-
-
-def dumps(value: Any) -> str:
-    return json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def provenance_from(data: Mapping[str, Any]) -> Provenance:

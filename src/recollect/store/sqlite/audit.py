@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.context.store import AuditCheck, Problem
-from recollect.store.connection import Database, unwritable
+from recollect.model import AuditCheck, StoreProblem
 from recollect.store.keys import sync
+from recollect.store.sqlite.connection import Database, unwritable
 
 if TYPE_CHECKING:
     import apsw
@@ -88,7 +88,7 @@ class AuditTrail:
             gone = _gone(db)
         return replace(checked, problem=gone[0]) if gone and checked.problem is None else checked
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[StoreProblem]:
         """Whether the chain holds, and every memory has its first line."""
         added = set[str]()
         with self._db.reading() as db, db:
@@ -99,7 +99,7 @@ class AuditTrail:
             silent = [row[0] for row in db.execute("SELECT id FROM memories") if row[0] not in added]
         if silent:
             found.append(
-                Problem(
+                StoreProblem(
                     f"{len(silent)} memories have no audit line that adds them (first: {silent[0]}).",
                     "They were written past Recollect; look at them with `recollect show`.",
                 )
@@ -140,13 +140,13 @@ class AuditTrail:
                         yield _row(json.loads(text))
 
 
-def _gone(db: "apsw.Connection") -> list[Problem]:
+def _gone(db: "apsw.Connection") -> list[StoreProblem]:
     """Lines cut off at the end, where no later one would tell."""
     last = int(db.execute("SELECT coalesce(max(seq), 0) FROM audit").get)
     newest = int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get or 0)
     if newest <= last:
         return []
-    return [Problem(f"Audit lines {last + 1} to {newest} are gone: the log was altered.", _HINT)]
+    return [StoreProblem(f"Audit lines {last + 1} to {newest} are gone: the log was altered.", _HINT)]
 
 
 def _row(value: Any) -> _Row:
@@ -162,8 +162,8 @@ def _note_added(line: list[Any], added: set[str]) -> None:
         added.add(line[3])
 
 
-def _altered(where: str) -> Problem:
-    return Problem(
+def _altered(where: str) -> StoreProblem:
+    return StoreProblem(
         f"Audit {where} does not follow from the one before: the log was altered.",
         _HINT,
     )

@@ -11,8 +11,8 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.context.store import Edge
-from recollect.store.views import shown_in
+from recollect.model import MemoryEdge
+from recollect.store.sqlite.views import shown_in
 
 if TYPE_CHECKING:
     import apsw
@@ -69,7 +69,7 @@ def neighbours(
     view: m.View,
     memory_ids: Sequence[str],
     fan_out: int,
-) -> list[Edge]:
+) -> list[MemoryEdge]:
     """Strongest links first, then tags, then clusters; nothing outside the view."""
     sql, params = shown_in(view)
     query = f"SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {sql}"
@@ -100,13 +100,13 @@ def neighbours(
     return edges
 
 
-def _strongest(links: Iterable[tuple[str, str, str, float, int]], fan_out: int) -> list[Edge]:
+def _strongest(links: Iterable[tuple[str, str, str, float, int]], fan_out: int) -> list[MemoryEdge]:
     """The `fan_out` best links of each memory."""
     by_source: dict[str, list[tuple[str, str, str, float, int]]] = {}
     for link in links:
         by_source.setdefault(link[0], []).append(link)
     return [
-        Edge(source, target, relation, "", weight, len(found), bool(forward))
+        MemoryEdge(source, target, relation, "", weight, len(found), bool(forward))
         for found in by_source.values()
         for source, target, relation, weight, forward in nsmallest(
             fan_out, found, key=lambda link: (-link[3], link[1], link[2])
@@ -134,7 +134,7 @@ def _through(
     groups_of: Iterable[tuple[str, str]],
     members: Iterable[tuple[str, str, str]],
     fan_out: int,
-) -> list[Edge]:
+) -> list[MemoryEdge]:
     """From each memory to the others of its tags or clusters, hubs left out."""
     groups: dict[str, list[str]] = {}
     names: dict[str, str] = {}
@@ -142,7 +142,7 @@ def _through(
         groups.setdefault(group, []).append(member)
         names[group] = name
     return [
-        Edge(memory, other, relation, names[group], 1.0, len(groups[group]) - 1, True)
+        MemoryEdge(memory, other, relation, names[group], 1.0, len(groups[group]) - 1, True)
         for memory, group in groups_of
         if group in groups and len(groups[group]) - 1 <= fan_out
         for other in groups[group]

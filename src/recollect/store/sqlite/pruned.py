@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 import recollect.model as m
-from recollect.store.connection import Database, Value
-from recollect.text.terms import searchable, terms
+from recollect.store.sqlite.connection import Database, Value
+from recollect.text.terms import passages, searchable, terms
 
-PASSAGE = 300  # characters; of 250 to 1,200 the small ones found most (bench/window)
 _SHIFT = 12  # bits of a row's number that count passages
 _MOST_PASSAGES = 1 << _SHIFT
 # A deleted passage stays in the index until its part of it is written anew.
@@ -21,21 +20,11 @@ _COLUMNS = "id, session, task, at, gist, text, tokens"
 _NAME = re.compile(r"[A-Za-z0-9_-]{6,64}")
 
 
-class PrunedText(NamedTuple):
-    id: str
-    session: str
-    task: str | None  # None = of no task
-    at: datetime
-    gist: str  # one line
-    text: str
-    tokens: int
-
-
-class PrunedShelf:
+class SqlitePrunedTexts:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def put(self, user_id: str, project_id: str | None, texts: Iterable[PrunedText]) -> None:
+    def put(self, user_id: str, project_id: str | None, texts: Iterable[m.PrunedText]) -> None:
         """Keep them; one that its session has had before is replaced."""
         with self._db.writing() as db:
             for text in texts:
@@ -52,15 +41,15 @@ class PrunedShelf:
                         ((num << _SHIFT) + number, searchable(passage)),
                     )
 
-    def get(self, user_id: str, name: str, session: str | None = None) -> PrunedText | None:
+    def get(self, user_id: str, name: str, session: str | None = None) -> m.PrunedText | None:
         """By its id or the end of one, the newest that fits; of any session where none is named."""
         return self._newest(user_id, name, "?3 IS NULL OR session = ?3", session)
 
-    def get_in(self, user_id: str, project_id: str | None, name: str) -> PrunedText | None:
+    def get_in(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
         """As `get`, of this project; None = of none."""
         return self._newest(user_id, name, "project_id IS ?3", project_id)
 
-    def _newest(self, user_id: str, name: str, where: str, value: str | None) -> PrunedText | None:
+    def _newest(self, user_id: str, name: str, where: str, value: str | None) -> m.PrunedText | None:
         if not _NAME.fullmatch(name):
             return None
         query = (
@@ -71,7 +60,7 @@ class PrunedShelf:
             row = db.execute(query, (user_id, name, value)).fetchone()
         return _text(row) if row else None
 
-    def find(self, user_id: str, session: str, query: str, limit: int) -> list[PrunedText]:
+    def find(self, user_id: str, session: str, query: str, limit: int) -> list[m.PrunedText]:
         """Those of a session with the passages that share most words with `query`, best first."""
         words = terms(query)
         if not words:
@@ -131,22 +120,6 @@ class PrunedShelf:
             return [json.loads(row[0]) for row in db.execute(query, (user_id, session))]
 
 
-def passages(text: str) -> Iterator[str]:
-    """Lines in a row, so many that they are about as long as a passage."""
-    passage: list[str] = []
-    size = 0
-    for line in text.splitlines():
-        for start in range(0, len(line), PASSAGE):
-            piece = line[start : start + PASSAGE]
-            if passage and size + len(piece) > PASSAGE:
-                yield "\n".join(passage)
-                passage, size = [], 0
-            passage.append(piece)
-            size += len(piece) + 1
-    if passage:
-        yield "\n".join(passage)
-
-
 def _delete(db: apsw.Connection, where: str, params: Sequence[Value]) -> int:
     nums = [int(row[0]) for row in db.execute(f"SELECT num FROM pruned WHERE {where}", params)]
     for num in nums:
@@ -157,6 +130,6 @@ def _delete(db: apsw.Connection, where: str, params: Sequence[Value]) -> int:
     return len(nums)
 
 
-def _text(row: Sequence[Any]) -> PrunedText:
+def _text(row: Sequence[Any]) -> m.PrunedText:
     name, session, task, at, gist, text, tokens = row
-    return PrunedText(name, session, task, m.from_text(at), gist, text, tokens)
+    return m.PrunedText(name, session, task, m.from_text(at), gist, text, tokens)

@@ -7,10 +7,10 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import StoreDamaged, StoreTooNew
-from recollect.store.backup import Backups
-from recollect.store.check import whole, whole_in_every_row
-from recollect.store.connection import Database, suspicion
-from recollect.store.presence import Presence, one_at_a_time
+from recollect.store.file_lock import FileLock, one_at_a_time
+from recollect.store.sqlite.backup import Backups
+from recollect.store.sqlite.check import whole, whole_in_every_row
+from recollect.store.sqlite.connection import Database, suspicion
 
 _PATIENCE = 2.0  # seconds: long enough for those who have just met the same damage to let go of the file
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -48,7 +48,7 @@ def _refuse_emptied(path: Path, backups: Backups) -> None:
     """SQLite takes an empty file for a new store. Where there are backups, it was cut off."""
     if not path.exists() or path.stat().st_size > 0 or not backups.existing():
         return
-    presence = Presence(Path(f"{path}.lock"))
+    presence = FileLock(Path(f"{path}.lock"))
     try:
         if presence.exclude_others():  # else another process is just making it
             raise StoreDamaged(f"{path} is empty.")
@@ -66,7 +66,7 @@ def _restore_alone(
     with one_at_a_time(Path(f"{path}.restoring")):
         if _identity(path) != found:
             return ()
-        presence = Presence(Path(f"{path}.lock"))
+        presence = FileLock(Path(f"{path}.lock"))
         try:
             if not presence.exclude_others(_PATIENCE):
                 raise StoreDamaged(

@@ -19,8 +19,8 @@ from recollect.errors import (
     StoreUnwritable,
     WrongKey,
 )
+from recollect.store.file_lock import FileLock
 from recollect.store.keys import is_encrypted
-from recollect.store.presence import Presence
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise unwritable(self.path.parent, error) from error
-        self._presence = Presence(Path(f"{path}.lock"))
+        self._presence = FileLock(Path(f"{path}.lock"))
         try:
             with self._translated():
                 self._open()

@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import apsw
 
 import recollect.model as m
-from recollect.store import episodes
-from recollect.store.connection import Value
-from recollect.store.pruned import FORGET_WORDS
+from recollect.store.sqlite import episodes
+from recollect.store.sqlite.connection import Value
+from recollect.store.sqlite.pruned import FORGET_WORDS
 
-MARK = "forgotten"  # the setting of a project that was: `at` which time, by which `change`
 _LEARNT = (
     "aliases",
     "seasons",
@@ -26,31 +24,7 @@ _WORK = ("tool_executions", "tool_days", "task_history", "pruned")  # traces of 
 _DECIDED = ("memory", "auto", "preset")  # who turned memory off for a project wants it off
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """How many there were."""
-
-    memories: int
-    messages: int
-    sessions: int
-    findings: int
-    gaps: int
-
-    @property
-    def anything(self) -> bool:
-        return self != Cleared(0, 0, 0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """What is gone for good."""
-
-    memories: tuple[str, ...] = ()
-    messages: int = 0
-    changes: int = 0  # that can no longer be undone
-
-
-def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, at: datetime) -> Cleared:
+def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, at: datetime) -> m.Cleared:
     """Memories and messages out of sight, all else out of the store; `project_id` None is all the user has."""
 
     def change(sql: str, *params: Value) -> int:
@@ -81,7 +55,7 @@ def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, a
     change(f"DELETE FROM timings WHERE {mine}")
     change(f"DELETE FROM settings WHERE {here} AND name IN {_LEARNT}")
     episodes.clear(db, user_id, project_id)
-    return Cleared(memories, messages, sessions, findings, gaps)
+    return m.Cleared(memories, messages, sessions, findings, gaps)
 
 
 def is_due(db: apsw.Connection, before: datetime) -> bool:
@@ -91,7 +65,7 @@ def is_due(db: apsw.Connection, before: datetime) -> bool:
         " OR EXISTS (SELECT 1 FROM settings WHERE name = ?2 AND value ->> 'at' < ?1)"
         " OR (SELECT at FROM changes WHERE id = (SELECT min(change) FROM change_parts)) < ?1"  # ids sort by time
     )
-    return bool(db.execute(query, (m.to_text(before), MARK)).get)
+    return bool(db.execute(query, (m.to_text(before), m.FORGOTTEN_SETTING)).get)
 
 
 def overdue(db: apsw.Connection, before: datetime) -> list[tuple[int, str, str]]:
@@ -144,8 +118,10 @@ def _purge_projects(db: apsw.Connection, then: str) -> None:
         for table in ("memories", "messages", "sessions", "gaps", *_WORK)
     )
     left = f"id IN {marked} AND id NOT IN ({used} UNION SELECT project_id FROM settings WHERE name IN {_DECIDED})"
-    gone = [row[0] for row in db.execute(f"SELECT id FROM projects WHERE {left}", (MARK, then))]
+    gone = [
+        row[0] for row in db.execute(f"SELECT id FROM projects WHERE {left}", (m.FORGOTTEN_SETTING, then))
+    ]
     db.executemany("DELETE FROM projects WHERE id = ?", ((name,) for name in gone))  # with its keys
     for table in ("settings", "module_maps", "measures", "timings"):
         db.executemany(f"DELETE FROM {table} WHERE project_id = ?", ((name,) for name in gone))
-    db.execute("DELETE FROM settings WHERE name = ? AND value ->> 'at' < ?", (MARK, then))
+    db.execute("DELETE FROM settings WHERE name = ? AND value ->> 'at' < ?", (m.FORGOTTEN_SETTING, then))

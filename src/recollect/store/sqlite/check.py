@@ -2,9 +2,8 @@
 
 import apsw
 
-from recollect.context.store import Problem
-from recollect.model import fingerprint
-from recollect.store import rows
+from recollect.model import StoreProblem, fingerprint
+from recollect.store.sqlite import rows
 
 # What a row raises whose bytes are not what we wrote.
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError)
@@ -70,28 +69,30 @@ def whole_in_every_row(db: apsw.Connection) -> bool:
     return True
 
 
-def find_damage(db: apsw.Connection) -> list[Problem]:
+def find_damage(db: apsw.Connection) -> list[StoreProblem]:
     """What the file says that nobody wrote."""
     damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
     if not damage and not whole_in_every_row(db):
         damage = ["a memory cannot be read"]
     hint = "The next command restores the newest good backup."
-    return [Problem(f"The file is damaged: {text}.", hint) for text in damage]
+    return [StoreProblem(f"The file is damaged: {text}.", hint) for text in damage]
 
 
-def find_problems(db: apsw.Connection) -> list[Problem]:
+def find_problems(db: apsw.Connection) -> list[StoreProblem]:
     """Where its parts disagree. Reads everything; of a file that is not damaged."""
-    found: list[Problem] = []
+    found: list[StoreProblem] = []
     for sentence, query in _NONE_OF:
         count = db.execute(query).get
         if count:
-            found.append(Problem(f"{sentence.format(count)}.", "Please report this: it should never happen."))
+            found.append(
+                StoreProblem(f"{sentence.format(count)}.", "Please report this: it should never happen.")
+            )
     strange = sum(
         fingerprint(text) != mark for text, mark in db.execute("SELECT content, fingerprint FROM memories")
     )
     if strange:
         found.append(
-            Problem(
+            StoreProblem(
                 f"{strange} memories do not have the fingerprint of their text.", "Edit them to renew it."
             )
         )

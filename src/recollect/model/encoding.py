@@ -1,0 +1,73 @@
+"""Ids, fingerprints, times and JSON: how values are written down."""
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+Clock = Callable[[], datetime]
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_id_lock = threading.Lock()
+_last_id = 0
+_RANDOM_BITS = 45
+
+
+def new_id(now: datetime | None = None) -> str:
+    """18 characters: nine of milliseconds, nine of chance. Sorts by time, also within a process's millisecond."""
+    global _last_id
+    millis = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
+    candidate = (millis << _RANDOM_BITS) | int.from_bytes(os.urandom(6)) >> 3
+    with _id_lock:
+        if candidate <= _last_id and candidate >> _RANDOM_BITS == _last_id >> _RANDOM_BITS:
+            candidate = _last_id + 1 + int.from_bytes(os.urandom(2))
+        _last_id = candidate
+    return "".join(_ALPHABET[(candidate >> shift) & 31] for shift in range(85, -1, -5))
+
+
+def fingerprint(text: str) -> str:
+    """The same for texts that differ only in case and white space."""
+    folded = " ".join(text.lower().split())
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def to_text(when: datetime) -> str:
+    """Fixed width, so that texts sort as times do."""
+    return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def from_text(text: str) -> datetime:
+    """Raises ValueError. A time without a zone is taken as UTC."""
+    when = datetime.fromisoformat(text)
+    try:
+        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except OverflowError as error:  # in the first or last hours of the calendar
+        raise ValueError(f"{text} is out of range") from error
+
+
+def as_json(value: Any) -> Any:
+    """`value` as plain JSON types: dataclasses by field, times as text, in a stable order."""
+    if isinstance(value, datetime):
+        return to_text(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(as_json(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,117 @@
+"""Sessions and what happened in them, and what language models have cost."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from recollect.model.memory import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: str
+    user_id: str
+    project_id: str | None  # None = outside any project
+    started_at: datetime
+    agent: str = ""
+    host: str = ""
+    branch: str | None = None  # None = unknown, or no git
+    parent: str | None = None  # the session it was forked from
+    ended_at: datetime | None = None  # None = still open
+    summary: str = ""
+    transcript: str = ""  # the host's own file; empty where it has none
+    active_at: datetime | None = None  # when something last happened in it; None = nothing yet
+    extracted_at: datetime | None = None  # when all of it was last learnt from; None = not yet
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was said in a session."""
+
+    session: str
+    order: int
+    author: str  # user or assistant
+    text: str
+    created_at: datetime
+    user_id: str
+    project_id: str | None  # None = outside any project
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a session noticed that is not yet project memory."""
+
+    id: str
+    session: str
+    fingerprint: str
+    kind: str
+    content: str
+    created_at: datetime
+    importance: float = 0.5
+    confidence: float = 0.6
+    tags: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    messages: tuple[int, int] | None = None  # first and last message that show it
+    promoted_to: str | None = None  # the memory it became
+    source: Source = Source.EXTRACTED
+    signals: tuple[str, ...] = ()  # what speaks for it: names of `learn/promote.py`
+    steps: tuple[str, ...] = ()  # of a procedure
+
+
+class MessageRow(NamedTuple):
+    """A stored message with its number and its vector."""
+
+    num: int  # grows with every message that is stored
+    message: Message
+    vector: bytes | None  # None = not embedded by the model you asked for
+
+
+class StoredEvent(NamedTuple):
+    """An event of a session, as it is stored until the session has been learned from."""
+
+    id: str  # given by whoever saw the event first
+    at: datetime
+    event: str  # JSON, redacted and clipped
+
+
+class PrunedText(NamedTuple):
+    """A text that left a context window."""
+
+    id: str
+    session: str
+    task: str | None  # None = of no task
+    at: datetime
+    gist: str  # one line
+    text: str
+    tokens: int
+
+
+class CallOutcome(StrEnum):
+    ASKED = "asked"  # under way, or cut short with its process
+    ANSWERED = "answered"
+    MALFORMED = "malformed"  # answered with something that cannot be used
+    REFUSED = "refused"  # turned away, and so not charged for
+    SILENT = "silent"  # no answer, or not in time: it may have been charged for
+
+
+@dataclass(frozen=True, slots=True)
+class LlmCall:
+    id: str
+    user_id: str
+    at: datetime
+    place: str
+    purpose: str
+    tokens_in: int
+    tokens_out: int
+    micros: int
+    outcome: CallOutcome = CallOutcome.ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingCap:
+    """What may be spent from `since` on."""
+
+    since: datetime
+    tokens: int
+    micros: int
