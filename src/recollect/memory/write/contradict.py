@@ -1,7 +1,7 @@
-"""How a new statement relates to one we have, decided by words, values and the cosine of their vectors.
+"""Compare two statements by their words, values and the cosine of their vectors.
 
-Vectors cannot tell "always" from "never", so disagreement is looked for first; only what does not disagree may merge.
-The rules are tried in the order of `_RULES` and the first that has an opinion wins.
+Vectors cannot tell "always" from "never", so the rules look for disagreement first; only statements that do not disagree
+may merge. The rules are tried in the order of `_RULES`, and the first that returns a comparison decides.
 """
 
 import re
@@ -9,63 +9,67 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.write import opposites
+from recollect.memory.write import word_tables as tables
 from recollect.memory.write.statement import (
     VERBS,
-    Kind,
     Statement,
     Token,
+    TokenKind,
     canonical,
     canonical_set,
     parse,
     word_set,
 )
 
-SAME = 0.92  # cosine from which two statements that do not disagree are one
-ALIKE = 0.85  # cosine from which they are probably one
-NEAR = 0.5  # cosine from which they touch the same matter
+SAME = 0.92  # cosine from which two statements that do not disagree say the same
+ALIKE = 0.85  # cosine from which they probably do
+NEAR = 0.5  # cosine from which they are about the same subject
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """How one statement relates to another, and why."""
+
     relation: StatementRelation
-    reason: str  # one short clause for people: "port 8080 → 9090"
-    certain: bool  # False where a language model, if there is one, should decide
+    reason: str  # a short clause for the user: "port 8080 → 9090"
+    certain: bool  # False = a language model should decide, if there is one
 
 
 def compare(new: str, old: str, cosine: float | None) -> Comparison:
-    """How `new` relates to `old`, both as people wrote them. `cosine` is None when no vectors are to be had."""
+    """Return how `new` relates to `old`, both as people wrote them. `cosine` is None without vectors."""
     if new.split() == old.split():
         return Comparison(StatementRelation.DUPLICATE, "the same text", certain=True)
     pair = _pair(parse(new), parse(old), cosine)
-    return next(verdict for rule in _RULES if (verdict := rule(pair)))
+    return next(comparison for rule in _RULES if (comparison := rule(pair)))
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stemmed words that carry meaning, the key for finding word neighbours."""
+    """Return the stemmed words that carry meaning, by which similar statements are found."""
     return frozenset(parse(text).tokens)
 
 
 def subject(text: str) -> frozenset[str]:
-    """Stemmed words of what the statement is about (before its verb or value); empty where that cannot be told."""
+    """Return the stemmed words of the subject (before the verb or value); empty if it is unclear."""
     return parse(text).subject
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
+    """Two parsed statements, and how their differences correspond."""
+
     new: Statement
     old: Statement
     cosine: float | None
-    shared: frozenset[str]  # content of both
+    shared: frozenset[str]  # content words of both
     opposed: tuple[tuple[Token, Token], ...]  # (new, old) with opposite meaning
-    values: tuple[tuple[Token, Token], ...]  # (new, old) of one type, of which only one can hold
-    left_new: tuple[Token, ...]  # content of the one that nothing in the other accounts for
+    values: tuple[tuple[Token, Token], ...]  # (new, old) of one type, of which only one can be current
+    left_new: tuple[Token, ...]  # content words that nothing in the other statement explains
     left_old: tuple[Token, ...]
-    negated: bool  # the one says "not" to what the other affirms
+    negated: bool  # one denies what the other affirms
 
     @property
-    def is_turned(self) -> bool:
-        """Opposed words and negations together: an odd number turns the meaning round, an even one does not."""
+    def is_reversed(self) -> bool:
+        """Return whether the number of opposed words and negations is odd, which reverses the meaning."""
         return (len(self.opposed) + self.negated) % 2 == 1
 
     @property
@@ -78,17 +82,17 @@ class _Pair:
 
     @property
     def is_substitution(self) -> bool:
-        """Each says something the other does not: most likely they speak of two things."""
+        """Return whether each says something the other does not: they are most likely about two things."""
         return not all(map(_is_verbal, self.left_new)) and not all(map(_is_verbal, self.left_old))
 
 
 def _same_words(pair: _Pair) -> Comparison | None:
     same = pair.new.content == pair.old.content and pair.new.rejected == pair.old.rejected
-    if not same or not pair.new.content or pair.is_turned:
+    if not same or not pair.new.content or pair.is_reversed:
         return None
     if pair.new.permits != pair.old.permits:
         return Comparison(StatementRelation.MERGEABLE, "the same words, but 'may' on one side", certain=False)
-    if _measures(pair.new) != _measures(pair.old) or _change_places(pair):
+    if _measures(pair.new) != _measures(pair.old) or _are_swapped(pair):
         return Comparison(StatementRelation.MERGEABLE, "the same words in other places", certain=False)
     return Comparison(StatementRelation.DUPLICATE, "the same words", certain=True)
 
@@ -97,29 +101,29 @@ def _exception(pair: _Pair) -> Comparison | None:
     if pair.new.has_exception != pair.old.has_exception:
         return Comparison(StatementRelation.RELATED, "an exception to a rule", certain=True)
     narrower = pair.left_new if pair.new.permits else pair.left_old
-    if pair.new.permits != pair.old.permits and narrower and pair.is_turned:
+    if pair.new.permits != pair.old.permits and narrower and pair.is_reversed:
         return Comparison(StatementRelation.RELATED, "a permission for some cases", certain=False)
     return None
 
 
 def _other_scope(pair: _Pair) -> Comparison | None:
-    for scope, here in pair.new.scopes.items():
-        there = pair.old.scopes.get(scope, frozenset())
-        if there and here.isdisjoint(there):
-            reason = f"another {scope}: {_surface(pair.old, there)} / {_surface(pair.new, here)}"
+    for scope, words in pair.new.scopes.items():
+        others = pair.old.scopes.get(scope, frozenset())
+        if others and words.isdisjoint(others):
+            reason = f"another {scope}: {_surface(pair.old, others)} / {_surface(pair.new, words)}"
             return Comparison(StatementRelation.RELATED, reason, certain=True)
     return None
 
 
-def _retired(pair: _Pair) -> Comparison | None:
-    """The one speaks as current of what the other says is over."""
+def _ended(pair: _Pair) -> Comparison | None:
+    """One treats as current what the other says is over."""
     for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
         over = denying.rejected - holding.rejected
         if not over or not over <= holding.content or not _is_affirmed(over, holding):
             continue
         rest = pair.shared - over
-        named = any(denying.tokens[word].in_subject and _is_name(holding.tokens[word]) for word in over)
-        if rest or named or 2 * len(over) >= len(holding.content):
+        is_named = any(denying.tokens[word].in_subject and _is_name(holding.tokens[word]) for word in over)
+        if rest or is_named or 2 * len(over) >= len(holding.content):
             return Comparison(
                 StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=bool(rest)
             )
@@ -127,10 +131,10 @@ def _retired(pair: _Pair) -> Comparison | None:
 
 
 def _other_thing(pair: _Pair) -> Comparison | None:
-    """The value that differs is what the statement speaks of ("src/a.py is generated"), not what it says of it."""
+    """The value that differs is the subject ("src/a.py is generated"), not what is said about it."""
     for new, old in pair.values:
         if new.in_subject and old.in_subject:
-            another = new.kind in (Kind.PATH, Kind.CODE)
+            another = new.kind in (TokenKind.PATH, TokenKind.CODE)
             plays_no_part = new.word in _FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
             if another or plays_no_part:
                 return Comparison(
@@ -140,7 +144,7 @@ def _other_thing(pair: _Pair) -> Comparison | None:
 
 
 def _polarity(pair: _Pair) -> Comparison | None:
-    if not pair.is_turned or (not pair.shared and (pair.left or not pair.opposed)):
+    if not pair.is_reversed or (not pair.shared and (pair.left or not pair.opposed)):
         return None
     if _are_two_commands(pair):
         return Comparison(StatementRelation.RELATED, f"two commands, {_opposed_reason(pair)}", certain=False)
@@ -148,9 +152,9 @@ def _polarity(pair: _Pair) -> Comparison | None:
         return Comparison(
             StatementRelation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False
         )
-    # "Needs two approvals" is denied by "needs no approval": how many is not the matter.
+    # "Needs two approvals" is denied by "needs no approval": the number does not matter.
     fewer, more = sorted(
-        sum(token.kind is not Kind.NUMBER for token in left) for left in (pair.left_new, pair.left_old)
+        sum(token.kind is not TokenKind.NUMBER for token in left) for left in (pair.left_new, pair.left_old)
     )
     if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):
         return _denied_clause(pair)
@@ -161,17 +165,17 @@ def _polarity(pair: _Pair) -> Comparison | None:
 
 
 def _are_two_commands(pair: _Pair) -> bool:
-    """How to do a thing and how to do its opposite: "start it with `up`", "stop it with `down`"."""
+    """Return whether they say how to do a thing and its opposite: "start it with `up`", "stop it with `down`"."""
     orders = {pair.new.imperative, pair.old.imperative}
     opposed = any({new.word, old.word} == orders for new, old in pair.opposed)
     return opposed and all(
-        any(token.kind is Kind.CODE for token in statement.tokens.values())
+        any(token.kind is TokenKind.CODE for token in statement.tokens.values())
         for statement in (pair.new, pair.old)
     )
 
 
 def _denied_clause(pair: _Pair) -> Comparison | None:
-    """However much else they say, one denies in a whole clause what the other affirms."""
+    """A whole clause of one denies what the other affirms, whatever else they say."""
     for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
         for clause in denying.clauses:
             whole = len(clause.words) > 1 and clause.words <= holding.tokens.keys()
@@ -197,7 +201,7 @@ def _other_value(pair: _Pair) -> Comparison | None:
 
 
 def _unexplained_word(pair: _Pair) -> Comparison | None:
-    """One word more, or one for another, in an otherwise equal frame: it may well be what matters."""
+    """One word more, or one for another, in an otherwise equal frame: it may be what matters."""
     if not pair.left or max(len(pair.left_new), len(pair.left_old)) > 1 or not pair.shared:
         return None
     reason = " / ".join(repr(token.surface) for token in (*pair.left_old, *pair.left_new)) + " unexplained"
@@ -210,7 +214,7 @@ def _unexplained_word(pair: _Pair) -> Comparison | None:
 
 
 def _similar(pair: _Pair) -> Comparison | None:
-    if pair.is_turned:
+    if pair.is_reversed:
         return None
     if pair.near >= SAME:
         return Comparison(StatementRelation.DUPLICATE, f"cosine {pair.near:.2f}", certain=True)
@@ -236,7 +240,7 @@ _RULES: list[Callable[[_Pair], Comparison | None]] = [
     _same_words,
     _exception,
     _other_scope,
-    _retired,
+    _ended,
     _other_thing,
     _polarity,
     _other_value,
@@ -247,25 +251,25 @@ _RULES: list[Callable[[_Pair], Comparison | None]] = [
 
 
 def _pair(new: Statement, old: Statement, cosine: float | None) -> _Pair:
-    """What the two share, and how their differences pair up. Texts that differ in too much are not paired at all."""
+    """Pair up the differences of two statements. Texts that differ too much are not paired."""
     only_new = [token for word, token in new.tokens.items() if word not in old.tokens]
     only_old = [token for word, token in old.tokens.items() if word not in new.tokens]
     opposed: list[tuple[Token, Token]] = []
     values: list[tuple[Token, Token]] = []
     partner: dict[str, str] = {}
-    if len(only_new) <= _MOST_DIFFERENCES and len(only_old) <= _MOST_DIFFERENCES:
+    if len(only_new) <= _MAX_DIFFERENCES and len(only_old) <= _MAX_DIFFERENCES:
         both = new.tokens.keys() & old.tokens.keys()
-        opposed = _take(only_new, only_old, lambda a, b: _is_opposite(a.word, b.word))
-        alike = _take(only_new, only_old, lambda a, b: b.word in _SAME_SIDE.get(a.word, ()))
+        opposed = _take_pairs(only_new, only_old, lambda a, b: _is_opposite(a.word, b.word))
+        alike = _take_pairs(only_new, only_old, lambda a, b: b.word in _SAME_SIDE.get(a.word, ()))
         partner = {a.word: b.word for x, y in opposed + alike for a, b in ((x, y), (y, x))}
         _drop_parts(only_new, only_old)
         _drop_parts(only_old, only_new)
-        # What is spoken of is set against what is spoken of, and only then against the rest.
-        values = _take(
+        # Subjects are paired with subjects first, then with the rest.
+        values = _take_pairs(
             only_new, only_old, lambda a, b: a.in_subject == b.in_subject and _is_rival(a, b, both)
         )
-        values += _take(only_new, only_old, lambda a, b: _is_rival(a, b, both))
-        # One command replaces the other whole, however many words each has; so does one list of versions.
+        values += _take_pairs(only_new, only_old, lambda a, b: _is_rival(a, b, both))
+        # A command or a list of versions replaces the other as a whole, however many words each has.
         replaced = {token.kind for pair in values for token in pair} & _VALUE_KINDS
         only_new = [token for token in only_new if token.kind not in replaced]
         only_old = [token for token in only_old if token.kind not in replaced]
@@ -276,31 +280,31 @@ def _pair(new: Statement, old: Statement, cosine: float | None) -> _Pair:
         shared=new.content & old.content,
         opposed=tuple(opposed),
         values=tuple(values),
-        left_new=tuple(token for token in only_new if token.kind is not Kind.LIGHT),
-        left_old=tuple(token for token in only_old if token.kind is not Kind.LIGHT),
+        left_new=tuple(token for token in only_new if token.kind is not TokenKind.LIGHT),
+        left_old=tuple(token for token in only_old if token.kind is not TokenKind.LIGHT),
         negated=_denies(new, old, partner) or _denies(old, new, partner),
     )
 
 
-def _take(
+def _take_pairs(
     new: list[Token], old: list[Token], belong: Callable[[Token, Token], bool]
 ) -> list[tuple[Token, Token]]:
-    """Moves out of both lists the pairs that belong together."""
-    taken = []
+    """Move the pairs that `belong` together out of both lists, and return them."""
+    pairs = []
     for mine in tuple(new):
         for theirs in old:
             if belong(mine, theirs):
-                taken.append((mine, theirs))
+                pairs.append((mine, theirs))
                 new.remove(mine)
                 old.remove(theirs)
                 break
-    return taken
+    return pairs
 
 
 def _drop_parts(names: list[Token], words: list[Token]) -> None:
-    """What a path or an identifier spells out needs no other account: `rust-toolchain.toml` is "the toolchain file"."""
+    """Drop words that a path or an identifier spells out: `rust-toolchain.toml` is "the toolchain file"."""
     for name in tuple(names):
-        if name.kind in (Kind.PATH, Kind.CODE):
+        if name.kind in (TokenKind.PATH, TokenKind.CODE):
             parts = {canonical(part) for part in re.split(r"[\W_]+", name.word)}
             spelt = [word for word in words if word.word in parts]
             if spelt:
@@ -319,8 +323,8 @@ def _is_opposite(a: str, b: str) -> bool:
 
 
 def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
-    """Whether the two are values of one type, so that in one frame (`both`) the one takes the place of the other."""
-    if new.kind is Kind.NUMBER and old.kind is Kind.NUMBER:
+    """Return whether the two are values of one type, so that in one frame (`both`) one replaces the other."""
+    if new.kind is TokenKind.NUMBER and old.kind is TokenKind.NUMBER:
         labelled = canonical(new.before) in both or canonical(old.before) in both
         counted = new.after == old.after or canonical(new.after) == canonical(old.after)
         return labelled or counted or new.before == old.before or new.in_subject == old.in_subject
@@ -331,27 +335,27 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
         return not families[0].isdisjoint(families[1])
     if not _OWNERS.isdisjoint(both) and _is_capital(new) and _is_capital(old):
         return True
-    named = (_is_name(new) and _is_name(old)) or Kind.CODE in (new.kind, old.kind)
-    return named and _is_same_slot(new.before, old.before) and Kind.LIGHT not in (new.kind, old.kind)
+    named = (_is_name(new) and _is_name(old)) or TokenKind.CODE in (new.kind, old.kind)
+    return named and _is_same_slot(new.before, old.before) and TokenKind.LIGHT not in (new.kind, old.kind)
 
 
 def _is_same_slot(a: str, b: str) -> bool:
-    """Whether what follows the one word plays the part of what follows the other: "with X", "by X", "uses X"."""
+    """Return whether what follows the two words plays the same part: "with X", "by X", "uses X"."""
     return (a in _MEANS and b in _MEANS) or (a == b and a in _SLOTS)
 
 
 def _is_capital(token: Token) -> bool:
-    return token.surface[:1].isupper() and token.kind is Kind.WORD
+    return token.surface[:1].isupper() and token.kind is TokenKind.WORD
 
 
 def _is_verbal(token: Token) -> bool:
-    """Looks like a form of a verb, for which the other statement may well have used another."""
-    return token.kind is Kind.WORD and (token.surface.endswith("ed") or token.before in _AUXILIARIES)
+    """Return whether it looks like a form of a verb, for which the other statement may use another."""
+    return token.kind is TokenKind.WORD and (token.surface.endswith("ed") or token.before in _AUXILIARIES)
 
 
 def _is_name(token: Token) -> bool:
     return (
-        token.kind in (Kind.CODE, Kind.PATH)
+        token.kind in (TokenKind.CODE, TokenKind.PATH)
         or token.word in _FAMILIES_OF
         or (_is_capital(token) and token.before != "")
     )
@@ -361,8 +365,11 @@ def _measures(statement: Statement) -> list[str]:
     return [word for word, token in statement.tokens.items() if token.kind in _MEASURES]
 
 
-def _change_places(pair: _Pair) -> bool:
-    """Who does it and to whom: "A depends on B" and "B depends on A", but not "B is owned by A" and "A owns B"."""
+def _are_swapped(pair: _Pair) -> bool:
+    """Return whether subject and object are swapped: "A depends on B" and "B depends on A".
+
+    "B is owned by A" and "A owns B" are not.
+    """
     subjects = pair.new.subject, pair.old.subject
     if not all(subjects) or subjects[0] & subjects[1]:
         return False
@@ -373,16 +380,16 @@ def _change_places(pair: _Pair) -> bool:
 
 
 def _denies(denying: Statement, holding: Statement, partner: dict[str, str]) -> bool:
-    """Whether a clause of the one says "not" to what the other affirms more than it denies.
+    """Return whether a clause of one denies what the other affirms more than it denies it.
 
-    By clauses, since "don't use npm, use pnpm" agrees with "use pnpm".
+    Clauses are compared, since "don't use npm, use pnpm" agrees with "use pnpm".
     """
-    for clause in denying.clauses[:_MOST_CLAUSES]:
+    for clause in denying.clauses[:_MAX_CLAUSES]:
         if clause.negations % 2 == 0:
             continue
         words = {partner.get(word, word) for word in clause.words & denying.content or clause.words}
         affirmed = denied = 0
-        for other in holding.clauses[:_MOST_CLAUSES]:
+        for other in holding.clauses[:_MAX_CLAUSES]:
             if other.negations % 2 == 0:
                 affirmed = max(affirmed, len((words & other.words) - holding.rejected))
             denied = max(denied, len(words & (other.words if other.negations % 2 else holding.rejected)))
@@ -398,9 +405,9 @@ def _is_affirmed(words: frozenset[str], statement: Statement) -> bool:
 
 
 def _narrows(pair: _Pair) -> bool:
-    """What only one says belongs to what it speaks of: "encrypted secrets" beside "secrets", or names where it holds."""
-    said = [token for token in pair.left if token.kind is not Kind.NUMBER]
-    if said and not pair.is_substitution and all(token.in_subject for token in said):
+    """Return whether one only narrows the subject ("encrypted secrets", "secrets") or names where it holds."""
+    extra = [token for token in pair.left if token.kind is not TokenKind.NUMBER]
+    if extra and not pair.is_substitution and all(token.in_subject for token in extra):
         return True
     return _narrows_scope(pair)
 
@@ -412,7 +419,7 @@ def _narrows_scope(pair: _Pair) -> bool:
 
 
 def _has_role(pair: _Pair) -> bool:
-    """Whether the subject has a part that only one can play: "Redis is used for …", "Vite is the bundler"."""
+    """Return whether the subject has a role that only one can have: "Redis is used for …", "Vite is the bundler"."""
     if not _ROLES.isdisjoint(pair.new.tokens) or not _ROLES.isdisjoint(pair.old.tokens):
         return True
     return any(
@@ -447,27 +454,26 @@ def _surface(statement: Statement, words: frozenset[str]) -> str:
 
 
 def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    for line in opposites.OPPOSITES.strip().splitlines():
-        left, _, right = line.partition("|")
+    for left, right in tables.OPPOSITES:
         yield canonical_set(left), canonical_set(right)
         yield canonical_set(right), canonical_set(left)
 
 
-_MOST_DIFFERENCES = (
-    40  # beyond these the texts are long, and pairing what differs would cost more than it tells
+_MAX_DIFFERENCES = 40  # longer texts cost more to pair than the pairs tell
+_MAX_CLAUSES = 12
+_MEASURES = frozenset({TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE})
+_VALUE_KINDS = frozenset(
+    {TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE, TokenKind.PATH, TokenKind.CODE}
 )
-_MOST_CLAUSES = 12
-_MEASURES = frozenset({Kind.NUMBER, Kind.DURATION, Kind.SIZE})
-_VALUE_KINDS = frozenset({Kind.NUMBER, Kind.DURATION, Kind.SIZE, Kind.PATH, Kind.CODE})
 _MEANS = word_set("with by via using use uses through run call")
 _SLOTS = word_set("to in on at is are from as")
 _BE = word_set("is are was were be been being")
 _AUXILIARIES = word_set("be been must should can will")
 _NARROWING = ("environment", "test kind", "platform", "side", "language")
-_OWNERS = canonical_set(opposites.OWNERS)
-_ROLES = canonical_set("use handle power replace")
+_OWNERS = canonical_set(tables.OWNERS)
+_ROLES = canonical_set(("use", "handle", "power", "replace"))
 _NOT_PREFIXES = word_set("un in im ir il non dis")
-_NOT_NEGATED = canonical_set(opposites.NOT_NEGATED)
+_NOT_NEGATED = canonical_set(tables.NOT_NEGATED)
 _OPPOSED: dict[str, set[str]] = {}
 _SAME_SIDE: dict[str, set[str]] = {}
 for _side, _other in _sides():
@@ -475,6 +481,6 @@ for _side, _other in _sides():
         _OPPOSED.setdefault(_word, set()).update(_other)
         _SAME_SIDE.setdefault(_word, set()).update(_side - {_word})
 _FAMILIES_OF: dict[str, frozenset[str]] = {}
-for _family, _members in opposites.FAMILIES.items():
-    for _member in _members.split():
+for _family, _members in tables.FAMILIES.items():
+    for _member in _members:
         _FAMILIES_OF[canonical(_member)] = _FAMILIES_OF.get(canonical(_member), frozenset()) | {_family}

@@ -1,7 +1,7 @@
-"""One statement, cut into words that can be compared: numbers, units, contractions and synonyms made alike.
+"""Parse a statement into comparable words: numbers, units, contractions and synonyms get one form.
 
-There is no grammar here, only what a reader of short technical notes goes by: where the verb stands, what is written
-as code, which clause a "not" stands in.
+There is no grammar, only the clues in short technical notes: where the verb is, what is written as code, which clause a
+"not" is in.
 """
 
 import re
@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from recollect.memory.write import opposites
+from recollect.memory.write import word_tables as tables
+from recollect.text.stem import strip_endings
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
+    """What a token is, which decides what it can be compared with."""
+
     WORD = "word"
-    LIGHT = "light"  # may be opposed to another word, but alone changes nothing
+    LIGHT = "light"  # may be opposed to another word, but changes nothing by itself
     NUMBER = "number"  # ports and versions too
     DURATION = "duration"
     SIZE = "size"
@@ -25,40 +28,47 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    word: str  # stemmed, and one for all its synonyms
+    """A word of a statement, with its neighbours."""
+
+    word: str  # stemmed; all synonyms have the same
     surface: str
-    kind: Kind
-    before: str  # the raw word in front, lower case; "" at the start of a clause
-    after: str  # and the one behind
+    kind: TokenKind
+    before: str  # the word before it in lower case; "" at the start of a clause
+    after: str  # the word after it
     in_subject: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
+    """The words of a clause, and how often it says "not"."""
+
     words: frozenset[str]
     negations: int
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    tokens: dict[str, Token]  # by word, the first of each
-    content: frozenset[str]  # of which those that are not light
+    """A parsed statement."""
+
+    tokens: dict[str, Token]  # by word; the first of each
+    content: frozenset[str]  # the words that are not light
     clauses: tuple[Clause, ...]
     rejected: frozenset[str]  # "instead of X", "from X to …", "X was replaced"
     scopes: dict[str, frozenset[str]]  # "environment" → {"production"}
     subject: frozenset[str]
     has_exception: bool
     permits: bool
-    imperative: str  # the word of command it starts with, or ""
-    stance: str  # the word it denies ("never", "no longer") or insists with ("always"), or ""
+    imperative: str  # the verb that a command starts with, or ""
+    stance: str  # the word that denies ("never", "no longer") or insists ("always"), or ""
 
 
 @lru_cache(maxsize=2048)
 def parse(text: str) -> Statement:
+    """Return the statement in `text`."""
     raws = list(_raws(_spell_out(text)))
     verb = _verb(raws)
     tokens = _tokens(raws, verb)
-    content = frozenset(word for word, token in tokens.items() if token.kind is not Kind.LIGHT)
+    content = frozenset(word for word, token in tokens.items() if token.kind is not TokenKind.LIGHT)
     clauses = _clauses(raws)
     lowers = {raw.lower for raw in raws if not raw.in_code}
     stance = _STANCE.search(text)
@@ -69,86 +79,70 @@ def parse(text: str) -> Statement:
         rejected=_rejected(raws) & content,
         scopes=_scopes(raws),
         subject=_subject(raws, verb),
-        has_exception=not lowers.isdisjoint(_EXCEPTIONS),
-        permits=not lowers.isdisjoint(_PERMISSIONS) and not any(clause.negations for clause in clauses),
+        has_exception=not lowers.isdisjoint(tables.EXCEPTIONS),
+        permits=not lowers.isdisjoint(tables.PERMISSIONS) and not any(clause.negations for clause in clauses),
         imperative=raws[0].word if raws and verb == 0 else "",
         stance=stance[0].lower() if stance else "",
     )
 
 
-def stem(word: str) -> str:
-    """The word without its endings: "formatted", "formatting" and "formats" alike. Not always a word itself."""
-    word = _BRITISH.sub(r"iz\1", _IRREGULAR.get(word, word))
-    if len(word) > 4 and word.endswith("ies"):
-        word = word[:-3] + "y"
-    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending, shortest in _ENDINGS if word.endswith(_LAST_LETTERS) else ():
-        if word.endswith(ending) and len(word) - len(ending) >= shortest:
-            root = word[: -len(ending)]
-            if _VOWEL.search(root) and not word.endswith("eed"):
-                word = root
-                break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouslz":
-        word = word[:-1]
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
 @lru_cache(maxsize=8192)
 def canonical(word: str) -> str:
-    """The stem of `word`, or of the synonym that stands for it."""
-    root = stem(word)
+    """Return the stem of `word`, or of the synonym that stands for it."""
+    root = strip_endings(word)
     return _CANONICAL.get(root, root)
 
 
-def canonical_set(words: str) -> frozenset[str]:
-    return frozenset(canonical(word) for word in words.split())
+def canonical_set(words: Iterable[str]) -> frozenset[str]:
+    """Return the canonical form of each word."""
+    return frozenset(map(canonical, words))
 
 
 def word_set(words: str) -> frozenset[str]:
+    """Return the words of a line."""
     return frozenset(words.split())
 
 
 @dataclass(slots=True)
-class _Raw:
-    """A piece of text, before anything is left out."""
+class _RawToken:
+    """A token as it is read, before any is left out."""
 
     surface: str
     lower: str
-    word: str = ""  # "" for a word that says nothing
-    kind: Kind = Kind.WORD
+    word: str = ""  # "" for a stop word
+    kind: TokenKind = TokenKind.WORD
     in_code: bool = False
     is_break: bool = False
     negates: bool = False
 
 
-def _tokens(raws: list[_Raw], verb: int) -> dict[str, Token]:
+def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
     tokens: dict[str, Token] = {}
-    is_aside = False  # a reason given for the statement is not what it states
+    is_aside = False  # in the reason for the statement, which it does not state
     for place, raw in enumerate(raws):
         if raw.is_break:
             is_aside = raw.lower in _REASONS
         if not raw.word:
             continue
         kind = raw.kind
-        if kind is Kind.WORD and (is_aside or (raw.word in _HEADS and not _is_modifier(raws, place))):
-            kind = Kind.LIGHT
-        if raw.word not in tokens or tokens[raw.word].kind is Kind.LIGHT:
+        if kind is TokenKind.WORD and (is_aside or (raw.word in _HEADS and not _is_modifier(raws, place))):
+            kind = TokenKind.LIGHT
+        if raw.word not in tokens or tokens[raw.word].kind is TokenKind.LIGHT:
             before, after = _lower_at(raws, place - 1), _lower_at(raws, place + 1)
             tokens[raw.word] = Token(raw.word, raw.surface, kind, before, after, place < verb)
     return tokens
 
 
-def _lower_at(raws: list[_Raw], place: int) -> str:
-    """The word at `place`, "" where the clause has ended."""
+def _lower_at(raws: list[_RawToken], place: int) -> str:
+    """Return the word at `place`, or "" beyond the clause."""
     return raws[place].lower if 0 <= place < len(raws) and not raws[place].is_break else ""
 
 
-def _clauses(raws: list[_Raw]) -> tuple[Clause, ...]:
+def _clauses(raws: list[_RawToken]) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     words: set[str] = set()
     negations = 0
-    for raw in (*raws, _Raw("", "", is_break=True)):
+    for raw in (*raws, _RawToken("", "", is_break=True)):
         if raw.is_break:
             if words or negations:
                 clauses.append(Clause(frozenset(words), negations))
@@ -163,121 +157,123 @@ def _spell_out(text: str) -> str:
     text = " ".join(text.translate(_TYPOGRAPHY).split())
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
-    return _PHRASE.sub(lambda found: _PHRASES[found[0].lower()], text)
+    return _PHRASE.sub(lambda phrase: _PHRASES[phrase[0].lower()], text)
 
 
-def _raws(text: str) -> Iterator[_Raw]:
-    held: _Raw | None = None  # a number, until we know whether a unit follows
+def _raws(text: str) -> Iterator[_RawToken]:
+    number: _RawToken | None = None  # the last token, until we know whether a unit follows
     before = ""
     for part, segment in enumerate(text.split("`")):
-        for found in _TOKEN.finditer(segment):
-            for raw in _read(found, in_code=part % 2 == 1, before=before):
+        for match in _TOKEN.finditer(segment):
+            for raw in _read(match, in_code=part % 2 == 1, before=before):
                 before = raw.lower
-                if held and raw.lower in _UNITS and not raw.in_code:
-                    yield _measure(held, raw.lower)
-                    held = None
+                if number and raw.lower in _UNITS and not raw.in_code:
+                    yield _measure(number, raw.lower)
+                    number = None
                     continue
-                if held:
-                    yield held
-                    held = None
-                if raw.kind is Kind.NUMBER:
-                    held = raw
+                if number:
+                    yield number
+                    number = None
+                if raw.kind is TokenKind.NUMBER:
+                    number = raw
                 else:
                     yield raw
-    if held:
-        yield held
+    if number:
+        yield number
 
 
-def _read(found: re.Match[str], in_code: bool, before: str) -> Iterator[_Raw]:
-    surface = found[0]
+def _read(token: re.Match[str], in_code: bool, before: str) -> Iterator[_RawToken]:
+    surface = token[0]
     lower = surface.lower()
-    match found.lastgroup:
+    match token.lastgroup:
         case "break":
-            yield _Raw(surface, lower, is_break=not in_code)
+            yield _RawToken(surface, lower, is_break=not in_code)
         case "number":
-            number, unit = found["digits"].lower(), found["unit"].lower()
-            raw = _Raw(surface, lower, number.removeprefix("v").replace(",", ""), Kind.NUMBER)
+            number, unit = token["digits"].lower(), token["unit"].lower()
+            raw = _RawToken(surface, lower, number.removeprefix("v").replace(",", ""), TokenKind.NUMBER)
             if not unit:
                 yield raw
             elif unit in _UNITS:
                 yield _measure(raw, unit)
             else:
-                yield _Raw(surface, lower, lower)
+                yield _RawToken(surface, lower, lower)
         case "flag":
-            yield _Raw(surface, lower, lower.lstrip("-"), Kind.CODE, in_code)
+            yield _RawToken(surface, lower, lower.lstrip("-"), TokenKind.CODE, in_code)
         case "path" if not _is_path(surface):
             for part in lower.split("/"):
                 yield from _plain(part, part, in_code, before)
         case "path":
-            yield _Raw(surface, lower, lower.strip("/."), Kind.PATH, in_code)
+            yield _RawToken(surface, lower, lower.strip("/."), TokenKind.PATH, in_code)
         case _:
             yield from _plain(surface, lower.rstrip("()"), in_code, before)
 
 
-def _plain(surface: str, lower: str, in_code: bool, before: str) -> Iterator[_Raw]:
+def _plain(surface: str, lower: str, in_code: bool, before: str) -> Iterator[_RawToken]:
     if lower in _KNOWN:
-        yield _Raw(surface, lower, canonical(lower), Kind.CODE if in_code else Kind.WORD, in_code)
-    elif "." in lower and lower.rpartition(".")[2] in _EXTENSIONS:
-        yield _Raw(surface, lower, lower, Kind.PATH, in_code)
+        yield _RawToken(
+            surface, lower, canonical(lower), TokenKind.CODE if in_code else TokenKind.WORD, in_code
+        )
+    elif "." in lower and lower.rpartition(".")[2] in tables.FILE_EXTENSIONS:
+        yield _RawToken(surface, lower, lower, TokenKind.PATH, in_code)
     elif _is_identifier(surface, lower):
-        yield _Raw(surface, lower, lower, Kind.CODE, in_code)
+        yield _RawToken(surface, lower, lower, TokenKind.CODE, in_code)
     elif "-" in lower:
         for part in lower.split("-"):
             yield from _plain(part, part, in_code, before)
     elif in_code:
-        yield _Raw(surface, lower, canonical(lower), Kind.CODE, in_code)
-    elif lower in opposites.NUMBERS:
-        yield _Raw(surface, lower, str(opposites.NUMBERS[lower]), Kind.NUMBER)
-    elif lower in opposites.FREQUENCIES:
-        yield _Raw(surface, lower, f"{opposites.FREQUENCIES[lower]:g}s", Kind.DURATION)
+        yield _RawToken(surface, lower, canonical(lower), TokenKind.CODE, in_code)
+    elif lower in tables.NUMBERS:
+        yield _RawToken(surface, lower, str(tables.NUMBERS[lower]), TokenKind.NUMBER)
+    elif lower in tables.FREQUENCIES:
+        yield _RawToken(surface, lower, f"{tables.FREQUENCIES[lower]:g}s", TokenKind.DURATION)
     elif _negates(lower, before):
-        yield _Raw(surface, lower, negates=True)
+        yield _RawToken(surface, lower, negates=True)
     elif lower == "insteadof":
-        yield _Raw(surface, lower, is_break=True, negates=True)
+        yield _RawToken(surface, lower, is_break=True, negates=True)
     elif lower in _CLAUSE_WORDS:
-        yield _Raw(surface, lower, is_break=True)
-    elif lower in _STOP or lower in _EXCEPTIONS or lower in _MARKERS:
-        yield _Raw(surface, lower)
+        yield _RawToken(surface, lower, is_break=True)
+    elif lower in tables.STOP_WORDS or lower in tables.EXCEPTIONS or lower in _MARKERS:
+        yield _RawToken(surface, lower)
     elif lower:
         word = canonical(lower)
-        yield _Raw(surface, lower, word, Kind.LIGHT if word in _LIGHT else Kind.WORD)
+        yield _RawToken(surface, lower, word, TokenKind.LIGHT if word in _LIGHT else TokenKind.WORD)
 
 
 def _is_identifier(surface: str, lower: str) -> bool:
-    """`load_user`, `Client.fetch`, `select()`, `eu-west-1`."""
+    """Return whether it looks like code: `load_user`, `Client.fetch`, `select()`, `eu-west-1`."""
     numbered = "-" in lower and any(letter.isdigit() for letter in lower)
     return numbered or "_" in lower.strip("_") or "." in lower or surface.endswith(("(", "()"))
 
 
 def _negates(word: str, before: str) -> bool:
-    if word in _ENDED_ACTS:
+    if word in tables.ENDED_ACTS:
         return before.isalnum() and before not in _NOT_PAST
-    return word in _NEGATIONS or word in _ENDED_STATES
+    return word in tables.NEGATIONS or word in tables.ENDED_STATES
 
 
-def _measure(number: _Raw, unit: str) -> _Raw:
+def _measure(number: _RawToken, unit: str) -> _RawToken:
     amount = float(number.word) if _DECIMAL.fullmatch(number.word) else 0.0
     surface = (
         f"{number.surface} {unit}" if number.surface.lower() != f"{number.word}{unit}" else number.surface
     )
-    if unit in opposites.SECONDS:
-        return _Raw(surface, unit, f"{amount * opposites.SECONDS[unit]:g}s", Kind.DURATION)
-    return _Raw(surface, unit, f"{amount * opposites.BYTES[unit]:.12g}b", Kind.SIZE)
+    if unit in tables.SECONDS:
+        return _RawToken(surface, unit, f"{amount * tables.SECONDS[unit]:g}s", TokenKind.DURATION)
+    return _RawToken(surface, unit, f"{amount * tables.BYTES[unit]:.12g}b", TokenKind.SIZE)
 
 
 def _is_path(surface: str) -> bool:
-    """Not "Given/When/Then" or "HTTP/2"."""
+    """Return whether it is a path, unlike "Given/When/Then" or "HTTP/2"."""
     return surface.startswith(("/", "~", ".")) or surface.endswith("/") or "." in surface or surface.islower()
 
 
-def _is_modifier(raws: list[_Raw], place: int) -> bool:
-    """Whether the noun at `place` only tells which of what follows: "module" in "module tests"."""
+def _is_modifier(raws: list[_RawToken], place: int) -> bool:
+    """Return whether the noun at `place` qualifies the next one: "module" in "module tests"."""
     behind = raws[place + 1] if place + 1 < len(raws) else None
-    return behind is not None and behind.kind is Kind.WORD and bool(behind.word) and not _is_verb(behind)
+    return behind is not None and behind.kind is TokenKind.WORD and bool(behind.word) and not _is_verb(behind)
 
 
-def _verb(raws: list[_Raw]) -> int:
-    """Where the subject ends: at the first verb, or after everything; 0 for a command."""
+def _verb(raws: list[_RawToken]) -> int:
+    """Return where the subject ends: at the first verb, or at the end; 0 for a command."""
     if raws and _is_command(raws):
         return 0
     for place, raw in enumerate(raws):
@@ -286,7 +282,7 @@ def _verb(raws: list[_Raw]) -> int:
     return len(raws)
 
 
-def _is_command(raws: list[_Raw]) -> bool:
+def _is_command(raws: list[_RawToken]) -> bool:
     first = raws[0]
     if first.negates or first.lower in _FIRST:
         return True
@@ -300,15 +296,15 @@ def _is_command(raws: list[_Raw]) -> bool:
     return True
 
 
-def _is_verb(raw: _Raw) -> bool:
+def _is_verb(raw: _RawToken) -> bool:
     if raw.lower in _AUXILIARIES or raw.surface in ("=", ":"):
         return True
     return raw.word in VERBS and not raw.in_code and not raw.lower.endswith(("ment", "ion", "ance"))
 
 
-def _subject(raws: list[_Raw], verb: int) -> frozenset[str]:
-    """The words before the verb; of a command, or where a person speaks ("we use X for Y"), those of its object or aim."""
-    before = frozenset(raw.word for raw in raws[:verb] if raw.word and raw.kind is not Kind.LIGHT)
+def _subject(raws: list[_RawToken], verb: int) -> frozenset[str]:
+    """Return the words before the verb; for a command or a pronoun ("we use X for Y"), those of its object or purpose."""
+    before = frozenset(raw.word for raw in raws[:verb] if raw.word and raw.kind is not TokenKind.LIGHT)
     if before:
         return before
     rest = raws[verb:]
@@ -323,13 +319,13 @@ def _subject(raws: list[_Raw], verb: int) -> frozenset[str]:
     for raw in rest:
         if raw.lower in _PREPOSITIONS and words:
             break
-        if raw.word and raw.kind is Kind.WORD:
+        if raw.word and raw.kind is TokenKind.WORD:
             words.append(raw.word)
     return frozenset(words)
 
 
-def _rejected(raws: list[_Raw]) -> frozenset[str]:
-    """The words for what a statement says is over: "X" in "Y instead of X", "from X to Y", "X was replaced by Y"."""
+def _rejected(raws: list[_RawToken]) -> frozenset[str]:
+    """Return the words for what is over: "X" in "Y instead of X", "from X to Y", "X was replaced by Y"."""
     rejected: set[str] = set()
     changes = False
     for place, raw in enumerate(raws):
@@ -340,20 +336,20 @@ def _rejected(raws: list[_Raw]) -> frozenset[str]:
             rejected |= _phrase_after(raws, place)
         elif raw.lower in _REPLACED:
             rejected |= _clause_before(raws, place) if passive else _phrase_after(raws, place)
-        elif raw.negates and (raw.lower in _ENDED_ACTS or raw.lower in _ENDED_STATES):
-            acts = raw.lower in _ENDED_ACTS and not passive
+        elif raw.negates and (raw.lower in tables.ENDED_ACTS or raw.lower in tables.ENDED_STATES):
+            acts = raw.lower in tables.ENDED_ACTS and not passive
             rejected |= _phrase_after(raws, place) if acts else _clause_before(raws, place)
     return frozenset(rejected)
 
 
-def _leads_to(raws: list[_Raw], place: int) -> bool:
+def _leads_to(raws: list[_RawToken], place: int) -> bool:
     for raw in raws[place + 1 : place + 8]:
         if raw.is_break or raw.lower in ("to", "into", "onto"):
             return not raw.is_break
     return False
 
 
-def _phrase_after(raws: list[_Raw], place: int) -> set[str]:
+def _phrase_after(raws: list[_RawToken], place: int) -> set[str]:
     words: set[str] = set()
     for raw in raws[place + 1 :]:
         if raw.is_break or (raw.lower in _PREPOSITIONS and words) or raw.lower in _MARKERS:
@@ -363,33 +359,33 @@ def _phrase_after(raws: list[_Raw], place: int) -> set[str]:
     return words
 
 
-def _clause_before(raws: list[_Raw], place: int) -> set[str]:
+def _clause_before(raws: list[_RawToken], place: int) -> set[str]:
     words: set[str] = set()
     for raw in reversed(raws[:place]):
         if raw.is_break:
             break
-        if raw.word and raw.kind is not Kind.LIGHT:
+        if raw.word and raw.kind is not TokenKind.LIGHT:
             words.add(raw.word)
     return words
 
 
-def _scopes(raws: list[_Raw]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def _scopes(raws: list[_RawToken]) -> dict[str, frozenset[str]]:
+    scopes: dict[str, set[str]] = {}
     for place, raw in enumerate(raws):
         if raw.word in _SCOPE_OF and not raw.in_code and not (place == 0 and raw.word in _COMMANDS):
-            found.setdefault(_SCOPE_OF[raw.word], set()).add(raw.word)
+            scopes.setdefault(_SCOPE_OF[raw.word], set()).add(raw.word)
         elif raw.word in LANGUAGES and _bounds(raws, place):
-            found.setdefault("language", set()).add(raw.word)
-    return {scope: frozenset(words) for scope, words in found.items()}
+            scopes.setdefault("language", set()).add(raw.word)
+    return {scope: frozenset(words) for scope, words in scopes.items()}
 
 
-def _bounds(raws: list[_Raw], place: int) -> bool:
-    """Whether the language at `place` says what is spoken of ("Python code", "for Python"), not what is said of it."""
+def _bounds(raws: list[_RawToken], place: int) -> bool:
+    """Return whether the language at `place` limits the subject ("Python code", "for Python")."""
     before = raws[place - 1].lower if place else ""
     after = raws[place + 1] if place + 1 < len(raws) else None
     if before == "for" or (before == "in" and place == 1):
         return True
-    return after is not None and bool(after.word) and after.kind in (Kind.WORD, Kind.LIGHT)
+    return after is not None and bool(after.word) and after.kind in (TokenKind.WORD, TokenKind.LIGHT)
 
 
 _TYPOGRAPHY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": ",", "—": ",", "→": " to "})
@@ -424,43 +420,23 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"\d+(?:\.\d+)?")
-_BRITISH = re.compile(r"(?<=\w{3})is(e[sd]?|ing|ations?)$")
-_VOWEL = re.compile("[aeiouy]")
-# What is cut off the end of a word, and how much must be left: "generation" and "generated" meet, "date" stays.
-_ENDINGS = (
-    ("ation", 4), ("ating", 4), ("ated", 4), ("ator", 4), ("ate", 4), ("ically", 3), ("ment", 4), ("ing", 3), ("ed", 3),
-    ("ly", 4), ("ion", 3),
-)  # fmt: skip
-_LAST_LETTERS = tuple({ending[-1] for ending, _ in _ENDINGS})
-_EXTENSIONS = word_set(
-    "py js ts tsx jsx json toml yaml yml md rs go java kt rb php c h cpp cs sh sql html css ini cfg lock txt xml env tf csv log rst proto graphql gradle vue swift svg png conf lua ex exs"
-)
-_IRREGULAR = {
-    "built": "build", "ran": "run", "running": "run", "written": "write", "wrote": "write", "kept": "keep", "held": "hold",
-    "sent": "send", "made": "make", "went": "go", "goes": "go", "took": "take", "taken": "take", "broke": "break",
-    "given": "give", "gave": "give", "got": "get", "found": "find", "lost": "lose", "left": "leave", "led": "lead",
-    "chosen": "choose", "hidden": "hide", "used": "use", "using": "use", "men": "man", "women": "woman",
-    "children": "child", "people": "person", "indices": "index", "owner": "own", "owners": "own", "tests": "test",
-}  # fmt: skip
-
-
 _CANONICAL: dict[str, str] = {}
-for _line in opposites.SYNONYMS.split("\n"):
-    for _word in _line.split()[1:]:
-        _CANONICAL.setdefault(stem(_word), stem(_line.split()[0]))
+for _first, *_others in tables.SYNONYMS:
+    for _word in _others:
+        _CANONICAL.setdefault(strip_endings(_word), strip_endings(_first))
 
-LANGUAGES = canonical_set(opposites.FAMILIES["programming language"])
+LANGUAGES = canonical_set(tables.FAMILIES["programming language"])
 _KNOWN = frozenset(
-    tool for tools in opposites.FAMILIES.values() for tool in tools.split() if re.search(r"[-.+#_\d]", tool)
+    tool for tools in tables.FAMILIES.values() for tool in tools if re.search(r"[-.+#_\d]", tool)
 )
-# "GitHub Actions" and "pip tools" are one word too, whichever way they are written.
-_PHRASES = opposites.PHRASES | {
+# "GitHub Actions" and "pip tools" are one word, however they are written.
+_PHRASES = tables.PHRASES | {
     tool.replace("-", " ") + plural: tool for tool in _KNOWN if "-" in tool for plural in ("", "s")
 }
 
 
 def _any_of(phrases: Iterable[str]) -> str:
-    """A pattern for any of them, the longest first; by initials, since `re` tries alternatives one by one."""
+    """Return a pattern for any of them, the longest first; grouped by initial, since `re` tries alternatives in turn."""
     by_initial: dict[str, list[str]] = {}
     for phrase in sorted(phrases, key=len, reverse=True):
         by_initial.setdefault(phrase[0], []).append(re.escape(phrase[1:]))
@@ -468,23 +444,17 @@ def _any_of(phrases: Iterable[str]) -> str:
 
 
 _PHRASE = re.compile(rf"\b(?:{_any_of(_PHRASES)})\b", re.IGNORECASE)
-_UNITS = opposites.SECONDS.keys() | opposites.BYTES.keys()
-_SCOPE_OF = {canonical(word): scope for scope, words in opposites.SCOPES.items() for word in words.split()}
-_STOP = word_set(opposites.STOP)
-_LIGHT = canonical_set(opposites.LIGHT)
-_HEADS = canonical_set(opposites.HEADS)
-VERBS = canonical_set(opposites.VERBS)
-_COMMANDS = canonical_set(opposites.COMMANDS) | VERBS
-_CHANGES = canonical_set(opposites.CHANGES)
-_NEGATIONS = word_set(opposites.NEGATIONS)
+_UNITS = tables.SECONDS.keys() | tables.BYTES.keys()
+_SCOPE_OF = {canonical(word): scope for scope, words in tables.SCOPES.items() for word in words}
+_LIGHT = canonical_set(tables.LIGHT_WORDS)
+_HEADS = canonical_set(tables.HEAD_NOUNS)
+VERBS = canonical_set(tables.VERBS)
+_COMMANDS = canonical_set(tables.COMMANDS) | VERBS
+_CHANGES = canonical_set(tables.CHANGES)
 _STANCE = re.compile(
-    rf"\b(?:no longer|always|cannot|\w{{1,8}}n['’]t|{'|'.join((opposites.NEGATIONS + ' ' + opposites.ENDED_STATES).split())})\b",
+    rf"\b(?:no longer|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
 )
-_ENDED_STATES = word_set(opposites.ENDED_STATES)
-_ENDED_ACTS = word_set(opposites.ENDED_ACTS)
-_EXCEPTIONS = word_set(opposites.EXCEPTIONS)
-_PERMISSIONS = word_set(opposites.PERMISSIONS)
 _PASSIVE = word_set("is are was were been being be got gets")
 _REPLACED = word_set("replaced replaces superseded supersedes")
 _MARKERS = word_set("insteadof infavourof")
@@ -496,7 +466,7 @@ _FIRST = word_set("always please do prefer make ensure use let")
 _PREPOSITIONS = word_set(
     "for to in on at by with from as into onto via through before after when if under using"
 )
-# "Were removed" is the end; "are removed" is what happens again and again, "the removed" and "of removed" what it befalls.
+# "Were removed" ends something; "are removed" is a habit, and "the removed" or "of removed" names an object.
 _NOT_PAST = word_set("is are be being gets get must should can and or of") | _ARTICLES | _PREPOSITIONS
 _REASONS = word_set("because since")
 _CLAUSE_WORDS = word_set("but so") | _REASONS

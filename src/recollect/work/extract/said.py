@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recollect.memory.write.opposites import FAMILIES
+from recollect.memory.write.word_tables import FAMILIES
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
 from recollect.work.extract import cues
@@ -29,7 +29,7 @@ _BESIDE = 160  # characters of the request that a correction is about
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # an order to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
-_FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools.split()}
+_FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 
 
 class Said:

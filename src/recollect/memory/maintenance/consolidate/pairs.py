@@ -20,12 +20,12 @@ from recollect.memory.maintenance.consolidate.groups import SimilarPair
 from recollect.memory.maintenance.merge import merge, survivor_of
 from recollect.memory.write import contradict
 from recollect.memory.write.contradict import ALIKE
-from recollect.memory.write.statement import Kind, Statement, parse
+from recollect.memory.write.statement import Statement, TokenKind, parse
 from recollect.memory.write.supersede import supersede
 
 SURE = 0.95  # cosine from which two memories are merged without asking, if all else agrees too
 _PREFIX = 4  # letters that two words must share to count as forms of one
-_MEASURES = (Kind.NUMBER, Kind.DURATION, Kind.SIZE)
+_MEASURES = (TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE)
 
 
 def merge_duplicates(context: OperationContext, position: str) -> Iterator[Action]:
