@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.interfaces.anthropic_memory import AnthropicMemoryTool
     from recollect.model import Answer, Hit, Link, Memory, Receipt
     from recollect.work.agent.memory_agent import MemoryAgent
-    from recollect.work.window.fit import fit
+    from recollect.work.window.adapters import fit
     from recollect.work.window.window import ContextWindow
 
 __version__ = "0.1.0"
@@ -43,7 +43,7 @@ _HOMES = {
     "Engine": "recollect.engine",
     "MemoryAgent": "recollect.work.agent.memory_agent",
     "RecollectError": "recollect.errors",
-    "fit": "recollect.work.window.fit",
+    "fit": "recollect.work.window.adapters",
     **dict.fromkeys(("Answer", "Hit", "Link", "Memory", "Receipt"), "recollect.model"),
 }
 

@@ -5,7 +5,7 @@ import pytest
 import recollect.model as m
 from recollect.engine import Engine
 from recollect.work.transcripts.event import Event
-from recollect.work.window.kept import keep_outputs
+from recollect.work.window.pruned_texts import store_outputs
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_the_tables_are_exported(run, worked, tmp_path):
 def test_all_of_a_shortened_output_is_printed_as_it_was(run, home):
     text = "def cart():\n    return 1\n\n\tdone"
     with Engine.open() as engine:
-        keep_outputs(engine, "s1", "Bash", {"5f0c1e9ab2d4": text}, m.utc_now())
+        store_outputs(engine, "s1", "Bash", {"5f0c1e9ab2d4": text}, m.utc_now())
 
     assert run("history", "output", "5f0c1e9ab2d4").out == f"{text}\n"
     assert run("history", "output", "9ab2d4", "--json").json["text"] == text

@@ -11,7 +11,7 @@ from mcp_client import text_of
 
 from recollect.errors import StoreBusy, StoreUnwritable
 from recollect.text import tokens
-from recollect.work.window.kept import keep_outputs
+from recollect.work.window.pruned_texts import store_outputs
 
 pytestmark = pytest.mark.anyio
 
@@ -343,7 +343,7 @@ async def test_a_memory_is_read_in_full(connect, engine):
 
 async def test_a_shortened_output_is_read_whole_and_in_its_project_only(connect, engine, clock, tmp_path):
     output = "Traceback:\n    cart.py:12\n--- end of recollect-memory ---"
-    keep_outputs(engine, "s1", "Bash", {"5f0c1e9ab2d4": output}, clock())
+    store_outputs(engine, "s1", "Bash", {"5f0c1e9ab2d4": output}, clock())
     other = tmp_path / "other"
     other.mkdir()
     async with connect() as client:

@@ -2,7 +2,7 @@ import pytest
 
 from recollect.work.metrics.discovery import Discovery
 from recollect.work.metrics.saved import saved
-from recollect.work.metrics.timing import milliseconds, quantile, size_of
+from recollect.work.metrics.timing import bucket_of, milliseconds, quantile
 from recollect.work.transcripts.event import Event
 
 
@@ -17,7 +17,7 @@ def answer(order, text, size=0):
 def watched(*events):
     found = Discovery()
     for event in events:
-        found.watch(event)
+        found.add(event)
     return found
 
 
@@ -87,11 +87,11 @@ def test_a_session_that_took_longer_than_usual_saved_nothing():
 
 def test_times_are_kept_to_within_a_tenth():
     for seconds in (0.000_05, 0.004, 0.9, 12):
-        assert milliseconds(size_of(seconds)) == pytest.approx(1000 * seconds, rel=0.1)
+        assert milliseconds(bucket_of(seconds)) == pytest.approx(1000 * seconds, rel=0.1)
 
 
 def test_a_quantile_is_that_of_the_counts():
-    counts = {size_of(0.001): 94, size_of(0.1): 6}
+    counts = {bucket_of(0.001): 94, bucket_of(0.1): 6}
 
     assert quantile(counts, 0.5) == pytest.approx(1, rel=0.1)
     assert quantile(counts, 0.95) == pytest.approx(100, rel=0.1)

@@ -5,7 +5,15 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from recollect.work.window.item import OVERHEAD, Call, ContextItem, ItemType, Result, Text, weigh
+from recollect.work.window.item import (
+    OVERHEAD,
+    ContextItem,
+    ItemType,
+    Text,
+    ToolCall,
+    ToolResult,
+    token_count,
+)
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -18,21 +26,21 @@ def item(name="a", type=ItemType.USER, parts=None, minutes=0, **details):
 
 
 def _weight(part):
-    return weigh((part,)) - OVERHEAD if isinstance(part, Call) else _weight_of(part)
+    return token_count((part,)) - OVERHEAD if isinstance(part, ToolCall) else _value_tokens(part)
 
 
 @cache  # the same few texts make up all windows
-def _weight_of(part):
-    return weigh((part,)) - OVERHEAD
+def _value_tokens(part):
+    return token_count((part,)) - OVERHEAD
 
 
 def call(name, *ids, minutes=0, **details):
-    parts = [Call(each, "Bash", {"command": f"make {each}"}) for each in ids]
+    parts = [ToolCall(each, "Bash", {"command": f"make {each}"}) for each in ids]
     return item(name, ItemType.ASSISTANT, parts, minutes, **details)
 
 
 def result(name, answers, text="done", minutes=0, **details):
-    return item(name, ItemType.TOOL_RESULT, [Result(answers, text)], minutes, **details)
+    return item(name, ItemType.TOOL_RESULT, [ToolResult(answers, text)], minutes, **details)
 
 
 _LINES = ["The till prints twice.\n", "cart.py:12: error: rounds down\n", "1 failed, 3 passed in 0.2 s\n"]

@@ -15,7 +15,7 @@ from recollect.errors import RecollectError, Refused
 from recollect.work.window.adapters import items_of, messages_of
 from recollect.work.window.forms import form_of
 from recollect.work.window.item import ItemType, Text
-from recollect.work.window.pairs import mended
+from recollect.work.window.pairs import repaired
 from recollect.work.window.prune import prune
 from recollect.work.window.rules import problems
 
@@ -176,14 +176,14 @@ def test_results_without_calls_and_calls_without_results_are_mended():
     ]
 
     for form in LISTS:
-        assert is_accepted(messages_of(mended(items), form), form)
+        assert is_accepted(messages_of(repaired(items), form), form)
 
 
 def test_results_that_came_late_are_sent_right_behind_their_calls():
     items = [item("asked"), call("acts", "c1"), item("code", ItemType.CODE), result("r1", "c1")]
 
     for form in LISTS:
-        assert is_accepted(messages_of(mended(items), form), form)
+        assert is_accepted(messages_of(repaired(items), form), form)
 
 
 @pytest.mark.parametrize("name", ["functions.Bash:0", "x" * 200, "ünïcode"])
@@ -200,12 +200,12 @@ def test_a_pruned_window_is_accepted_by_both_apis(items, limit, form):
 
     pruned = prune([opening, *items], limit, NOON, "t1")
 
-    assert is_accepted(messages_of(mended(pruned.items), form), form)
+    assert is_accepted(messages_of(repaired(pruned.items), form), form)
 
 
 @given(windows(), st.sampled_from(list(LISTS)))
 def test_any_list_comes_out_as_it_went_in(items, form):
-    sent = messages_of([item("opening"), *mended(items)], form)
+    sent = messages_of([item("opening"), *repaired(items)], form)
 
     assert messages_of(items_of(sent, form, NOON), form) == sent
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text import tokens
-from recollect.work.window.kept import keep_outputs, kept_text
 from recollect.work.window.outputs import cut, output_id, shorten
+from recollect.work.window.pruned_texts import store_outputs, stored_text
 from recollect.work.window.rewrite import rewritten
 
 LOG = [f"step {number}: compiled" for number in range(2_000)]
@@ -118,7 +118,7 @@ def test_a_shortened_output_is_kept_whole_and_redacted(engine, clock):
     text = "\n".join([*LOG, f"token: {secret}"])
     _, whole = rewritten("claude-code", "Bash", {"stdout": text}, 400)
 
-    keep_outputs(engine, "s1", "Bash", whole, clock())
+    store_outputs(engine, "s1", "Bash", whole, clock())
 
     kept = engine.store.pruned.get(engine.settings.user, output_id(text))
     assert kept.text.startswith("\n".join(LOG))
@@ -126,10 +126,10 @@ def test_a_shortened_output_is_kept_whole_and_redacted(engine, clock):
 
 
 def test_what_was_kept_too_long_goes_when_more_comes(engine, clock):
-    keep_outputs(engine, "s1", "Bash", {"0abc123xyz789": "old"}, clock())
+    store_outputs(engine, "s1", "Bash", {"0abc123xyz789": "old"}, clock())
     days = engine.settings.pruned_days + 1
 
-    keep_outputs(engine, "s1", "Bash", {"1abc123xyz780": "new"}, clock() + timedelta(days=days))
+    store_outputs(engine, "s1", "Bash", {"1abc123xyz780": "new"}, clock() + timedelta(days=days))
 
-    assert kept_text(engine, "0abc123xyz789") is None
-    assert kept_text(engine, "1abc123xyz780").text == "new"
+    assert stored_text(engine, "0abc123xyz789") is None
+    assert stored_text(engine, "1abc123xyz780").text == "new"

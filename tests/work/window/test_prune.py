@@ -142,7 +142,7 @@ def test_one_huge_item_is_cut_short_rather_than_sent():
 
 
 def test_sticky_items_that_do_not_fit_are_refused():
-    with pytest.raises(Refused, match="may not be removed"):
+    with pytest.raises(Refused, match="is too small"):
         prune([large("system", type=ItemType.SYSTEM, sticky=True)], 900, NOON)
 
 

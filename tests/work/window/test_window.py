@@ -11,7 +11,7 @@ from recollect.engine import Engine
 from recollect.errors import Refused
 from recollect.work.window import window as working
 from recollect.work.window.item import ItemType
-from recollect.work.window.sources import Found
+from recollect.work.window.sources import Extra
 
 LIMIT = 6_000
 FACT = "The receipts are printed by the daemon on port 9137."
@@ -19,16 +19,16 @@ SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
 class Shop:
-    """Sources that know a little about a shop."""
+    """ExtraSources that know a little about a shop."""
 
     def code(self, text, budget):
-        return [Found("till.py:1-2\ndef pay(): ...", ItemType.CODE, 0.9, "till.py", (1, 2))]
+        return [Extra("till.py:1-2\ndef pay(): ...", ItemType.CODE, 0.9, "till.py", (1, 2))]
 
     def past_work(self, text, budget):
-        return [Found("Past work: mended the cart: done", relevance=0.8)]
+        return [Extra("Past work: repaired the cart: done", relevance=0.8)]
 
     def memories(self, text, budget):
-        return [Found("The till prints twice on Mondays."), Found("x " * 50_000)]
+        return [Extra("The till prints twice on Mondays."), Extra("x " * 50_000)]
 
 
 class Broken(Shop):
@@ -155,7 +155,7 @@ def test_a_huge_item_is_sent_short_and_kept_whole(window):
 
 
 def test_a_tools_result_needs_the_call_it_answers(window):
-    with pytest.raises(Refused, match="answers a call"):
+    with pytest.raises(Refused, match="needs `call`"):
         window.add("ok", ItemType.TOOL_RESULT)
 
 
@@ -183,7 +183,10 @@ def test_a_message_brings_code_past_work_and_memories_with_it(clock):
     sent = str(window.prepare("Why does the till print twice?"))
 
     assert (
-        sent.index("def pay") < sent.index("mended the cart") < sent.index("Mondays") < sent.index("Why does")
+        sent.index("def pay")
+        < sent.index("repaired the cart")
+        < sent.index("Mondays")
+        < sent.index("Why does")
     )
     assert window.tokens < 500  # what would not fit is not there
 
@@ -203,7 +206,7 @@ def test_a_source_that_fails_is_done_without(clock, caplog):
     sent = str(window.prepare("Why does the till print twice?"))
 
     assert "Mondays" in sent
-    assert "Looking for code failed" in caplog.text
+    assert "The search for code failed" in caplog.text
 
 
 def test_a_source_that_is_slow_is_not_waited_for(clock, monkeypatch):

@@ -263,10 +263,10 @@ def print_output(cli: CliContext, name: str) -> None:
     \b
     recollect history output 5f0c1e9ab2d4 | tail -100
     """
-    from recollect.work.window.kept import kept_text
+    from recollect.work.window.pruned_texts import stored_text
 
     with open_engine(cli) as engine:
-        kept = kept_text(engine, name, anywhere=True)
+        kept = stored_text(engine, name, anywhere=True)
         days = engine.settings.pruned_days
     if kept is None:
         raise Refused(

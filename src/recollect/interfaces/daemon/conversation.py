@@ -26,7 +26,7 @@ from recollect.memory.search.triggers import matching, warners
 from recollect.work.agent.context import Message, context_of
 from recollect.work.agent.topic import Topic
 from recollect.work.extract.outcomes import telling_line
-from recollect.work.window.kept import keep_outputs
+from recollect.work.window.pruned_texts import store_outputs
 from recollect.work.window.rewrite import rewritten
 
 RECENT = 40  # messages that are kept in mind
@@ -117,7 +117,7 @@ class Conversation:
         made = rewritten(event.host, tool, response_of(event), engine.settings.prune_output)
         if made is None or sum(map(len, made.whole.values())) > LARGEST_OUTPUT:
             return {}
-        return made.answer if keep_outputs(engine, self.session, tool, made.whole, event.at) else {}
+        return made.answer if store_outputs(engine, self.session, tool, made.whole, event.at) else {}
 
     def _hear(self, role: str, text: str) -> None:
         if text.strip():

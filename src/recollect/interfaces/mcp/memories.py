@@ -124,7 +124,7 @@ def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[Said,
 
 
 def read(context: ToolContext, name: str, session: str, message: int) -> tuple[Source, str]:
-    from recollect.work.window.kept import kept_text
+    from recollect.work.window.pruned_texts import stored_text
 
     engine = context.engine
     if not name:
@@ -133,7 +133,7 @@ def read(context: ToolContext, name: str, session: str, message: int) -> tuple[S
     try:
         memory = engine.get(name)
     except MemoryNotFound:
-        kept = kept_text(engine, name)
+        kept = stored_text(engine, name)
         if kept is None:
             raise
         return _whole(kept)

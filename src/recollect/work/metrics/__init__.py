@@ -1,1 +1,1 @@
-"""What is counted and timed, and what memory saved."""
+"""Counts, timings, and the tokens that memory saved."""

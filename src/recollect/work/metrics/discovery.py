@@ -1,28 +1,28 @@
-"""What a session spends on finding its way: the tokens of what it looks at before its first edit. Pure."""
+"""The cost of exploring: tokens that a session reads and searches before its first edit. Pure functions."""
 
 from recollect.text import tokens
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.tools import EDIT, READ, SEARCH, WRITE, family_of
 
 _LOOKS = (READ, SEARCH)
-_DEEDS = (EDIT, WRITE)
+_CHANGES = (EDIT, WRITE)
 
 
 class Discovery:
-    """Watches the events of a session go by."""
+    """Counts the exploration in the events of one session."""
 
     def __init__(self) -> None:
         self.tokens = 0
         self.looks = 0  # searches and reads
         self.edited = False
-        self._calls: dict[str, str] = {}  # what a call was for, until its answer comes
+        self._calls: dict[str, str] = {}  # family of each call without a result so far
 
-    def watch(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         if self.edited:
             return
         if event.is_call:
             family = family_of(event)
-            if family in _DEEDS:
+            if family in _CHANGES:
                 self.edited = True
             elif family in _LOOKS:
                 self.looks += 1
@@ -35,7 +35,7 @@ class Discovery:
 
 
 def tokens_of(event: Event) -> int:
-    """Of the whole text, also where only its ends were kept."""
-    kept = len(event.text)
+    """Return the tokens of the whole text, estimated if only its ends were stored."""
+    stored = len(event.text)
     counted = tokens.count(event.text)
-    return round(counted * event.size / kept) if event.size > kept > 0 else counted
+    return round(counted * event.size / stored) if event.size > stored > 0 else counted

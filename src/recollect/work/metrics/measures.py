@@ -1,4 +1,4 @@
-"""`engine.measures`: what is counted and timed while Recollect works, and what that comes to."""
+"""`engine.measures`: counts and timings taken while Recollect works, and what they add up to."""
 
 import time
 from collections import Counter
@@ -12,18 +12,18 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import StoreError
 from recollect.work.metrics.discovery import Discovery
-from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Saved, saved
-from recollect.work.metrics.timing import quantile, size_of, together
+from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Savings, saved
+from recollect.work.metrics.timing import add_up, bucket_of, quantile
 from recollect.work.transcripts.event import Event
 
-KEPT = timedelta(days=400)  # a year, and a little to compare it with
-LAST = "injected"  # the setting that says what was shown last
-_MOST_WAITING = 10_000
+KEPT = timedelta(days=400)  # a year, and some days to compare it with
+LAST = "injected"  # name of the setting with the memories shown last
+_MAX_PENDING = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """In milliseconds."""
+    """How long an operation takes, in milliseconds."""
 
     count: int
     p50: float
@@ -33,7 +33,7 @@ class Timing:
 
 @dataclass(slots=True)
 class Measures:
-    """Noting costs microseconds and writes nothing; `flush` does, when nobody waits. From any thread."""
+    """Counting takes microseconds and writes nothing; `flush` writes, in the background. Thread-safe."""
 
     store: Store
     clock: m.Clock
@@ -41,26 +41,26 @@ class Measures:
     project_id: str | None
     _times: Counter[tuple[str, int]] = field(default_factory=Counter)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # session and name
-    _last: dict[str, object] = field(default_factory=dict)  # what was shown last
+    _last: dict[str, object] = field(default_factory=dict)  # the memories shown last
     _lock: Lock = field(default_factory=Lock)
 
     @contextmanager
     def timing(self, name: str) -> Iterator[None]:
-        began = time.perf_counter()
+        start = time.perf_counter()
         yield
-        self.took(name, time.perf_counter() - began)
+        self.took(name, time.perf_counter() - start)
 
     def took(self, name: str, seconds: float) -> None:
         with self._lock:
-            self._times[name, size_of(seconds)] += 1
+            self._times[name, bucket_of(seconds)] += 1
 
     def note(self, name: str, value: float = 1, session: str | None = None) -> None:
         with self._lock:
-            if len(self._counts) < _MOST_WAITING:
+            if len(self._counts) < _MAX_PENDING:
                 self._counts[session or "", name] += value  # type: ignore[assignment]
 
     def injected(self, ids: Iterable[str], session: str | None = None) -> None:
-        """Memories that an agent was shown without asking."""
+        """Count memories that an agent was shown without asking."""
         shown = list(ids)
         if shown:
             self.note(INJECTED, len(shown), session)
@@ -71,7 +71,7 @@ class Measures:
         return bool(self._times or self._counts)
 
     def flush(self) -> None:
-        """Write what was noted, all of it or nothing; what could not be written waits. Raises `StoreError`."""
+        """Write all pending counts in one transaction. Raise `StoreError` and keep them if that fails."""
         with self._lock:
             times, counts, last = self._times, self._counts, self._last
             self._times, self._counts, self._last = Counter(), Counter(), {}
@@ -94,40 +94,40 @@ class Measures:
         if times:
             self.store.measures.add_timings(self.user_id, self.project_id, f"{now:%Y-%m-%d}", times)
         for session in {session for session, _ in counts}:
-            values = {name: value for (of, name), value in counts.items() if of == session}
+            values = {name: value for (owner, name), value in counts.items() if owner == session}
             self.store.measures.add(self.user_id, self.project_id, session, values, now)
         if last:
             self.store.set_setting(self.project_id, LAST, last)
         self.store.measures.forget_before(now - KEPT)
 
     def watch(self, session: m.Session, events: Iterable[Event]) -> Iterator[Event]:
-        """The same events; what the session spent on finding its way is kept, once it is over."""
-        found = Discovery()
+        """Yield the same events; store what the session spent on exploration if it is over."""
+        discovery = Discovery()
         last = session.ended_at
         for event in events:
-            found.watch(event)
+            discovery.add(event)
             last = event.at or last
             yield event
         if session.ended_at is not None and last is not None:
-            values = {DISCOVERY: found.tokens, LOOKS: found.looks, EDITED: float(found.edited)}
+            values = {DISCOVERY: discovery.tokens, LOOKS: discovery.looks, EDITED: float(discovery.edited)}
             self.store.measures.set(self.user_id, self.project_id, session.id, values, last)
 
-    def saved(self, session: str) -> Saved:
-        """What memory saved in this session, and how that is known."""
+    def saved(self, session: str) -> Savings:
+        """Return the tokens that memory saved in a session, with the comparison behind it."""
         with suppress(StoreError):  # a read-only home can be read
             self.flush()
-        of = self.store.measures.by_session(self.user_id, self.project_id)
-        return saved(of.get(session, {}), [each for name, each in of.items() if name != session])
+        rows = self.store.measures.by_session(self.user_id, self.project_id)
+        return saved(rows.get(session, {}), [row for name, row in rows.items() if name != session])
 
     def timings(self, days: int = 30, *, everywhere: bool = False) -> dict[str, Timing]:
         with suppress(StoreError):
             self.flush()
         since = f"{self.clock() - timedelta(days=days):%Y-%m-%d}"
-        found = self.store.measures.timings(self.user_id, self.project_id, since, everywhere=everywhere)
-        return {name: _timing(days_of) for name, days_of in found.items()}
+        timings = self.store.measures.timings(self.user_id, self.project_id, since, everywhere=everywhere)
+        return {name: _timing(by_day) for name, by_day in timings.items()}
 
 
 def _timing(days: dict[str, dict[int, int]]) -> Timing:
-    counts = together(days)
-    daily = [(day, quantile(of, 0.5)) for day, of in days.items()]
+    counts = add_up(days)
+    daily = [(day, quantile(of_day, 0.5)) for day, of_day in days.items()]
     return Timing(sum(counts.values()), quantile(counts, 0.5), quantile(counts, 0.95), daily)

@@ -1,4 +1,4 @@
-"""The figures for people: this project's, and all together."""
+"""The figures that `recollect stats` shows: for this project, and for all projects together."""
 
 from datetime import datetime
 from statistics import fmean
@@ -16,25 +16,27 @@ _RECENT = 30  # sessions in a chart
 
 
 def report(measures: Measures, store: Store, view: m.View, now: datetime) -> dict[str, Any]:
-    timings = measures.timings()  # which writes what waits
+    timings = measures.timings()  # flushes first
     sessions = store.measures.by_session(measures.user_id, measures.project_id)
     known = list(sessions.values())
     savings = [
-        found.tokens
-        for name, of in sessions.items()
-        if (found := saved(of, [each for other, each in sessions.items() if other != name])).tokens
+        estimate.tokens
+        for name, counts in sessions.items()
+        if (estimate := saved(counts, [row for other, row in sessions.items() if other != name])).tokens
         is not None
     ]
     memories = store.newest(view, limit=_MOST)
     return {
         "timings": {
-            name: {"count": each.count, "p50_ms": each.p50, "p95_ms": each.p95, "daily": each.daily}
-            for name, each in timings.items()
+            name: {"count": timing.count, "p50_ms": timing.p50, "p95_ms": timing.p95, "daily": timing.daily}
+            for name, timing in timings.items()
         },
         "here": _counts(store.measures.totals(measures.user_id, measures.project_id), len(sessions)),
         "everywhere": _counts(store.measures.totals(measures.user_id, everywhere=True), None),
-        "average_confidence": fmean(confidence_now(each, now) for each in memories) if memories else None,
-        "discovery": [round(of[DISCOVERY]) for of in known if of.get(EDITED) and DISCOVERY in of][-_RECENT:],
+        "average_confidence": fmean(confidence_now(memory, now) for memory in memories) if memories else None,
+        "discovery": [round(row[DISCOVERY]) for row in known if row.get(EDITED) and DISCOVERY in row][
+            -_RECENT:
+        ],
         "saved": sum(savings) if savings else None,
         "sessions_compared": len(savings),
         "map_coverage": map_coverage(store, measures.project_id),
@@ -43,7 +45,7 @@ def report(measures: Measures, store: Store, view: m.View, now: datetime) -> dic
 
 
 def map_coverage(store: Store, project_id: str | None) -> float | None:
-    """The share of a project's modules of code that more than a scan is known of; None where there is no map."""
+    """Return the share of code modules known by more than a scan, or None without a module map."""
     document = store.modules.get(project_id) if project_id else None
     found = from_document(document) if document else None
     code = [each for each in found.modules if each.kind is Kind.CODE] if found else []
@@ -53,5 +55,5 @@ def map_coverage(store: Store, project_id: str | None) -> float | None:
 
 def _counts(totals: dict[str, float], sessions: int | None) -> dict[str, int]:
     names = {"injected": INJECTED, "used": USED, "on_demand": ON_DEMAND}
-    counts = {name: round(totals.get(kept, 0)) for name, kept in names.items()}
+    counts = {name: round(totals.get(stored, 0)) for name, stored in names.items()}
     return counts if sessions is None else {"sessions": sessions, **counts}

@@ -1,23 +1,23 @@
-"""What memory has saved of the tokens that finding one's way costs: computed, or not said at all. Pure."""
+"""Tokens of exploration that memory saved: computed from a baseline, or not reported at all. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-LEAST = 3  # sessions without memory, below which there is nothing to compare with
+LEAST = 3  # sessions without memory that a baseline needs
 
-# The names under which a session's figures are kept.
+# The names under which a session's figures are stored.
 DISCOVERY = "discovery_tokens"
 LOOKS = "discovery_looks"
 EDITED = "edited"
 INJECTED = "injected"  # memories shown to an agent
-USED = "used"  # of those, the ones it went by
+USED = "used"  # of those, the ones it used
 ON_DEMAND = "on_demand"  # searches that an agent asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """`tokens` is None where it cannot be said, and `why` says why; it may be negative."""
+class Savings:
+    """`tokens` may be negative; it is None if there is no baseline, and `why` gives the reason."""
 
     tokens: int | None
     why: str
@@ -27,33 +27,33 @@ class Saved:
 
     @property
     def line(self) -> str:
-        """For the end of a session; empty when there is nothing to boast of."""
+        """Return a line for the end of a session, or "" if nothing was saved."""
         if self.tokens is None or self.tokens <= 0:
             return ""
         return f"Memory saved about {self.tokens:,} tokens of exploration this session"
 
 
-def saved(session: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> Saved:
-    """The session's figures, against those of the project's sessions to which no memory was shown."""
+def saved(session: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> Savings:
+    """Compare a session's figures with those of the project's sessions to which no memory was shown."""
     if not session.get(INJECTED):
-        return Saved(None, "No memory was shown in this session: there is nothing to have saved.")
+        return Savings(None, "No memory was shown in this session, so it saved nothing.")
     if not session.get(EDITED):
-        return Saved(None, "The session edited nothing, so it is not known when it had found its way.")
-    usual = [each[DISCOVERY] for each in others if is_baseline(each)]
+        return Savings(None, "The session edited nothing, so the end of its exploration is unknown.")
+    usual = [other[DISCOVERY] for other in others if is_baseline(other)]
     spent = round(session.get(DISCOVERY, 0.0))
     if len(usual) < LEAST:
-        return Saved(
+        return Savings(
             None,
-            f"There is no baseline: {len(usual)} of the {LEAST} sessions needed, in which something was edited and no"
-            " memory was shown, are known in this project.",
+            f"There is no baseline yet: this project has {len(usual)} of the {LEAST} sessions needed that edited"
+            " something without being shown a memory.",
             spent,
             compared=len(usual),
         )
     middle = round(median(usual))
-    return Saved(
+    return Savings(
         middle - spent,
-        f"Until its first edit the session read and searched {spent:,} tokens; {len(usual)} sessions of this project"
-        f" without memory took {middle:,} (their median, from {round(min(usual)):,} to {round(max(usual)):,}).",
+        f"The session read and searched {spent:,} tokens before its first edit. The median of {len(usual)} sessions"
+        f" of this project without memory is {middle:,} ({round(min(usual)):,} to {round(max(usual)):,}).",
         spent,
         middle,
         len(usual),
@@ -61,6 +61,6 @@ def saved(session: Mapping[str, float], others: Sequence[Mapping[str, float]]) -
 
 
 def is_baseline(session: Mapping[str, float]) -> bool:
-    """Whether it found its way without memory: shown none, and asked for none."""
+    """Return whether a session explored without memory: it was shown none and searched none."""
     helped = session.get(INJECTED) or session.get(ON_DEMAND)
     return bool(session.get(EDITED)) and not helped and DISCOVERY in session

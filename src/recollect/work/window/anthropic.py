@@ -1,4 +1,4 @@
-"""From and to the messages of Anthropic's API, without loss. The SDK is not needed."""
+"""Lossless conversion from and to messages of Anthropic's API. The SDK is not needed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,32 +9,32 @@ import recollect.model as m
 from recollect.errors import Refused
 from recollect.work.window.forms import ANTHROPIC, PLAIN, by_message, messages_in, name_for_api, role_of
 from recollect.work.window.item import (
-    Call,
+    ContentPart,
     ContextItem,
     Image,
     ItemType,
     Other,
-    Part,
-    Result,
     Text,
     Thought,
+    ToolCall,
+    ToolResult,
     readable,
-    weigh,
+    token_count,
 )
 
-MOST_MARKERS = 4  # of the cache, in one request
+MOST_MARKERS = 4  # cache markers that a request may have
 _TYPES = {"user": ItemType.USER, "assistant": ItemType.ASSISTANT, "system": ItemType.SYSTEM}
 _LONGEST_NAME = 64
 _DATA = "data:"
 
 
 def items_of(messages: Sequence[Any], now: datetime, task: str | None = None) -> list[ContextItem]:
-    """One item for each message, and for each result of a tool. Raises `Refused`."""
+    """Return one item per message and one per tool result. Raise `Refused` for an invalid message."""
     return [item for message in messages_in(messages) for item in _items(message, now, task)]
 
 
 def messages_of(items: Iterable[ContextItem]) -> list[dict[str, Any]]:
-    """The system prompt is not among them: `system_of` has it. Only the newest markers of the cache are kept."""
+    """Return items as messages, without the system prompt (see `system_of`) and with the newest cache markers only."""
     listed = list(items)
     groups = by_message((item for item in listed if not _is_prompt(item)), ANTHROPIC)
     messages = [message for group in groups if (message := _message(group))]
@@ -44,7 +44,7 @@ def messages_of(items: Iterable[ContextItem]) -> list[dict[str, Any]]:
 
 
 def system_of(items: Iterable[ContextItem]) -> str | list[dict[str, Any]]:
-    """For the parameter `system`: a text, or blocks where one has a marker of the cache."""
+    """Return the parameter `system`: a text, or blocks if one of them has a cache marker."""
     blocks = [
         block for item in items if _is_prompt(item) for part in item.parts if (block := _block(part, item))
     ]
@@ -54,7 +54,7 @@ def system_of(items: Iterable[ContextItem]) -> str | list[dict[str, Any]]:
 
 
 def _is_prompt(item: ContextItem) -> bool:
-    """Not a system message in the midst of the others, which stays there."""
+    """Return whether this is the system prompt, not a system message between the others."""
     return item.type is ItemType.SYSTEM and item.form != ANTHROPIC
 
 
@@ -62,34 +62,34 @@ def _items(message: Mapping[str, Any], now: datetime, task: str | None) -> Itera
     role, content = message["role"], message.get("content")
     if role not in _TYPES:
         raise Refused(
-            f"Anthropic's API knows no role {role!r}.", "Pass form='openai' for messages of OpenAI's."
+            f"Anthropic's API has no role {role!r}.", "For messages of OpenAI's API, pass form='openai'."
         )
-    told = {name: value for name, value in message.items() if name not in ("role", "content")}
+    fields = {name: value for name, value in message.items() if name not in ("role", "content")}
     if isinstance(content, str):
-        told[PLAIN] = True
+        fields[PLAIN] = True
         content = [{"type": "text", "text": content}]
     parts = [_part(block) for block in content or []]
-    name = m.new_id()
+    message_id = m.new_id()
     for number, group in groupby(
-        enumerate(parts), lambda each: each[0] if isinstance(each[1], Result) else -1
+        enumerate(parts), lambda pair: pair[0] if isinstance(pair[1], ToolResult) else -1
     ):
-        together = tuple(part for _, part in group)
+        of_item = tuple(part for _, part in group)
         yield ContextItem(
             m.new_id(),
             ItemType.TOOL_RESULT if number >= 0 else _TYPES[role],
-            together,
+            of_item,
             now,
-            weigh(together),
+            token_count(of_item),
             task=task,
             sticky=role == "system",
             form=ANTHROPIC,
-            message=name,
-            fields=told,
+            message=message_id,
+            fields=fields,
         )
 
 
-def _part(block: Mapping[str, Any]) -> Part:
-    part: Part
+def _part(block: Mapping[str, Any]) -> ContentPart:
+    part: ContentPart
     match block:
         case {"type": "text", "text": str(text)}:
             part = Text(text)
@@ -98,9 +98,9 @@ def _part(block: Mapping[str, Any]) -> Part:
         case {"type": "image", "source": {"type": "url", "url": str(url)}}:
             part = Image(url)
         case {"type": "tool_use", "id": str(name), "name": str(tool), "input": given}:
-            part = Call(name, tool, given)
+            part = ToolCall(name, tool, given)
         case {"type": "tool_result", "tool_use_id": str(call)}:
-            part = Result(call, _text_in(block.get("content")), bool(block.get("is_error")))
+            part = ToolResult(call, _text_in(block.get("content")), bool(block.get("is_error")))
         case {"type": "thinking" | "redacted_thinking"}:
             return Thought(block)
         case _:
@@ -108,7 +108,7 @@ def _part(block: Mapping[str, Any]) -> Part:
     return part if _written(part) == block else type(part)(**{**_values(part), "raw": block})
 
 
-def _values(part: Part) -> dict[str, Any]:
+def _values(part: ContentPart) -> dict[str, Any]:
     return {name: getattr(part, name) for name in part.__slots__}
 
 
@@ -120,15 +120,17 @@ def _text_in(content: Any) -> str:
 
 
 def _message(group: Sequence[ContextItem]) -> dict[str, Any] | None:
-    """None where nothing is left to say."""
+    """Return the message of a group of items, or None if nothing is left in it."""
     first = group[0]
     pairs = ((part, item) for item in group for part in item.parts)
     blocks = [block for part, item in pairs if (block := _block(part, item))]
     if not blocks:
         return None
-    told = first.fields if first.form == ANTHROPIC else {PLAIN: True}
-    content = blocks[0]["text"] if told.get(PLAIN) and _is_plain(blocks) else blocks
-    others = {name: value for name, value in told.items() if name != PLAIN} if first.form == ANTHROPIC else {}
+    fields = first.fields if first.form == ANTHROPIC else {PLAIN: True}
+    content = blocks[0]["text"] if fields.get(PLAIN) and _is_plain(blocks) else blocks
+    others = (
+        {name: value for name, value in fields.items() if name != PLAIN} if first.form == ANTHROPIC else {}
+    )
     return {"role": role_of(first), "content": content, **others}
 
 
@@ -136,8 +138,8 @@ def _is_plain(blocks: Sequence[Mapping[str, Any]]) -> bool:
     return len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
 
 
-def _block(part: Part, item: ContextItem) -> dict[str, Any] | None:
-    """None for what this API cannot be told, or would refuse."""
+def _block(part: ContentPart, item: ContextItem) -> dict[str, Any] | None:
+    """Return a part as a block, or None if this API has no such block or would reject it."""
     if isinstance(part, Text) and not part.text.strip():
         return None
     if item.form == ANTHROPIC and part.raw is not None:
@@ -147,15 +149,15 @@ def _block(part: Part, item: ContextItem) -> dict[str, Any] | None:
             return None
         case Other():
             return _written(Text(readable(part)))
-        case Call(name, tool, given):
-            return _written(Call(name_for_api(name, 128), name_for_api(tool, _LONGEST_NAME), given))
-        case Result(call, text, failed):
-            return _written(Result(name_for_api(call, 128), text, failed))
+        case ToolCall(name, tool, given):
+            return _written(ToolCall(name_for_api(name, 128), name_for_api(tool, _LONGEST_NAME), given))
+        case ToolResult(call, text, failed):
+            return _written(ToolResult(name_for_api(call, 128), text, failed))
         case _:
             return _written(part)
 
 
-def _written(part: Part) -> dict[str, Any] | None:
+def _written(part: ContentPart) -> dict[str, Any] | None:
     match part:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
@@ -164,16 +166,16 @@ def _written(part: Part) -> dict[str, Any] | None:
             return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
         case Image(url):
             return {"type": "image", "source": {"type": "url", "url": url}}
-        case Call(name, tool, given):
+        case ToolCall(name, tool, given):
             return {"type": "tool_use", "id": name, "name": tool, "input": dict(given)}
-        case Result(call, text, failed):
+        case ToolResult(call, text, failed):
             block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call, "content": text}
             return block | {"is_error": True} if failed else block
     return None
 
 
 def _strip_end(message: dict[str, Any]) -> None:
-    """An answer that the model is to go on with may not end in white space."""
+    """Remove trailing white space: the API rejects it in an answer that the model is to continue."""
     content = message["content"]
     if isinstance(content, str):
         message["content"] = content.rstrip()
@@ -186,7 +188,7 @@ def _markers(blocks: str | Sequence[Mapping[str, Any]]) -> int:
 
 
 def _with_markers(messages: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """No more than that many, the newest."""
+    """Keep the newest `most` cache markers."""
     for message in reversed(messages):
         content = message["content"]
         if isinstance(content, str):
@@ -195,5 +197,5 @@ def _with_markers(messages: list[dict[str, Any]], most: int) -> list[dict[str, A
             if "cache_control" in block:
                 most -= 1
                 if most < 0:
-                    del block["cache_control"]  # a copy of ours: `_block` made it
+                    del block["cache_control"]  # safe: `_block` made this copy
     return messages

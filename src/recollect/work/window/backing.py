@@ -1,4 +1,4 @@
-"""What a window asks of the engine behind it, and no more."""
+"""The methods of an engine that a context window uses."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from recollect.work.episodes.episodes import Episodes
 
 
-class Backing(Protocol):
-    """An `Engine` is one."""
+class WindowEngine(Protocol):
+    """An `Engine` fulfils this protocol."""
 
     @property
     def settings(self) -> Settings: ...

@@ -1,4 +1,4 @@
-"""What the adapters share: plain values, messages put together from items, and which API a list is for."""
+"""Functions that both adapters share: plain values, grouping of items into messages, detection of the API."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from recollect.work.window.item import ContextItem, ItemType
 
 ANTHROPIC = "anthropic"
 OPENAI = "openai"
-PLAIN = "plain"  # in an item's fields: the content was a text, not a list
+PLAIN = "plain"  # a key in an item's fields: the content was a text, not a list
 
 _OPENAI_ROLES = ("developer", "tool", "function")
 _OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
@@ -19,7 +19,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def form_of(messages: Sequence[Any]) -> str:
-    """The API that a list is for; one of texts alone is for both, and taken for Anthropic's."""
+    """Return the API that a list of messages is for; Anthropic's if they hold text only and suit both."""
     for number, message in enumerate(messages_in(messages)):
         role, blocks = message["role"], message.get("content")
         if role in _OPENAI_ROLES or "tool_calls" in message or (role == "system" and number == 0):
@@ -31,18 +31,18 @@ def form_of(messages: Sequence[Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """`value` without objects of an SDK in it."""
+    """Return `value` with SDK objects converted to plain dicts and lists."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Mapping):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return value
 
 
 def role_of(item: ContextItem) -> str:
-    """Who says it: whatever is neither the system's nor the assistant's is told by the user."""
+    """Return the role of an item: "user" unless it is the system's or the assistant's."""
     match item.type:
         case ItemType.SYSTEM:
             return "system"
@@ -53,9 +53,9 @@ def role_of(item: ContextItem) -> str:
 
 
 def by_message(items: Iterable[ContextItem], form: str) -> Iterator[list[ContextItem]]:
-    """Items in a row that make one message: those that came as one, and those that came as none of this API.
+    """Yield consecutive items that form one message: those that came as one, and those that came from elsewhere.
 
-    Results in a row are always one.
+    Consecutive tool results always form one message.
     """
     group: list[ContextItem] = []
     last = ("", "")
@@ -73,7 +73,7 @@ def by_message(items: Iterable[ContextItem], form: str) -> Iterator[list[Context
 
 
 def name_for_api(name: str, most: int) -> str:
-    """A name of a tool or a call as the APIs allow it."""
+    """Return the name of a tool or a call in the characters and length that the APIs allow."""
     allowed = _NOT_IN_A_NAME.sub("_", name) or "unnamed"
     if len(allowed) <= most:
         return allowed
@@ -81,7 +81,7 @@ def name_for_api(name: str, most: int) -> str:
 
 
 def arguments(text: str) -> dict[str, Any]:
-    """What a tool was called with; text that is no JSON object stands under its own name."""
+    """Return the arguments of a tool call; text that is not a JSON object becomes the argument `arguments`."""
     try:
         given = json.loads(text or "{}")
     except ValueError:
@@ -90,9 +90,11 @@ def arguments(text: str) -> dict[str, Any]:
 
 
 def messages_in(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Raises `Refused` for what is no message."""
+    """Yield messages as plain dicts. Raise `Refused` for an entry that is not a message."""
     for number, given in enumerate(messages):
         message = plain(given)
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise Refused(f"Entry {number} of the list is no message.", "Each has a `role` and a `content`.")
+            raise Refused(
+                f"Entry {number} of the list is not a message.", "A message has a `role` and a `content`."
+            )
         yield message

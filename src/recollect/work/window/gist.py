@@ -1,33 +1,34 @@
-"""One line that says what an item or a call with its results was."""
+"""One-line summaries of items, and of tool calls with their results."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from recollect.work.extract.outcomes import telling_line
-from recollect.work.window.item import Call, ContextItem
+from recollect.work.window.item import ContextItem, ToolCall
 from recollect.work.window.pairs import Unit
 
 LONGEST = 110  # characters
-_TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt")
+# The argument that best says what a call was for, best first.
+_MAIN_ARGUMENTS = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt")
 
 
 def gist_of(unit: Unit) -> str:
-    """What was done and how it ended, or the first thing that was said; at most `LONGEST` characters."""
+    """Return what was done and how it ended, or the first line of a message, in at most `LONGEST` characters."""
     first, *results = unit.items
-    calls = [part for part in first.parts if isinstance(part, Call)]
+    calls = [part for part in first.parts if isinstance(part, ToolCall)]
     if not calls:
         return _clip(_first_line(first.content) or str(first.type))
-    done = ", ".join(_deed(call) for call in calls)
-    ended = next((line for result in results if (line := _outcome(result))), "")
-    return _clip(f"{_clip(done, LONGEST * 2 // 3)} → {ended}" if ended else done)
+    actions = ", ".join(_action(call) for call in calls)
+    outcome = next((line for result in results if (line := _outcome(result))), "")
+    return _clip(f"{_clip(actions, LONGEST * 2 // 3)} → {outcome}" if outcome else actions)
 
 
-def _deed(call: Call) -> str:
-    return f"{call.name} {_first_line(_aim(call.input))}".strip()
+def _action(call: ToolCall) -> str:
+    return f"{call.name} {_first_line(_main_argument(call.input))}".strip()
 
 
-def _aim(given: Mapping[str, Any]) -> str:
-    named = (given[name] for name in _TELLING if isinstance(given.get(name), str))
+def _main_argument(given: Mapping[str, Any]) -> str:
+    named = (given[name] for name in _MAIN_ARGUMENTS if isinstance(given.get(name), str))
     return next(named, next((value for value in given.values() if isinstance(value, str)), ""))
 
 

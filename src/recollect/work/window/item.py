@@ -1,4 +1,4 @@
-"""What a context window is made of: items with a type, a weight in tokens, and the parts an API would see."""
+"""The items of a context window: each has a type, a number of tokens, and the parts that an API would see."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import recollect.model as m
 from recollect.text import tokens
 
-PICTURE = 1_600  # tokens: what the APIs take at most for an image that they scale down
-OVERHEAD = 6  # tokens an item takes besides its text: roles, ids, brackets
-SHOWN_ID = 6  # characters: the end of an id, which is chance
+PICTURE = 1_600  # tokens: the most that the APIs count for an image, which they scale down
+OVERHEAD = 6  # tokens of an item besides its text: roles, ids, brackets
+SHOWN_ID = 6  # characters: the end of an id, which is random
 
 Json = Mapping[str, Any]
 
@@ -24,13 +24,13 @@ class ItemType(StrEnum):
     TOOL_RESULT = "tool_result"
     CODE = "code_snippet"
     TASK = "task_state"
-    GRAPH = "knowledge_graph_query"  # and whatever else can be asked for again
+    GRAPH = "knowledge_graph_query"  # and anything else that can be queried again
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str
-    raw: Json | None = None  # as its API has it, where that is more than the text; None = it is not
+    raw: Json | None = None  # the API's block if it holds more than the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """Of a tool."""
-
+class ToolCall:
     id: str
     name: str
     input: Json
@@ -54,9 +52,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What a tool answered."""
-
+class ToolResult:
     call: str
     text: str
     failed: bool = False
@@ -65,71 +61,80 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """Hidden reasoning: passed back to the API it came from while it asks for it, and never kept."""
+    """Hidden reasoning: passed back to its API as long as that requires it, and never stored."""
 
     raw: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A block that only its API understands: a document, a search of the server's."""
+    """A block that only its API understands: a document, a server-side search."""
 
     raw: Json
 
 
-Part = Text | Image | Call | Result | Thought | Other
-_PARTS: dict[str, type[Part]] = {kind.__name__: kind for kind in (Text, Image, Call, Result, Thought, Other)}
+ContentPart = Text | Image | ToolCall | ToolResult | Thought | Other
+# The names are stored.
+_PARTS: dict[str, type[ContentPart]] = {
+    "Text": Text,
+    "Image": Image,
+    "Call": ToolCall,
+    "Result": ToolResult,
+    "Thought": Thought,
+    "Other": Other,
+}
+_PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ContextItem:
     id: str
     type: ItemType
-    parts: tuple[Part, ...]
+    parts: tuple[ContentPart, ...]
     timestamp: datetime
     tokens: int
-    relevance: float = 1.0  # 0 to 1, by whoever put it there
-    task: str | None = None  # None = of no task
-    dependencies: tuple[str, ...] = ()  # ids of items it makes no sense without
+    relevance: float = 1.0  # 0 to 1, given by the caller
+    task: str | None = None
+    dependencies: tuple[str, ...] = ()  # ids of items that this one needs to make sense
     sticky: bool = False  # never removed
     path: str = ""  # of the file it shows
-    lines: tuple[int, int] | None = None  # of that file; None = not said
+    lines: tuple[int, int] | None = None  # of that file; None = unknown
     form: str = ""  # the API whose message it was; "" = none
-    message: str = ""  # shared by the items of one message of that API
-    fields: Json = field(default_factory=dict)  # what else stood in that message
-    cut: bool = False  # shorter than what is kept under its id
-    stands_for: tuple[str, ...] = ()  # ids of what was removed; an item with some is a stub
-    gists: tuple[str, ...] = ()  # of the last of those
+    message: str = ""  # id that the items of one API message share
+    fields: Json = field(default_factory=dict)  # other fields of that message
+    cut: bool = False  # shorter than the text stored under its id
+    stands_for: tuple[str, ...] = ()  # ids of removed items; an item with some is a stub
+    gists: tuple[str, ...] = ()  # summaries of the last of those
     gone: int = 0  # tokens that were removed
 
     @property
     def content(self) -> str:
-        """All there is to read of it."""
+        """Return the readable text of all parts."""
         return "\n".join(text for part in self.parts if (text := readable(part)))
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """Ids of the calls it makes."""
-        return tuple(part.id for part in self.parts if isinstance(part, Call))
+        """Return the ids of the tool calls in this item."""
+        return tuple(part.id for part in self.parts if isinstance(part, ToolCall))
 
     @property
     def answers(self) -> str:
-        """Id of the call it is the result of; "" for none."""
-        return next((part.call for part in self.parts if isinstance(part, Result)), "")
+        """Return the id of the call whose result this is, or ""."""
+        return next((part.call for part in self.parts if isinstance(part, ToolResult)), "")
 
     @property
     def is_stub(self) -> bool:
         return bool(self.stands_for)
 
-    def having(self, parts: Iterable[Part]) -> "ContextItem":
-        """The same with other parts, weighed anew."""
-        kept = tuple(parts)
-        return replace(self, parts=kept, tokens=weigh(kept))
+    def with_parts(self, parts: Iterable[ContentPart]) -> "ContextItem":
+        """Return a copy with other parts and their token count."""
+        new_parts = tuple(parts)
+        return replace(self, parts=new_parts, tokens=token_count(new_parts))
 
 
-def readable(part: Part) -> str:
+def readable(part: ContentPart) -> str:
     match part:
-        case Text() | Call() | Result():
+        case Text() | ToolCall() | ToolResult():
             return part.text
         case Image():
             return "[an image]"
@@ -139,75 +144,78 @@ def readable(part: Part) -> str:
             return f"[{raw.get('type', 'a block')}]"
 
 
-def weigh(parts: Sequence[Part]) -> int:
-    """Tokens that they take in a window."""
-    return OVERHEAD + sum(_weight(part) for part in parts)
+def token_count(parts: Sequence[ContentPart]) -> int:
+    """Return the tokens that an item with these parts takes in a window."""
+    return OVERHEAD + sum(_part_tokens(part) for part in parts)
 
 
-def _weight(part: Part) -> int:
+def _part_tokens(part: ContentPart) -> int:
     match part:
         case Image():
             return PICTURE
         case Thought(raw) | Other(raw):
-            return _weight_of(raw)
+            return _value_tokens(raw)
         case Text(text):
             return tokens.count(text)
-        case Result(_, text, _, raw):
-            return OVERHEAD + (tokens.count(text) if raw is None else _weight_of(raw.get("content", text)))
-        case Call():
+        case ToolResult(_, text, _, raw):
+            return OVERHEAD + (tokens.count(text) if raw is None else _value_tokens(raw.get("content", text)))
+        case ToolCall():
             return OVERHEAD + tokens.count(part.text)
 
 
-def _weight_of(value: Any) -> int:
-    """Of a block, with what is not text in it estimated: pictures by what they take at most, other data by its size."""
+def _value_tokens(value: Any) -> int:
+    """Return the tokens of a block; pictures count the most they can take, other data by its size."""
     if isinstance(value, str):
         return tokens.count(value)
     if isinstance(value, Mapping):
         if value.get("type") in ("image", "image_url"):
             return PICTURE
         return sum(
-            max(PICTURE, len(each) // 40) if name == "data" and isinstance(each, str) else _weight_of(each)
-            for name, each in value.items()
+            max(PICTURE, len(item) // 40) if name == "data" and isinstance(item, str) else _value_tokens(item)
+            for name, item in value.items()
             if name not in ("signature", "cache_control")
         )
     if isinstance(value, Sequence):
-        return sum(_weight_of(each) for each in value)
+        return sum(_value_tokens(item) for item in value)
     return 1
 
 
 def short(name: str) -> str:
-    """An id as it is shown."""
+    """Return the part of an id that is shown."""
     return name[-SHOWN_ID:]
 
 
 def as_json(item: ContextItem) -> dict[str, Any]:
-    """Without hidden reasoning, which is never kept."""
-    told = {each.name: getattr(item, each.name) for each in fields(item)}
-    told["timestamp"] = m.to_text(item.timestamp)
-    told["parts"] = [
-        {"part": type(part).__name__, **{each.name: getattr(part, each.name) for each in fields(part)}}
+    """Return an item as data to store, without hidden reasoning."""
+    data = {column.name: getattr(item, column.name) for column in fields(item)}
+    data["timestamp"] = m.to_text(item.timestamp)
+    data["parts"] = [
+        {
+            "part": _PART_NAMES[type(part)],
+            **{column.name: getattr(part, column.name) for column in fields(part)},
+        }
         for part in item.parts
         if not isinstance(part, Thought)
     ]
-    return told
+    return data
 
 
-def from_json(told: Mapping[str, Any]) -> ContextItem:
-    parts = tuple(_part_from(part) for part in told["parts"])
-    lines = told["lines"]
+def from_json(data: Mapping[str, Any]) -> ContextItem:
+    parts = tuple(_part_from(part) for part in data["parts"])
+    lines = data["lines"]
     return ContextItem(
         **{
-            **told,
-            "type": ItemType(told["type"]),
+            **data,
+            "type": ItemType(data["type"]),
             "parts": parts,
-            "tokens": weigh(parts),
-            "timestamp": m.from_text(told["timestamp"]),
+            "tokens": token_count(parts),
+            "timestamp": m.from_text(data["timestamp"]),
             "lines": tuple(lines) if lines else None,
-            **{name: tuple(told[name]) for name in ("dependencies", "stands_for", "gists")},
+            **{name: tuple(data[name]) for name in ("dependencies", "stands_for", "gists")},
         }
     )
 
 
-def _part_from(told: Mapping[str, Any]) -> Part:
-    values = dict(told)
+def _part_from(data: Mapping[str, Any]) -> ContentPart:
+    values = dict(data)
     return _PARTS[values.pop("part")](**values)

@@ -1,4 +1,4 @@
-"""From and to the messages of OpenAI's chat API, without loss. The SDK is not needed."""
+"""Lossless conversion from and to messages of OpenAI's chat API. The SDK is not needed."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,17 @@ from recollect.work.window.forms import (
     role_of,
 )
 from recollect.work.window.item import (
-    Call,
+    ContentPart,
     ContextItem,
     Image,
     ItemType,
     Other,
-    Part,
-    Result,
     Text,
     Thought,
+    ToolCall,
+    ToolResult,
     readable,
-    weigh,
+    token_count,
 )
 
 _TYPES = {
@@ -38,12 +38,16 @@ _TYPES = {
     "tool": ItemType.TOOL_RESULT,
 }
 _LONGEST_CALL, _LONGEST_NAME = 40, 64
-_OURS = ("content", "tool_calls", "tool_call_id")  # told by parts; all else is kept as it is
-_LISTED = "content"  # in an item's fields: what stood there instead of a text or a list
+_IN_PARTS = (
+    "content",
+    "tool_calls",
+    "tool_call_id",
+)  # fields that become parts; all others are kept as they are
+_LISTED = "content"  # a key in an item's fields: a content that was neither a text nor a list
 
 
 def items_of(messages: Sequence[Any], now: datetime, task: str | None = None) -> list[ContextItem]:
-    """One for each message. Raises `Refused`."""
+    """Return one item per message. Raise `Refused` for an invalid message."""
     return [_item(message, now, task) for message in messages_in(messages)]
 
 
@@ -56,7 +60,7 @@ def messages_of(items: Iterable[ContextItem]) -> list[dict[str, Any]]:
         for item in group:
             if item.answers:
                 messages.append(_tool(item))
-            elif message := _said(item):
+            elif message := _user_or_system(item):
                 messages.append(message)
     return messages
 
@@ -65,36 +69,36 @@ def _item(message: Mapping[str, Any], now: datetime, task: str | None) -> Contex
     role, content = message["role"], message.get("content")
     if role not in _TYPES:
         raise Refused(
-            f"Messages of the role {role!r} cannot be read.",
-            "`function` has become `tool`; others are not known.",
+            f"OpenAI's API has no role {role!r}.",
+            "Use `tool` instead of `function`.",
         )
-    told = {name: value for name, value in message.items() if name not in _OURS}
+    fields = {name: value for name, value in message.items() if name not in _IN_PARTS}
     if "content" in message and not isinstance(content, str | list):
-        told[_LISTED] = content
+        fields[_LISTED] = content
     if isinstance(content, str):
-        told[PLAIN] = True
+        fields[PLAIN] = True
         content = [{"type": "text", "text": content}] if content or role != "assistant" else []
-    parts: list[Part] = [_part(block) for block in content or []]
+    parts: list[ContentPart] = [_part(block) for block in content or []]
     if role == "tool":
         text = "\n".join(readable(part) for part in parts)
-        result = Result(message.get("tool_call_id", ""), text)
-        parts = [result if told.get(PLAIN) else Result(result.call, text, raw={"content": content})]
+        result = ToolResult(message.get("tool_call_id", ""), text)
+        parts = [result if fields.get(PLAIN) else ToolResult(result.call, text, raw={"content": content})]
     parts += [_call(call) for call in message.get("tool_calls") or []]
     return ContextItem(
         m.new_id(),
         _TYPES[role],
         tuple(parts),
         now,
-        weigh(parts),
+        token_count(parts),
         task=task,
         sticky=_TYPES[role] is ItemType.SYSTEM,
         form=OPENAI,
         message=m.new_id(),
-        fields=told,
+        fields=fields,
     )
 
 
-def _part(block: Mapping[str, Any]) -> Part:
+def _part(block: Mapping[str, Any]) -> ContentPart:
     match block:
         case {"type": "text", "text": str(text)}:
             return Text(text, None if block == _written(Text(text)) else block)
@@ -104,36 +108,36 @@ def _part(block: Mapping[str, Any]) -> Part:
             return Other(block)
 
 
-def _call(call: Mapping[str, Any]) -> Call:
+def _call(call: Mapping[str, Any]) -> ToolCall:
     match call:
         case {"id": str(name), "type": "function", "function": {"name": str(tool), "arguments": str(text)}}:
-            made = Call(name, tool, arguments(text))
+            parsed = ToolCall(name, tool, arguments(text))
         case {"id": str(name), "custom": {"name": str(tool), "input": str(text)}}:
-            made = Call(name, tool, {"input": text})
+            parsed = ToolCall(name, tool, {"input": text})
         case _:
             raise Refused(
-                "A tool call of the list has no id, name and arguments.", "Pass what the API answered."
+                "A tool call in the list lacks an id, a name or arguments.", "Pass it as the API returned it."
             )
-    return made if _written(made) == call else Call(made.id, made.name, made.input, raw=call)
+    return parsed if _written(parsed) == call else ToolCall(parsed.id, parsed.name, parsed.input, raw=call)
 
 
 def _assistant(item: ContextItem) -> dict[str, Any] | None:
-    """None where nothing is left to say."""
+    """Return the message of a response, or None if nothing is left in it."""
     blocks, calls = [], []
     for part in item.parts:
-        if isinstance(part, Call):
+        if isinstance(part, ToolCall):
             calls.append(_block(part, item))
         elif block := _block(part, item):
             blocks.append(block)
-    told = item.fields if item.form == OPENAI else {"role": "assistant", PLAIN: True}
-    message = {name: value for name, value in told.items() if name not in (PLAIN, _LISTED)}
+    fields = item.fields if item.form == OPENAI else {"role": "assistant", PLAIN: True}
+    message = {name: value for name, value in fields.items() if name not in (PLAIN, _LISTED)}
     texts = [block["text"] for block in blocks if block.keys() == {"type", "text"}]
     if blocks:
-        whole = told.get(PLAIN) and len(texts) == len(blocks)
-        message["content"] = "\n".join(texts) if whole else blocks
-    elif _LISTED in told or (calls and item.form != OPENAI):
+        is_text = fields.get(PLAIN) and len(texts) == len(blocks)
+        message["content"] = "\n".join(texts) if is_text else blocks
+    elif _LISTED in fields or (calls and item.form != OPENAI):
         message["content"] = None
-    elif told.get(PLAIN):
+    elif fields.get(PLAIN):
         message["content"] = ""
     if calls:
         message["tool_calls"] = calls
@@ -141,7 +145,7 @@ def _assistant(item: ContextItem) -> dict[str, Any] | None:
 
 
 def _tool(item: ContextItem) -> dict[str, Any]:
-    result = next(part for part in item.parts if isinstance(part, Result))
+    result = next(part for part in item.parts if isinstance(part, ToolResult))
     ours = item.form == OPENAI
     content = result.raw["content"] if ours and result.raw else result.text
     others = (
@@ -151,20 +155,20 @@ def _tool(item: ContextItem) -> dict[str, Any]:
     return {**others, "tool_call_id": call, "content": content}
 
 
-def _said(item: ContextItem) -> dict[str, Any] | None:
-    """None where nothing is left to say."""
+def _user_or_system(item: ContextItem) -> dict[str, Any] | None:
+    """Return the message of an item, or None if nothing is left in it."""
     blocks = [block for part in item.parts if (block := _block(part, item))]
-    told = item.fields if item.form == OPENAI else {"role": role_of(item), PLAIN: True}
-    message = {name: value for name, value in told.items() if name not in (PLAIN, _LISTED)}
+    fields = item.fields if item.form == OPENAI else {"role": role_of(item), PLAIN: True}
+    message = {name: value for name, value in fields.items() if name not in (PLAIN, _LISTED)}
     texts = [block["text"] for block in blocks if block.keys() == {"type", "text"}]
     if not blocks:
         return {**message, "content": ""} if item.form == OPENAI else None
-    whole = told.get(PLAIN) and len(texts) == len(blocks)
-    return {**message, "content": "\n".join(texts) if whole else blocks}
+    is_text = fields.get(PLAIN) and len(texts) == len(blocks)
+    return {**message, "content": "\n".join(texts) if is_text else blocks}
 
 
-def _block(part: Part, item: ContextItem) -> dict[str, Any] | None:
-    """None for what this API cannot be told, or would refuse."""
+def _block(part: ContentPart, item: ContextItem) -> dict[str, Any] | None:
+    """Return a part as a block, or None if this API has no such block or would reject it."""
     if item.form == OPENAI and part.raw is not None:
         return dict(part.raw)
     match part:
@@ -174,21 +178,23 @@ def _block(part: Part, item: ContextItem) -> dict[str, Any] | None:
             return _written(Text(readable(part)))
         case Image() if item.type is not ItemType.USER:
             return _written(Text(readable(part)))
-        case Call(name, tool, given):
-            return _written(Call(name_for_api(name, _LONGEST_CALL), name_for_api(tool, _LONGEST_NAME), given))
+        case ToolCall(name, tool, given):
+            return _written(
+                ToolCall(name_for_api(name, _LONGEST_CALL), name_for_api(tool, _LONGEST_NAME), given)
+            )
         case Text(text) if item.form != OPENAI and not text.strip():
             return None
         case _:
             return _written(part)
 
 
-def _written(part: Part) -> dict[str, Any] | None:
+def _written(part: ContentPart) -> dict[str, Any] | None:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
         case Image(url):
             return {"type": "image_url", "image_url": {"url": url}}
-        case Call(name, tool, given):
+        case ToolCall(name, tool, given):
             function = {"name": tool, "arguments": json.dumps(given, ensure_ascii=False)}
             return {"id": name, "type": "function", "function": function}
     return None

@@ -1,4 +1,4 @@
-"""What a tool printed, made short: how it begins and ends, what went wrong, and a line on how to have the rest."""
+"""Shortened tool output: its beginning and end, the lines that matter, and how to get the whole text."""
 
 import hashlib
 import re
@@ -9,11 +9,11 @@ from recollect.text import tokens
 from recollect.work.transcripts.tools import FAMILIES, OTHER, READ, RUN, SEARCH
 
 WIDEST = 400  # characters of one line
-_BYTES = 3  # of a text that one token covers, to be careful
-_CONTEXT = 1  # lines kept before and after one that tells something
-# What share of the budget goes to the beginning and to the end; the rest goes to lines that tell something.
+_BYTES = 3  # per token, a careful estimate
+_CONTEXT = 1  # lines kept before and after one that matters
+# Shares of the budget for the beginning and the end; the rest is for lines that matter.
 _SHARES = {RUN: (0.2, 0.4), READ: (0.55, 0.15), SEARCH: (0.7, 0.1), OTHER: (0.3, 0.3)}
-_TELLING = re.compile(
+_IMPORTANT = re.compile(
     r"error|exception|traceback|fail|fatal|panic|assert|warning|denied|refused|not found|undefined|cannot|unable"
     r"|^E\s{2,}|^>\s|^\S+:\d+:|^[+-]{3} |^@@ ",
     re.IGNORECASE,
@@ -22,16 +22,16 @@ _TELLING = re.compile(
 
 class Shortened(NamedTuple):
     text: str
-    keep: bool  # whether something is missing, so that the whole must be kept under its id
+    keep: bool  # whether something is missing, so that the whole text must be stored under its id
 
 
 def output_id(text: str) -> str:
-    """The same for the same output, so that one that is seen twice is kept once."""
+    """Return an id that is equal for equal outputs, so that each is stored once."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def shorten(tool: str, text: str, budget: int) -> Shortened:
-    """`text` in at most `budget` tokens, by what `tool` is; what is missing can be asked for by its id."""
+    """Return `text` in at most `budget` tokens, cut as suits `tool`, with the id of the whole text."""
     if tokens.fits(text, budget):
         return Shortened(text, keep=False)
     name = output_id(text)
@@ -40,27 +40,27 @@ def shorten(tool: str, text: str, budget: int) -> Shortened:
 
 
 def cut(text: str, budget: int, note: str, family: str = OTHER) -> str:
-    """Beginning, telling lines and end of `text`, with `note` where the first lines are missing; all in `budget` tokens."""
+    """Return beginning, important lines and end of `text` in `budget` tokens, with `note` at the first gap."""
     room = budget - tokens.count(note) - 4
     if room <= 0:
         return tokens.clip(note, budget)
-    for share in (1.0, 0.8, 0.6, 0.4, 0.2):  # estimated by size, so it may take a second try
-        kept = _join(_chosen(text, int(room * share) * _BYTES, family), note)
-        if tokens.fits(kept, budget):
-            return kept
+    for share in (1.0, 0.8, 0.6, 0.4, 0.2):  # sizes are estimates, so the first try may not fit
+        shortened = _join(_chosen(text, int(room * share) * _BYTES, family), note)
+        if tokens.fits(shortened, budget):
+            return shortened
     return tokens.clip(f"{note}\n{text[: room * _BYTES]}", budget)
 
 
 def _chosen(text: str, size: int, family: str) -> list[str | None]:
-    """The lines that are kept, in order; None where some are missing."""
+    """Return the lines to keep, in order, with None at each gap."""
     head, tail = (int(size * share) for share in _SHARES.get(family, _SHARES[OTHER]))
     lines = [line if len(line) <= WIDEST else f"{line[:WIDEST]}…" for line in text.split("\n")]
     begin = _fill(lines, range(len(lines)), head)
     end = _fill(lines, range(len(lines) - 1, -1, -1), tail)
-    told = [number for number, line in enumerate(lines) if _TELLING.search(line)]
-    around = (near for number in told for near in range(number - _CONTEXT, number + _CONTEXT + 1))
+    important = [number for number, line in enumerate(lines) if _IMPORTANT.search(line)]
+    around = (near for number in important for near in range(number - _CONTEXT, number + _CONTEXT + 1))
     left = size - sum(len(lines[number]) + 1 for number in begin | end)
-    middle = _fill(lines, (each for each in around if 0 <= each < len(lines)), left)
+    middle = _fill(lines, (number for number in around if 0 <= number < len(lines)), left)
     return list(_with_gaps(lines, sorted(begin | end | middle)))
 
 
@@ -91,5 +91,5 @@ def _join(lines: list[str | None], note: str) -> str:
     marks = iter([note])
     return "\n".join(next(marks, "…") if line is None else line for line in lines) + "".join(
         f"\n{mark}"
-        for mark in marks  # only the middle of long lines is missing
+        for mark in marks  # there is no gap if only long lines were cut
     )

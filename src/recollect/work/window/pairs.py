@@ -1,17 +1,17 @@
-"""Items that belong together: a response that calls tools, and all of their results. They stay or go as one."""
+"""Units of items that are kept or removed together: a response with tool calls and the results of those."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.work.window.item import Call, ContextItem, ItemType, Result, Text, weigh
+from recollect.work.window.item import ContextItem, ItemType, Text, ToolCall, ToolResult, token_count
 
 NO_RESULT = "(No result was recorded.)"
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What stays or goes as one: an item, or a response with the results of its calls behind it."""
+    """One item, or a response followed by the results of its tool calls."""
 
     items: tuple[ContextItem, ...]
 
@@ -37,7 +37,7 @@ class Unit:
 
 
 def units_of(items: Iterable[ContextItem]) -> list[Unit]:
-    """In their order, each result moved to its call, wherever it stood."""
+    """Return the units in order, each result moved to its call."""
     groups: list[list[ContextItem]] = []
     callers: dict[str, list[ContextItem]] = {}
     for item in items:
@@ -49,17 +49,17 @@ def units_of(items: Iterable[ContextItem]) -> list[Unit]:
     return [Unit(tuple(group)) for group in groups]
 
 
-def mended(items: Sequence[ContextItem]) -> list[ContextItem]:
-    """As an API accepts them: results right behind their calls, each call answered once, no result without a call.
+def repaired(items: Sequence[ContextItem]) -> list[ContextItem]:
+    """Return items as an API accepts them: each call followed by exactly one result, and no result without a call.
 
-    Calls of the last response may be open: their results are still to come.
+    Calls of the last response may lack results, which are still to come.
     """
     units = units_of(items)
     last = len(units) - 1
-    return [item for number, unit in enumerate(units) for item in _mended(unit, open_ended=number == last)]
+    return [item for number, unit in enumerate(units) for item in _repaired(unit, open_ended=number == last)]
 
 
-def _mended(unit: Unit, open_ended: bool) -> list[ContextItem]:
+def _repaired(unit: Unit, open_ended: bool) -> list[ContextItem]:
     first = unit.items[0]
     if first.answers:
         text = Text(f"Result of a tool:\n{first.content}")
@@ -72,12 +72,17 @@ def _mended(unit: Unit, open_ended: bool) -> list[ContextItem]:
     results = {item.answers: item for item in reversed(unit.items[1:])}
     return [
         first,
-        *(results.get(call.id) or _blank(first, call) for call in first.parts if isinstance(call, Call)),
+        *(results.get(call.id) or _blank(first, call) for call in first.parts if isinstance(call, ToolCall)),
     ]
 
 
-def _blank(item: ContextItem, call: Call) -> ContextItem:
-    parts = (Result(call.id, NO_RESULT, failed=True),)
+def _blank(item: ContextItem, call: ToolCall) -> ContextItem:
+    parts = (ToolResult(call.id, NO_RESULT, failed=True),)
     return ContextItem(
-        f"{item.id}-{call.id}", ItemType.TOOL_RESULT, parts, item.timestamp, weigh(parts), task=item.task
+        f"{item.id}-{call.id}",
+        ItemType.TOOL_RESULT,
+        parts,
+        item.timestamp,
+        token_count(parts),
+        task=item.task,
     )

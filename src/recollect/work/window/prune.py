@@ -1,4 +1,4 @@
-"""Which items leave a window that is nearly full, and what stays in their place. Pure: the clock is an argument."""
+"""Choose the items that leave a window that is nearly full, and put stubs in their place. Pure functions."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,26 +8,26 @@ from datetime import datetime
 from recollect.errors import Refused
 from recollect.text import tokens
 from recollect.work.window.gist import gist_of
-from recollect.work.window.item import OVERHEAD, ContextItem, ItemType, Text, Thought, short, weigh
+from recollect.work.window.item import OVERHEAD, ContextItem, ItemType, Text, Thought, short, token_count
 from recollect.work.window.pairs import Unit, units_of
 from recollect.work.window.relevance import relevance
 from recollect.work.window.trim import trimmed
 
-THRESHOLD = 0.8  # of the window, above which it is pruned
-SHARE = 0.3  # of the tokens that go then, at least
-LATEST = 6  # items that are kept whatever they are
-STUB = 64  # tokens that one takes at most
-STUB_ENDS = "-stub"  # of its id, which begins with that of the first it stands for
-_GISTS = 3  # of what a stub stands for are told
+THRESHOLD = 0.8  # share of the window above which it is pruned
+SHARE = 0.3  # share of the tokens that is removed then, at least
+LATEST = 6  # newest items, which are always kept
+STUB = 64  # tokens of a stub, at most
+STUB_ENDS = "-stub"  # suffix of a stub's id, after the id of the first item it stands for
+_GISTS = 3  # summaries in a stub
 
-_ORDINARY, _RECENT, _KEPT, _STICKY = range(4)  # in this order they go; the last never do
+_ORDINARY, _RECENT, _PROTECTED, _STICKY = range(4)  # levels in the order of removal; sticky items never leave
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
     items: tuple[ContextItem, ...]
-    removed: tuple[Unit, ...] = ()  # in their order; a stub has the id of each
-    trimmed: tuple[ContextItem, ...] = ()  # as they were before they were cut short
+    removed: tuple[Unit, ...] = ()  # in order; a stub names the id of each
+    trimmed: tuple[ContextItem, ...] = ()  # as they were before they were shortened
 
 
 def prune(
@@ -39,10 +39,10 @@ def prune(
     threshold: float = THRESHOLD,
     restorable: bool = True,
 ) -> Pruned:
-    """Above the threshold, at least 30 % of the tokens go, least relevant first; never more than `max_tokens` stay.
+    """Above the threshold, remove at least 30 % of the tokens, least relevant first; at most `max_tokens` remain.
 
-    Kept are sticky items, the current task's state, the last user message and the last items; they are cut short only
-    where they would not fit otherwise. Raises `Refused` where sticky items alone are too much.
+    Sticky items, the current task's state, the last user message and the newest items stay; they are shortened only
+    if they would not fit otherwise. Raise `Refused` if sticky items alone do not fit.
     """
     total = sum(item.tokens for item in items)
     if total <= threshold * max_tokens:
@@ -50,104 +50,104 @@ def prune(
     pruning = _Pruning(items, now, current_task, restorable)
     for level in (_ORDINARY, _RECENT):
         pruning.remove(level, min((1 - SHARE) * total, threshold * max_tokens))
-    for also in ((), (_ORDINARY, _RECENT), (_ORDINARY, _RECENT, _KEPT)):
-        pruning.remove_all(also)
+    for levels in ((), (_ORDINARY, _RECENT), (_ORDINARY, _RECENT, _PROTECTED)):
+        pruning.remove_all(levels)
         done = _trim(pruning.result(), max_tokens, restorable)
         if sum(item.tokens for item in done.items) <= max_tokens:
             return done
     sticky = sum(item.tokens for item in items if item.sticky)
     raise Refused(
-        f"{max_tokens:,} tokens are too few: items that may not be removed take {sticky:,}, a line for others up to {STUB}.",
-        "Give the window more room, or make fewer items sticky.",
+        f"A window of {max_tokens:,} tokens is too small: sticky items take {sticky:,}, a stub up to {STUB}.",
+        "Use a larger window, or make fewer items sticky.",
     )
 
 
 class _Pruning:
-    """The units of a window, those that are gone, and about how much that leaves."""
+    """The units of a window, those removed so far, and about how many tokens remain."""
 
     def __init__(
         self, items: Sequence[ContextItem], now: datetime, current_task: str | None, restorable: bool
     ) -> None:
-        last_said = max((n for n, item in enumerate(items) if item.type is ItemType.USER), default=-1)
-        kept = {
+        last_message = max((n for n, item in enumerate(items) if item.type is ItemType.USER), default=-1)
+        protected = {
             item.id
             for number, item in enumerate(items)
-            if number == last_said
+            if number == last_message
             or number >= len(items) - LATEST
             or (item.type is ItemType.TASK and item.task is not None and item.task == current_task)
         }
-        recent = {item.id for item in items[last_said + 1 :]} if last_said >= 0 else set()
-        self._units = units_of(_without_old_thoughts(items, last_said))
+        recent = {item.id for item in items[last_message + 1 :]} if last_message >= 0 else set()
+        self._units = units_of(_without_old_thoughts(items, last_message))
         self._restorable = restorable
-        self._levels = [_level(unit, kept, recent) for unit in self._units]
+        self._levels = [_level(unit, protected, recent) for unit in self._units]
         dependents = Counter(name for item in items for name in set(item.dependencies))
         scores = [
             max(relevance(item, now, current_task, dependents[item.id]) for item in unit.items)
             for unit in self._units
         ]
         self._order = sorted(range(len(self._units)), key=lambda number: (scores[number], number))
-        self._gone: set[int] = set()
-        # A stub may grow when others are merged with it, so each counts as the longest.
+        self._removed: set[int] = set()
+        # A stub grows when others are merged into it, so each counts as the longest possible.
         self._left = sum(STUB if unit.is_stub else unit.tokens for unit in self._units)
 
     def remove(self, level: int, enough: float) -> None:
-        """Units of a level, least relevant first, until no more than `enough` is left.
+        """Remove units of a level, least relevant first, until at most `enough` tokens remain.
 
-        One that is no larger than its stub goes only beside another that went, until nothing else is left to go.
+        Units no larger than a stub are removed only beside another removed one, unless nothing else is left.
         """
         for small_too in (False, True):
             for number in self._order:
                 if self._left <= enough:
                     return
                 unit = self._units[number]
-                if self._levels[number] != level or number in self._gone or unit.is_stub:
+                if self._levels[number] != level or number in self._removed or unit.is_stub:
                     continue
-                joins = self._is_gone(number - 1) or self._is_gone(number + 1)
+                joins = self._is_removed(number - 1) or self._is_removed(number + 1)
                 if joins or small_too or unit.tokens > STUB:
-                    self._gone.add(number)
+                    self._removed.add(number)
                     self._left -= unit.tokens - (0 if joins else STUB)
 
-    def _is_gone(self, number: int) -> bool:
-        return number in self._gone or (0 <= number < len(self._units) and self._units[number].is_stub)
+    def _is_removed(self, number: int) -> bool:
+        return number in self._removed or (0 <= number < len(self._units) and self._units[number].is_stub)
 
     def remove_all(self, levels: Sequence[int]) -> None:
-        self._gone |= {number for number, level in enumerate(self._levels) if level in levels}
+        self._removed |= {number for number, level in enumerate(self._levels) if level in levels}
 
     def result(self) -> Pruned:
         items: list[ContextItem] = []
         run: list[Unit] = []
         for number, unit in enumerate(self._units):
-            if self._is_gone(number):
+            if self._is_removed(number):
                 run.append(unit)
                 continue
             items += _stubs(run, self._restorable)
             items += unit.items
             run = []
         items += _stubs(run, self._restorable)
-        gone = (self._units[number] for number in sorted(self._gone))
-        return Pruned(tuple(items), tuple(unit for unit in gone if not unit.is_stub))
+        removed = (self._units[number] for number in sorted(self._removed))
+        return Pruned(tuple(items), tuple(unit for unit in removed if not unit.is_stub))
 
 
-def _level(unit: Unit, kept: set[str], recent: set[str]) -> int:
+def _level(unit: Unit, protected: set[str], recent: set[str]) -> int:
     if unit.sticky:
         return _STICKY
     names = {item.id for item in unit.items}
-    return _KEPT if names & kept else _RECENT if names & recent else _ORDINARY
+    return _PROTECTED if names & protected else _RECENT if names & recent else _ORDINARY
 
 
-def _without_old_thoughts(items: Sequence[ContextItem], last_said: int) -> list[ContextItem]:
-    """Reasoning from before the last user message: no API asks for that."""
-    bare: list[ContextItem] = []
+def _without_old_thoughts(items: Sequence[ContextItem], last_message: int) -> list[ContextItem]:
+    """Return items without the reasoning before the last user message, which no API requires."""
+    remaining: list[ContextItem] = []
     for number, item in enumerate(items):
-        if number < last_said and any(isinstance(part, Thought) for part in item.parts):
-            item = item.having(part for part in item.parts if not isinstance(part, Thought))
+        if number < last_message and any(isinstance(part, Thought) for part in item.parts):
+            item = item.with_parts(part for part in item.parts if not isinstance(part, Thought))
         if item.parts:
-            bare.append(item)
-    return bare
+            remaining.append(item)
+    return remaining
 
 
 def _stubs(run: Sequence[Unit], restorable: bool) -> list[ContextItem]:
-    """One for all that is missing in a row, with whatever stubs stood there; none for an empty row."""
+    """Return one stub for a run of removed units, merged with the stubs in it; none for an empty run."""
     if not run or (len(run) == 1 and run[0].is_stub):
         return [item for unit in run for item in unit.items]
     names: list[str] = []
@@ -167,7 +167,7 @@ def _stubs(run: Sequence[Unit], restorable: bool) -> list[ContextItem]:
             ItemType.GRAPH,
             text,
             first.timestamp,
-            weigh(text),
+            token_count(text),
             stands_for=tuple(names),
             gists=last,
             gone=gone,
@@ -182,12 +182,12 @@ def _line(count: int, gone: int, gists: Iterable[str]) -> str:
 
 
 def _trim(pruned: Pruned, max_tokens: int, restorable: bool) -> Pruned:
-    """The largest that are not sticky cut down, all to the same size, until everything fits."""
+    """Shorten the largest items that are not sticky, all to the same size, until everything fits."""
     over = sum(item.tokens for item in pruned.items) - max_tokens
     if over <= 0:
         return pruned
     sizes = sorted(item.tokens for item in pruned.items if not item.sticky and not item.is_stub)
-    most = _level_off(sizes, sum(sizes) - over)
+    most = _common_size(sizes, sum(sizes) - over)
     before = [item for item in pruned.items if item.tokens > most and not item.sticky and not item.is_stub]
     after = {item.id: trimmed(item, most, restorable) for item in before}
     return replace(
@@ -195,8 +195,8 @@ def _trim(pruned: Pruned, max_tokens: int, restorable: bool) -> Pruned:
     )
 
 
-def _level_off(sizes: Sequence[int], room: int) -> int:
-    """The height to which the larger of `sizes` (in ascending order) must be cut for all to fit."""
+def _common_size(sizes: Sequence[int], room: int) -> int:
+    """Return the size to which the larger of `sizes` (ascending) must be cut for all to fit."""
     for number, size in enumerate(sizes):
         share = room // (len(sizes) - number)
         if size > share:

@@ -1,4 +1,4 @@
-"""A tool's output as a host's hook may replace it: shortened, in the shape that the host wants. Pure."""
+"""Replacement of a tool's output by a hook: shortened, in the shape that the host requires. Pure functions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,28 +6,28 @@ from typing import Any, NamedTuple
 from recollect.work.transcripts.tools import EDIT, FAMILIES, READ, WRITE
 from recollect.work.window.outputs import output_id, shorten
 
-# A file is there to be read again, in part; and hosts number its lines, which must not be missing in between.
+# Files are not shortened: they can be read again in part, and hosts number their lines without gaps.
 _FILES = (READ, EDIT, WRITE)
 _NOT_TEXT = frozenset({"base64", "data", "blob"})  # pictures and the like
 
 
 class Rewritten(NamedTuple):
-    answer: dict[str, Any]  # what the hook prints, besides what it has to say
-    whole: dict[str, str]  # the texts that were shortened, by their ids: to be kept before the hook answers
+    answer: dict[str, Any]  # fields of the hook's answer
+    whole: dict[str, str]  # the original texts by id, to be stored before the hook answers
 
 
 def rewritten(host: str, tool: str, response: Any, budget: int) -> Rewritten | None:
-    """None where nothing in `response` takes more than `budget` tokens, or the host's hooks cannot replace it.
+    """Return the replacement, or None if everything in `response` fits `budget` tokens or the host cannot replace it.
 
-    Codex refuses a hook that tries, VS Code and Cursor know no such answer.
+    Codex rejects a hook that tries; VS Code and Cursor have no such answer.
     """
     if FAMILIES.get(tool) in _FILES:
         return None
     whole: dict[str, str] = {}
     answer: dict[str, Any] = {}
     if host == "claude-code":
-        said = {"hookEventName": "PostToolUse", "updatedToolOutput": _shorter(tool, response, budget, whole)}
-        answer = {"hookSpecificOutput": said}
+        output = _shorter(tool, response, budget, whole)
+        answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}}
     elif host == "gemini" and isinstance(text := _field(response, "llmContent"), str):
         answer = {"decision": "deny", "reason": _shorter(tool, text, budget, whole)}  # shown as the result
     elif host == "opencode" and isinstance(text := _field(response, "output"), str):
@@ -40,7 +40,7 @@ def _field(response: Any, name: str) -> Any:
 
 
 def _shorter(tool: str, value: Any, budget: int, whole: dict[str, str]) -> Any:
-    """The same shape: hosts refuse another."""
+    """Return `value` with long texts shortened; the shape stays, because hosts reject another one."""
     if isinstance(value, str):
         short, keep = shorten(tool, value, budget)
         if keep:
@@ -49,12 +49,12 @@ def _shorter(tool: str, value: Any, budget: int, whole: dict[str, str]) -> Any:
     if isinstance(value, Mapping):
         if value.get("isImage") or value.get(
             "persistedOutputPath"
-        ):  # in a file, and shown shortened as it is
+        ):  # the host stores it in a file and shows an excerpt already
             return value
         return {
-            name: each if name in _NOT_TEXT else _shorter(tool, each, budget, whole)
-            for name, each in value.items()
+            name: item if name in _NOT_TEXT else _shorter(tool, item, budget, whole)
+            for name, item in value.items()
         }
     if isinstance(value, list):
-        return [_shorter(tool, each, budget, whole) for each in value]
+        return [_shorter(tool, item, budget, whole) for item in value]
     return value

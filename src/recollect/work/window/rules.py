@@ -1,4 +1,4 @@
-"""What the APIs demand of a list of messages beyond the types of their SDKs. A debugging aid: `problems(messages)`."""
+"""Rules of the APIs for a list of messages, beyond the types of their SDKs. A debugging aid: `problems(messages)`."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ _OPENAI_NAME, _OPENAI_CALL = 64, 40
 
 
 def problems(messages: Sequence[Any], form: str | None = None) -> list[str]:
-    """Why an API would refuse the list, each with the number of the message; empty if it would not.
+    """Return the reasons why an API would reject the list, each with the number of the message.
 
-    `form` is "anthropic" or "openai"; None looks at the messages.
+    `form` is "anthropic" or "openai"; None detects it.
     """
-    told = [plain(message) for message in messages]
-    if not told:
+    checked = [plain(message) for message in messages]
+    if not checked:
         return ["the list is empty"]
-    return list(_anthropic(told) if (form or form_of(told)) == ANTHROPIC else _openai(told))
+    return list(_anthropic(checked) if (form or form_of(checked)) == ANTHROPIC else _openai(checked))
 
 
 def _anthropic(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -36,8 +36,10 @@ def _anthropic(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if not blocks:
             yield f"{number}: it is empty"
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-        yield from _each(number, "a tool_use without a result here", open_calls - set(results))
-        yield from _each(number, "a tool_result without its tool_use right before", set(results) - open_calls)
+        yield from _per_name(number, "a tool_use without a result here", open_calls - set(results))
+        yield from _per_name(
+            number, "a tool_result without its tool_use right before", set(results) - open_calls
+        )
         if len(results) != len(set(results)):
             yield f"{number}: a tool_use has two results"
         if any(block["type"] != "tool_result" for block in blocks[: len(results)]):
@@ -46,7 +48,7 @@ def _anthropic(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if (calls and message["role"] != "assistant") or (results and message["role"] != "user"):
             yield f"{number}: a tool_use of the user's or a tool_result of the assistant's"
         open_calls = {block["id"] for block in calls}
-        yield from _each(number, "an id that was used before", seen & open_calls)
+        yield from _per_name(number, "an id that was used before", seen & open_calls)
         yield from _bad_names(number, ((block["id"], block["name"]) for block in calls))
         if len(open_calls) != len(calls):
             yield f"{number}: two calls have one id"
@@ -55,7 +57,7 @@ def _anthropic(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             markers += "cache_control" in block
             if block["type"] == "text" and not block["text"].strip():
                 yield f"{number}: an empty text"
-    yield from _each(len(messages) - 1, "a tool_use without a result", open_calls)
+    yield from _per_name(len(messages) - 1, "a tool_use without a result", open_calls)
     if markers > MOST_MARKERS:
         yield f"{markers} cache markers, at most {MOST_MARKERS} are allowed"
 
@@ -70,24 +72,24 @@ def _openai(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{number}: a tool message without its call right before ({call})"
             open_calls.discard(call)
             continue
-        yield from _each(number, "a tool call without a tool message", open_calls)
+        yield from _per_name(number, "a tool call without a tool message", open_calls)
         calls = message.get("tool_calls") or []
         open_calls = {call["id"] for call in calls}
         if len(open_calls) != len(calls):
             yield f"{number}: two calls have one id"
         functions = [call.get("function") or call.get("custom") for call in calls]
-        for call, each in zip(calls, functions, strict=True):
-            yield from _bad_names(number, [(call["id"], each["name"])])
-            if len(each["name"]) > _OPENAI_NAME or len(call["id"]) > _OPENAI_CALL:
-                yield f"{number}: a name or an id that is too long ({each['name']}, {call['id']})"
+        for call, function in zip(calls, functions, strict=True):
+            yield from _bad_names(number, [(call["id"], function["name"])])
+            if len(function["name"]) > _OPENAI_NAME or len(call["id"]) > _OPENAI_CALL:
+                yield f"{number}: a name or an id that is too long ({function['name']}, {call['id']})"
         if not content and not calls and not message.get("refusal") and not message.get("audio"):
             yield f"{number}: it is empty"
         if "tool_calls" in message and not calls:
             yield f"{number}: tool_calls is an empty list"
-    yield from _each(len(messages) - 1, "a tool call without a tool message", open_calls)
+    yield from _per_name(len(messages) - 1, "a tool call without a tool message", open_calls)
 
 
-def _each(number: int, what: str, names: Iterable[str]) -> Iterator[str]:
+def _per_name(number: int, what: str, names: Iterable[str]) -> Iterator[str]:
     return (f"{number}: {what} ({name})" for name in sorted(names))
 
 

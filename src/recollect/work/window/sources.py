@@ -1,4 +1,4 @@
-"""Where a window looks for what bears on a message: code, past work, memories. Each may fail or be slow; it goes on."""
+"""Sources of extras for a message: code, past work, memories. A source that fails or is slow adds nothing."""
 
 import logging
 import threading
@@ -9,20 +9,20 @@ from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from recollect.memory.briefing.render import format_for, memory_note, short_ids
-from recollect.work.window.backing import Backing
+from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import ItemType
 
 logger = logging.getLogger(__name__)
 
 SEARCHED = 5  # memories at most
 SIMILAR = 3  # tasks at most
-_FILES = 5  # of a task are named
+_FILES = 5  # named per task
 FITS = 0.3  # score from which a memory bears on the message
 _HOST = "claude-code"  # whose format memories are written in
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Extra:
     text: str
     type: ItemType = ItemType.GRAPH
     relevance: float = 1.0
@@ -30,47 +30,47 @@ class Found:
     lines: tuple[int, int] | None = None  # None = not of a file
 
 
-class Sources(Protocol):
-    """What is found for a text, best first, in about `budget` tokens."""
+class ExtraSources(Protocol):
+    """Each method returns extras for a text, best first, in about `budget` tokens."""
 
-    def code(self, text: str, budget: int) -> Sequence[Found]: ...
+    def code(self, text: str, budget: int) -> Sequence[Extra]: ...
 
-    def past_work(self, text: str, budget: int) -> Sequence[Found]: ...
+    def past_work(self, text: str, budget: int) -> Sequence[Extra]: ...
 
-    def memories(self, text: str, budget: int) -> Sequence[Found]: ...
+    def memories(self, text: str, budget: int) -> Sequence[Extra]: ...
 
 
 class EngineSources:
-    def __init__(self, engine: Backing, session: str) -> None:
+    def __init__(self, engine: WindowEngine, session: str) -> None:
         self._engine = engine
         self._session = session
 
-    def code(self, text: str, budget: int) -> Sequence[Found]:
-        found = self._engine.relevant(text, budget=budget, patient=False)
+    def code(self, text: str, budget: int) -> Sequence[Extra]:
+        relevant = self._engine.relevant(text, budget=budget, patient=False)
         return [
-            Found(
-                f"{each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}",
+            Extra(
+                f"{snippet.path}:{snippet.lines[0]}-{snippet.lines[1]}\n{snippet.text}",
                 ItemType.CODE,
-                min(each.score, 1.0),
-                each.path,
-                each.lines,
+                min(snippet.score, 1.0),
+                snippet.path,
+                snippet.lines,
             )
-            for each in found.snippets
+            for snippet in relevant.snippets
         ]
 
-    def past_work(self, text: str, budget: int) -> Sequence[Found]:
+    def past_work(self, text: str, budget: int) -> Sequence[Extra]:
         similar = self._engine.episodes.similar_tasks(text, SIMILAR)
         return [
-            Found(
+            Extra(
                 f"Past work: {task.description}: {task.outcome or task.status}"
                 + (f" ({', '.join(task.files[:_FILES])})" if task.files else ""),
                 relevance=0.8,
             )
-            for task in (each.task for each in similar)
+            for task in (past.task for past in similar)
             if task.session != self._session
         ]
 
-    def memories(self, text: str, budget: int) -> Sequence[Found]:
+    def memories(self, text: str, budget: int) -> Sequence[Extra]:
         hits = [
             hit
             for hit in self._engine.search(text, SEARCHED, session=self._session).results
@@ -78,7 +78,7 @@ class EngineSources:
         ]
         form, names = format_for(_HOST), short_ids(hit.memory.id for hit in hits)
         return [
-            Found(
+            Extra(
                 form.document(
                     [form.section("found", [form.write(memory_note(hit.memory, names[hit.memory.id]))])]
                 ),
@@ -88,25 +88,27 @@ class EngineSources:
         ]
 
 
-def gather(looks: Mapping[str, Callable[[], Sequence[Found]]], deadline: float) -> dict[str, Sequence[Found]]:
-    """What each look has found within `deadline` seconds; one that fails or takes longer has found nothing."""
-    done: SimpleQueue[tuple[str, Sequence[Found]]] = SimpleQueue()
+def gather(
+    searches: Mapping[str, Callable[[], Sequence[Extra]]], deadline: float
+) -> dict[str, Sequence[Extra]]:
+    """Run searches in parallel and return their results; one that fails or exceeds `deadline` seconds has none."""
+    done: SimpleQueue[tuple[str, Sequence[Extra]]] = SimpleQueue()
 
-    def look(name: str, find: Callable[[], Sequence[Found]]) -> None:
+    def run(name: str, search: Callable[[], Sequence[Extra]]) -> None:
         try:
-            done.put((name, find()))
-        except Exception:  # what is added is a help; without it the work goes on
-            logger.exception("Looking for %s failed.", name)
+            done.put((name, search()))
+        except Exception:  # extras are optional: the message goes out without them
+            logger.exception("The search for %s failed.", name)
             done.put((name, ()))
 
-    for name, find in looks.items():
-        threading.Thread(target=look, args=(name, find), name=f"look for {name}", daemon=True).start()
-    found: dict[str, Sequence[Found]] = dict.fromkeys(looks, ())
+    for name, search in searches.items():
+        threading.Thread(target=run, args=(name, search), name=f"search for {name}", daemon=True).start()
+    results: dict[str, Sequence[Extra]] = dict.fromkeys(searches, ())
     end = time.monotonic() + deadline
-    for _ in looks:
+    for _ in searches:
         try:
-            name, these = done.get(timeout=max(end - time.monotonic(), 0.0))
+            name, extras = done.get(timeout=max(end - time.monotonic(), 0.0))
         except Empty:
             break
-        found[name] = these
-    return found
+        results[name] = extras
+    return results

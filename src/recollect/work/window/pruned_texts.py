@@ -1,4 +1,4 @@
-"""Where the text of what left a window is kept: in the store, redacted, or in this process where there is no engine."""
+"""Texts that left a context window: redacted in the store or, without an engine, in this process's memory."""
 
 import logging
 import math
@@ -16,81 +16,81 @@ from recollect.text.stem import stem
 from recollect.text.terms import passages, searchable, terms
 from recollect.work.sessions.kept import label
 from recollect.work.transcripts.lines import whole as complete
-from recollect.work.window.backing import Backing
+from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import SHOWN_ID, ContextItem, as_json, from_json
 
 logger = logging.getLogger(__name__)
 
-# What names something in a part or a block, and would not work again if it were redacted.
+# Keys of identifiers in a part or a block, which must not be redacted.
 _NAMES = frozenset("part id call name type tool_use_id tool_call_id media_type format signature".split())
-_FREE = frozenset({"input", "fields"})  # below these, any name may stand for any text
+_FREE = frozenset({"input", "fields"})  # below these, any key may hold any text
 
 
-class Kept(Protocol):
+class PrunedTexts(Protocol):
     def put(self, texts: Sequence[PrunedText]) -> None: ...
 
     def get(self, name: str) -> PrunedText | None:
-        """By its id or the end of one."""
+        """Return the text with this id, or whose id ends so."""
 
     def find(self, query: str, limit: int) -> list[PrunedText]:
-        """Those that share most words with `query`, best first."""
+        """Return the texts that share most words with `query`, best first."""
 
     def save(self, items: Mapping[str, tuple[int, ContextItem]], gone: Iterable[str]) -> None:
-        """Items of the window that are new or changed, with their positions, and the ids of those that left."""
+        """Save the items that are new or changed, with their positions, and delete those with the ids in `gone`."""
 
     def load(self) -> list[ContextItem]:
-        """The window as it was last saved."""
+        """Return the items of the window as they were last saved."""
 
 
-class KeptInStore:
-    """For as many days as the settings say; none keep nothing."""
+class StoredTexts:
+    """Stores texts for `pruned_days`; with 0 days it stores nothing."""
 
-    def __init__(self, engine: Backing, session: str, clock: m.Clock) -> None:
+    def __init__(self, engine: WindowEngine, session: str, clock: m.Clock) -> None:
         self._shelf = engine.store.pruned
         self._user = engine.settings.user
         self._project = engine.project.id if engine.project else None
         self._days = engine.settings.pruned_days
         self._session = session
         self._clock = clock
-        self._here = KeptHere()  # for when the store cannot be written to
+        self._fallback = InMemoryTexts()  # used while the store cannot be written to
 
     def put(self, texts: Sequence[PrunedText]) -> None:
         if not self._days:
             return
-        redacted = [each._replace(gist=redact(each.gist)[0], text=redact(each.text)[0]) for each in texts]
+        redacted = [text._replace(gist=redact(text.gist)[0], text=redact(text.text)[0]) for text in texts]
         try:
             self._shelf.drop_before(_oldest(self._clock(), self._days))
             self._shelf.put(self._user, self._project, redacted)
         except StoreError as error:
-            logger.warning("What left the window is kept in this process only: %s", error)
-            self._here.put(redacted)
+            logger.warning("Pruned texts are kept in this process only: %s", error)
+            self._fallback.put(redacted)
 
     def get(self, name: str) -> PrunedText | None:
-        return self._here.get(name) or self._shelf.get(self._user, name, self._session)
+        return self._fallback.get(name) or self._shelf.get(self._user, name, self._session)
 
     def find(self, query: str, limit: int) -> list[PrunedText]:
-        found = self._shelf.find(self._user, self._session, query, limit)
-        return [*found, *self._here.find(query, limit)][:limit]
+        stored = self._shelf.find(self._user, self._session, query, limit)
+        return [*stored, *self._fallback.find(query, limit)][:limit]
 
     def save(self, items: Mapping[str, tuple[int, ContextItem]], gone: Iterable[str]) -> None:
         if self._days:
-            told = {name: (position, _redacted(item)) for name, (position, item) in items.items()}
+            rows = {name: (position, _redacted(item)) for name, (position, item) in items.items()}
             try:
-                self._shelf.save_window(self._user, self._project, self._session, self._clock(), told, gone)
+                self._shelf.save_window(self._user, self._project, self._session, self._clock(), rows, gone)
             except StoreError as error:
                 logger.warning("The window was not saved: %s", error)
 
     def load(self) -> list[ContextItem]:
-        return [from_json(told) for told in self._shelf.window(self._user, self._session)]
+        return [from_json(row) for row in self._shelf.window(self._user, self._session)]
 
 
-class KeptHere:
-    """As long as this process lives."""
+class InMemoryTexts:
+    """Keeps texts as long as this process lives."""
 
     def __init__(self) -> None:
         self._texts: dict[str, PrunedText] = {}
         self._passages: list[tuple[str, frozenset[str]]] = []  # with the id of the text
-        self._spread: Counter[str] = Counter()  # in how many passages a word stands
+        self._spread: Counter[str] = Counter()  # number of passages that have a word
 
     def put(self, texts: Sequence[PrunedText]) -> None:
         for text in texts:
@@ -121,37 +121,42 @@ class KeptHere:
         return [self._texts[name] for name in first if best[name]]
 
     def save(self, items: Mapping[str, tuple[int, ContextItem]], gone: Iterable[str]) -> None:
-        """A window without an engine lives in this process only."""
+        """Do nothing: a window without an engine cannot be recovered."""
 
     def load(self) -> list[ContextItem]:
         return []
 
 
 def _redacted(item: ContextItem) -> dict[str, Any]:
-    """To be kept: no secret in what was said, called or answered; names, ids and pictures stay as they are."""
-    told = as_json(item)
-    return told | {
-        name: _clean(told[name], name not in _FREE) for name in ("parts", "fields", "gists", "path")
+    """Return an item as data without secrets; identifiers and pictures stay as they are."""
+    data = as_json(item)
+    return data | {
+        name: _clean(data[name], name not in _FREE) for name in ("parts", "fields", "gists", "path")
     }
 
 
 def _clean(value: Any, names: bool) -> Any:
-    """`names` says whether what is called a name is one."""
+    """Redact all texts in `value`; with `names`, the keys in `_NAMES` hold identifiers, which stay."""
     if isinstance(value, str):
         return value if names and value.startswith("data:image/") else redact(value)[0]
     if isinstance(value, Mapping):
-        told = _NAMES | {"data"} if "media_type" in value and value.get("type") == "base64" else _NAMES
+        unchanged = _NAMES | {"data"} if "media_type" in value and value.get("type") == "base64" else _NAMES
         return {
-            key: each if names and key in told else _clean(each, names and key not in _FREE)
-            for key, each in value.items()
+            key: item if names and key in unchanged else _clean(item, names and key not in _FREE)
+            for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_clean(each, names) for each in value]
+        return [_clean(item, names) for item in value]
     return value
 
 
-def keep_outputs(engine: Backing, session: str, tool: str, whole: Mapping[str, str], now: datetime) -> bool:
-    """Keep outputs that are shown shortened, by their ids; False where the settings keep nothing. Raises `StoreError`."""
+def store_outputs(
+    engine: WindowEngine, session: str, tool: str, whole: Mapping[str, str], now: datetime
+) -> bool:
+    """Store the whole outputs, by id, that are shown shortened. Return False if the settings store nothing.
+
+    Raise `StoreError` if they cannot be written.
+    """
     days = engine.settings.pruned_days
     if not days:
         return False
@@ -165,8 +170,8 @@ def keep_outputs(engine: Backing, session: str, tool: str, whole: Mapping[str, s
     return True
 
 
-def kept_text(engine: Backing, name: str, *, anywhere: bool = False) -> PrunedText | None:
-    """What left a window or was shortened, by its id or the end of one: in this project, or in any."""
+def stored_text(engine: WindowEngine, name: str, *, anywhere: bool = False) -> PrunedText | None:
+    """Return a text that left a window or was shortened, by its id or the end of it: of this project, or of any."""
     shelf, user = engine.store.pruned, engine.settings.user
     if anywhere:
         return shelf.get(user, name)
