@@ -22,9 +22,8 @@ from typing import Any
 
 from bench.checkouts import checkouts, git_dir
 from bench.git_tasks import REPOSITORIES, missing, tasks_of
-from recollect.code.modules.map import Kind
-from recollect.code.modules.places import sorted_out
-from recollect.code.parse.reading import decoded
+from recollect.code.decoding import decode_source
+from recollect.code.paths import FileRole, classify_files
 from recollect.code.relevant.search import Relevant, relevant
 from recollect.text import tokens
 from recollect.text.words import telling_words
@@ -104,11 +103,11 @@ def _grep(text: str, texts: Mapping[str, str]) -> tuple[int, list[str], list[str
     words = sorted(filter(hits.get, hits), key=lambda word: (word not in identifiers, len(hits[word])))[
         :WORDS
     ]
-    kinds = sorted_out(texts, ())
+    kinds = classify_files(texts, ())
 
     def by_words(path: str) -> tuple[bool, int, int, str]:
         own = [len(hits[word]) for word in words if path in hits[word]]
-        return kinds.get(path, ("",))[0] is not Kind.CODE, -len(own), min(own, default=0), path
+        return kinds.get(path, ("",))[0] is not FileRole.CODE, -len(own), min(own, default=0), path
 
     def by_lines(path: str) -> tuple[int, str]:
         lines = lower[path].splitlines() if any(path in hits[word] for word in words) else ()
@@ -127,7 +126,7 @@ def _answer(found: Relevant) -> str:
 
 
 def _text(path: Path) -> str:
-    data = decoded(path.read_bytes())
+    data = decode_source(path.read_bytes())
     return data.decode() if data else ""
 
 

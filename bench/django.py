@@ -232,7 +232,7 @@ def _relevant(root: Path, shelf: Path) -> dict[str, Any]:
 def _crowd(root: Path, shelf: Path) -> dict[str, Any]:
     """50,000 tiny files: none may cost more than it is worth."""
     from recollect.code.codebase import Codebase
-    from recollect.code.walk import walk
+    from recollect.code.files import list_files
 
     for folder in range(500):
         (root / f"package{folder}").mkdir(parents=True)
@@ -240,7 +240,7 @@ def _crowd(root: Path, shelf: Path) -> dict[str, Any]:
             text = f"def f{folder}_{number}(): pass\n"
             (root / f"package{folder}" / f"module{number}.py").write_text(text)
     begun = time.perf_counter()
-    found = len(walk(root).files)
+    found = len(list_files(root).files)
     walked = time.perf_counter() - begun
     code = Codebase(root, shelf, None)
     done = code.refresh()

@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.code.facts import FUNCTION
-from recollect.code.graph.names import symbol_ids
-from recollect.code.graph.nodes import CALLS, POSSIBLE, RULES
-from recollect.code.graph.resolve.python import PythonResolver
-from recollect.code.parse.parser import parse
+from recollect.code.languages.parser import parse
+from recollect.code.languages.python.resolver import PythonResolver
+from recollect.code.nodes import CALLS, POSSIBLE, RULES, symbol_ids
 
 OUT = Path(__file__).parent / "out"
 PACKAGES = {

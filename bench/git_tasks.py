@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from bench.checkouts import NEEDS, Checkout, checkouts, git_dir
-from recollect.code.modules.map import Kind
-from recollect.code.modules.places import sorted_out
-from recollect.code.relevant.index import Field, Index, best
+from recollect.code.paths import FileRole, classify_files
+from recollect.code.relevant.index import Field, Index, top_scores
+from recollect.code.relevant.question import question_terms
 from recollect.code.relevant.search import relevant
-from recollect.code.relevant.terms import asked
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "git_tasks"
 REPOSITORIES = {"requests": "psf/requests", "httpx": "encode/httpx", "flask": "pallets/flask"}
@@ -67,13 +66,13 @@ def _solved(name: str, repository: str) -> list[dict[str, Any]]:
 
 
 def plain(at: Checkout, text: str) -> list[str]:
-    kinds = sorted_out(at.graph.paths, ())
-    texts = {path: terms for path, terms in at.graph.terms() if kinds.get(path, ("",))[0] is Kind.CODE}
-    scores = Index([Field(list(texts.values()), held=0.75)], enough=1.2).scores(
-        dict.fromkeys(asked(text), 1.0)
+    kinds = classify_files(at.graph.paths, ())
+    texts = {path: terms for path, terms in at.graph.terms() if kinds.get(path, ("",))[0] is FileRole.CODE}
+    scores = Index([Field(list(texts.values()), length_penalty=0.75)], half_saturation=1.2).scores(
+        dict.fromkeys(question_terms(text), 1.0)
     )
     paths = np.array(list(texts))
-    return [str(path) for path in paths[best(scores, FIRST)]]
+    return [str(path) for path in paths[top_scores(scores, FIRST)]]
 
 
 def _figures(solved: list[dict[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from bench.recall import figures as kept
 from bench.speed import Synthetic
 from recollect import Engine
 from recollect import model as m
-from recollect.memory.briefing.briefing import Material, ModuleCard, compose
+from recollect.code.modules.module_map import ModuleCard
+from recollect.memory.briefing.briefing import Material, compose
 from recollect.memory.briefing.budget import allocate
 from recollect.memory.briefing.render import HOSTS
 

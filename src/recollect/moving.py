@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from recollect.code.shelves import drop_shelves
+from recollect.code.graph.database import delete_graph_databases
 from recollect.errors import Refused
 from recollect.memory.maintenance.undo import new_change
 from recollect.memory.maintenance.vectors import embed_missing
@@ -156,4 +156,4 @@ class Moving(Workplace):
         """The graphs of all projects, and our own that knows the key of before."""
         if (code := self.__dict__.pop("code", None)) is not None:
             code.close()
-        drop_shelves(self.settings.home)
+        delete_graph_databases(self.settings.home)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.code.shelves import shelf_path
+from recollect.code.graph.database import graph_database_path
 from recollect.context.project import has_git
 from recollect.errors import Refused
 from recollect.store.keys import find_key
@@ -17,8 +17,8 @@ from recollect.workplace import Workplace
 
 if TYPE_CHECKING:
     from recollect.code.codebase import Codebase
-    from recollect.code.modules.maps import Maps
-    from recollect.code.modules.task import Touched
+    from recollect.code.modules.project_map import ProjectMap
+    from recollect.code.modules.task import ModuleMatch
     from recollect.code.relevant.search import Relevant
     from recollect.llm.protocol import Judge, Sidecar
     from recollect.model import Stale
@@ -44,7 +44,7 @@ class Surroundings(Workplace):
         from recollect.code.codebase import Codebase
 
         root = self.root or Path()
-        shelf = shelf_path(self.settings.home, self._project_id)
+        shelf = graph_database_path(self.settings.home, self._project_id)
         return Codebase(root, shelf, find_key(self.settings.database, os.environ))
 
     @property
@@ -62,13 +62,13 @@ class Surroundings(Workplace):
         return replace(self.project, root=str(self.root)) if self.project else None
 
     @cached_property
-    def maps(self) -> "Maps":
+    def maps(self) -> "ProjectMap":
         """The project's modules, and how it is built and tested. Raises `Refused` outside of any."""
-        from recollect.code.modules.maps import Maps
+        from recollect.code.modules.project_map import ProjectMap
 
         if self.project is None:
             raise Refused("There is no project here to map.", "Name its folder with --project.")
-        return Maps(
+        return ProjectMap(
             self.store.modules,
             self.project.id,
             self.code.root,
@@ -103,9 +103,9 @@ class Surroundings(Workplace):
         """Whether this is surely a project: a repository, or what someone has called `init` in. A home folder is neither."""
         if self.project is None or self.place is None:
             return False
-        return has_git(self.place) or shelf_path(self.settings.home, self.project.id).exists()
+        return has_git(self.place) or graph_database_path(self.settings.home, self.project.id).exists()
 
-    def modules_for(self, task: str) -> "list[Touched]":
+    def modules_for(self, task: str) -> "list[ModuleMatch]":
         """The modules that a task touches, best first."""
         return self.maps.for_task(task, [hit.path for hit in self.relevant(task, budget=0).files])
 

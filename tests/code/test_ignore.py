@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from recollect.code.files import list_files
 from recollect.code.ignore import kept_out_by
-from recollect.code.walk import walk
 
 NAMES = ("a", "keep", "b.log")
 FOLDERS = [
@@ -45,8 +45,8 @@ def test_git_ignores_the_same(folder, files):
     asked = ["git", "-c", "core.quotePath=off", "check-ignore", "--no-index", *PATHS]
     told = subprocess.run(asked, cwd=folder, capture_output=True, text=True)
     assert kept_out == set(told.stdout.split())
-    assert kept_out.isdisjoint(walk(folder).files)
-    assert {*walk(folder).files, *kept_out} >= set(PATHS)
+    assert kept_out.isdisjoint(list_files(folder).files)
+    assert {*list_files(folder).files, *kept_out} >= set(PATHS)
 
 
 def test_it_is_said_which_file_keeps_it_out(folder):

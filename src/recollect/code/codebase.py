@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recollect.code.graph.build import Builder, Progress, Refreshed
 from recollect.code.graph.graph import CodeGraph
-from recollect.code.graph.watch import Watch
+from recollect.code.graph.schedule import RefreshSchedule
 
 if TYPE_CHECKING:
     from recollect.code.git_history import History
@@ -28,7 +28,7 @@ class Codebase:
         self._lock = threading.Lock()
         self._built: Builder | None = None
         self._looked = -LOOK_EVERY
-        self._watch = Watch(root)
+        self._watch = RefreshSchedule(root)
 
     def refresh(self, progress: Progress | None = None, stop: Callable[[], bool] | None = None) -> Refreshed:
         """Take in what changed in the files. Little to do costs little: this may be called often."""

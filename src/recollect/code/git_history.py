@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from recollect.code.graph.leaf import packed, unpacked
-from recollect.code.relevant.postings import terms_of
-from recollect.code.relevant.references import reference_terms
-from recollect.code.walk import names_secret
+from recollect.code.files import has_secret_name
+from recollect.code.packing import pack, unpack
+from recollect.code.terms import reference_terms, terms_of
 
 MOST_CHANGES = 20_000  # the newest ones
 MOST_FILES = 40  # a change of more says nothing of any of them
@@ -31,7 +30,7 @@ _LOG = (
 _TRAILERS = ("Co-authored-by:", "Signed-off-by:", "git-svn-id:", "Reviewed-by:", "Change-Id:")
 
 
-class Change(NamedTuple):
+class CommitRecord(NamedTuple):
     when: int  # seconds since 1970
     terms: bytes  # of the message, as `terms_of` makes them, and what the change can be referred to by
     paths: tuple[str, ...]  # none, if there were too many
@@ -42,15 +41,15 @@ class History:
     """Of the commit `head` and those before it, newest first."""
 
     head: str
-    changes: tuple[Change, ...]
+    changes: tuple[CommitRecord, ...]
 
     def packed(self) -> bytes:
-        return packed((self.head, [tuple(change) for change in self.changes]))
+        return pack((self.head, [tuple(change) for change in self.changes]))
 
     @classmethod
     def unpacked(cls, data: bytes) -> "History":
-        head, changes = unpacked(data)
-        return cls(head, tuple(map(Change._make, changes)))
+        head, changes = unpack(data)
+        return cls(head, tuple(map(CommitRecord._make, changes)))
 
 
 def head_of(root: Path) -> str | None:
@@ -75,7 +74,7 @@ def read_history(root: Path, known: History | None = None) -> History | None:
     return History(head, tuple(_read(root, head, {})))
 
 
-def _read(root: Path, commits: str, today: dict[str, str]) -> list[Change]:
+def _read(root: Path, commits: str, today: dict[str, str]) -> list[CommitRecord]:
     command = _git(root, *_LOG, f"--max-count={MOST_CHANGES}", commits)
     with subprocess.Popen(
         command,
@@ -88,7 +87,7 @@ def _read(root: Path, commits: str, today: dict[str, str]) -> list[Change]:
         return list(_changes(_tokens(log.stdout), today))
 
 
-def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[Change]:
+def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[CommitRecord]:
     """Newest first; `today` has what former paths are called now, and gets those it meets."""
     token = next(tokens, "")
     while token:  # the hash of a commit
@@ -101,15 +100,15 @@ def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[Change]:
                 former, path = path, next(tokens)
                 if token[0] == "R":
                     renamed[former] = today.get(path, path)
-            if not names_secret(path):
+            if not has_secret_name(path):
                 paths.append(today.get(path, path))
             token = _next(tokens)
         today.update(renamed)
         terms = terms_of(_without_trailers(message)) + reference_terms(commit, message)
-        yield Change(when, terms, tuple(paths) if len(paths) <= MOST_FILES else ())
+        yield CommitRecord(when, terms, tuple(paths) if len(paths) <= MOST_FILES else ())
 
 
-def _moved(change: Change, today: Mapping[str, str]) -> Change:
+def _moved(change: CommitRecord, today: Mapping[str, str]) -> CommitRecord:
     if today.keys().isdisjoint(change.paths):
         return change
     return change._replace(paths=tuple(today.get(path, path) for path in change.paths))

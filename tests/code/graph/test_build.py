@@ -12,9 +12,9 @@ from collections import Counter
 import pytest
 from sources import grow_old, write
 
-from recollect.code.graph import processes, readers
+from recollect.code.graph import parsing, workers
 from recollect.code.graph.build import Builder
-from recollect.code.graph.readers import Wanted, read_all
+from recollect.code.graph.parsing import FileToParse, parse_files
 
 
 def edges(code):
@@ -195,36 +195,38 @@ def test_progress_ends_at_the_total(shop, code):
 
 def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(8)})
-    monkeypatch.setattr(readers, "FEW", 3)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
-    wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(8)]
+    monkeypatch.setattr(parsing, "FEW", 3)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    wanted = [FileToParse(f"m{number}.py", "python", 10) for number in range(8)]
 
-    apart = dict(read_all(folder, wanted))
+    apart = dict(parse_files(folder, wanted))
 
-    assert apart == {each: readers.read(folder, each.path, each.language) for each in wanted}
+    assert apart == {each: parsing.parse_file(folder, each.path, each.language) for each in wanted}
 
 
 def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tmp_path):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(4)})
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
-    wanted = [Wanted(f"m{number}.py", "python" if number else "no such language", 10) for number in range(4)]
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    wanted = [
+        FileToParse(f"m{number}.py", "python" if number else "no such language", 10) for number in range(4)
+    ]
 
-    found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
+    found = {each.path: got.left_out for each, got in parse_files(folder, wanted)}
 
     assert found == {"m0.py": "broke the parser", "m1.py": None, "m2.py": None, "m3.py": None}
 
 
 def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkeypatch):
-    count = 3 * readers.AT_ONCE + 1
+    count = 3 * parsing.AT_ONCE + 1
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(count)})
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     wanted = [
-        Wanted(f"m{number}.py", "none" if number % 40 == 0 else "python", 10) for number in range(count)
+        FileToParse(f"m{number}.py", "none" if number % 40 == 0 else "python", 10) for number in range(count)
     ]
 
-    found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
+    found = {each.path: got.left_out for each, got in parse_files(folder, wanted)}
 
     assert found.keys() == {each.path for each in wanted}
     assert {path for path, why in found.items() if why} == {f"m{number}.py" for number in range(0, count, 40)}
@@ -232,25 +234,25 @@ def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkey
 
 def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
     write(folder, slow="x = [1, 2, 3]\n" * 10_000)
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
-    monkeypatch.setattr(readers, "PATIENCE", 0.001)
-    wanted = [Wanted("slow.py", "python", 140_000)]
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    monkeypatch.setattr(parsing, "PATIENCE", 0.001)
+    wanted = [FileToParse("slow.py", "python", 140_000)]
 
-    found = [got.left_out for _, got in read_all(folder, wanted)]
+    found = [got.left_out for _, got in parse_files(folder, wanted)]
 
     assert found == ["took too long"]
 
 
 def test_a_process_that_somebody_ends_costs_no_file(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     begun = noted(monkeypatch)
-    wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(200)]
+    wanted = [FileToParse(f"m{number}.py", "python", 10) for number in range(200)]
 
     found = []
-    for each, got in read_all(folder, wanted):
+    for each, got in parse_files(folder, wanted):
         found.append((each, got.left_out))
         if len(found) == 5:
             begun[0].kill()
@@ -260,12 +262,12 @@ def test_a_process_that_somebody_ends_costs_no_file(folder, monkeypatch):
 
 def test_a_file_that_a_process_died_over_is_not_read_here(folder, monkeypatch):
     write(folder, deadly="", other="")
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     begun = noted(monkeypatch, most=1)
-    wanted = [Wanted("deadly.py", "no such language", 20), Wanted("other.py", "python", 10)]
+    wanted = [FileToParse("deadly.py", "no such language", 20), FileToParse("other.py", "python", 10)]
 
-    found = {each.path: got.left_out for each, got in read_all(folder, wanted)}
+    found = {each.path: got.left_out for each, got in parse_files(folder, wanted)}
 
     assert found == {"deadly.py": "broke the parser", "other.py": None}
     assert len(begun) == 1
@@ -275,26 +277,26 @@ def test_more_than_a_pipe_holds_may_be_given_and_answered_at_once(folder, monkey
     write(
         folder, long="".join(f"def f{number}(a): return g{number}(a).h{number}\n" for number in range(1000))
     )
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
-    wanted = [Wanted("long.py", "python", 20)] * 100 + [
-        Wanted(f"{number:03000}", "python", 10) for number in range(100)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    wanted = [FileToParse("long.py", "python", 20)] * 100 + [
+        FileToParse(f"{number:03000}", "python", 10) for number in range(100)
     ]
 
-    found = Counter(got.left_out for _, got in read_all(folder, wanted))
+    found = Counter(got.left_out for _, got in parse_files(folder, wanted))
 
     assert found == {None: 100, "unreadable": 100}
 
 
 def test_a_process_that_starts_while_it_is_stopped_is_ended(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     stopped = threading.Event()
     begun = noted(monkeypatch, wait=stopped.wait)
-    wanted = [Wanted(f"m{number}.py", "python", 10) for number in range(200)]
+    wanted = [FileToParse(f"m{number}.py", "python", 10) for number in range(200)]
 
-    found = list(read_all(folder, wanted, lambda: stopped.set() or True))
+    found = list(parse_files(folder, wanted, lambda: stopped.set() or True))
 
     assert found == []
     assert all(each.returncode for each in begun)
@@ -303,7 +305,7 @@ def test_a_process_that_starts_while_it_is_stopped_is_ended(folder, monkeypatch)
 def noted(monkeypatch, most=100, wait=lambda: None):
     """The processes that are started from now on; no more than `most` can be."""
     begun = []
-    started = processes.started
+    started = workers.start_worker
 
     def start(module):
         wait()
@@ -312,18 +314,18 @@ def noted(monkeypatch, most=100, wait=lambda: None):
         begun.append(started(module))
         return begun[-1]
 
-    monkeypatch.setattr(processes, "started", start)
+    monkeypatch.setattr(workers, "start_worker", start)
     return begun
 
 
 def test_without_processes_it_is_read_here(folder, monkeypatch):
     write(folder, a="def f(): pass\n", b="def g(): pass\n")
-    monkeypatch.setattr(readers, "FEW", 0)
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    wanted = [Wanted(f"{name}.py", "python", 10) for name in "ab"]
+    wanted = [FileToParse(f"{name}.py", "python", 10) for name in "ab"]
 
-    assert all(got.parse for _, got in read_all(folder, wanted))
+    assert all(got.parse for _, got in parse_files(folder, wanted))
 
 
 def test_two_at_once_both_end_right(shop, open_code, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.code.graph.nodes import Edge
+from recollect.code.nodes import CodeEdge
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_what_is_only_possible_is_shown_on_request(folder, code):
     possible = code.graph.callers("a.py::A.unusual_name", possible=True)
 
     assert sure == ()
-    assert possible == (Edge("b.py::f", "calls", "a.py::A.unusual_name", "name", 2),)
+    assert possible == (CodeEdge("b.py::f", "calls", "a.py::A.unusual_name", "name", 2),)
 
 
 def test_a_file_depends_on_what_it_imports(graph):

@@ -7,7 +7,7 @@ import pytest
 from sources import write
 
 from recollect.code.codebase import Codebase
-from recollect.code.graph import readers
+from recollect.code.graph import parsing
 
 
 def test_a_file_with_errors_says_what_can_be_read(folder, code):
@@ -91,7 +91,7 @@ def test_a_file_that_vanishes_meanwhile_is_not_there(folder, code):
 def test_what_cannot_be_read_is_left_out(folder):
     (folder / "a.py").mkdir()
 
-    assert readers.read(folder, "a.py", "python").left_out == "unreadable"
+    assert parsing.parse_file(folder, "a.py", "python").left_out == "unreadable"
 
 
 def test_a_name_that_is_not_utf_8_is_left_out(folder, code):

@@ -2,8 +2,15 @@
 
 import pytest
 
-from recollect.code.modules.map import Confidence, Module, ModuleMap, as_document, from_document
-from recollect.code.modules.merge import Correction, Named, classified, corrected, refreshed, used
+from recollect.code.modules.merge import (
+    Correction,
+    ModuleTitle,
+    apply_correction,
+    apply_titles,
+    merge_scan,
+    record_use,
+)
+from recollect.code.modules.module_map import Confidence, Module, ModuleMap, as_document, from_document
 from recollect.errors import Refused, UnknownName
 
 AGENT = "agent:coder"
@@ -23,7 +30,7 @@ def test_a_scan_renews_what_nobody_has_touched(found):
         (Module("src/auth", "auth", description="Who may do what.", core_files=("src/auth/new.py",)),)
     )
 
-    new = refreshed(found, scanned)
+    new = merge_scan(found, scanned)
 
     assert new.modules == scanned.modules
 
@@ -38,69 +45,71 @@ def test_a_scan_renews_what_nobody_has_touched(found):
     ],
 )
 def test_a_scan_takes_no_correction_back(found, said, by):
-    told = corrected(found, "auth", said, by)
+    told = apply_correction(found, "auth", said, by)
 
-    new = refreshed(told, found)
+    new = merge_scan(told, found)
 
     assert new.modules[0] == told.modules[0]
 
 
 def test_a_scan_keeps_confidence_and_sessions(found):
-    worked = used(found, ["src/auth/login.py"], "s1")
+    worked = record_use(found, ["src/auth/login.py"], "s1")
 
-    new = refreshed(worked, found)
+    new = merge_scan(worked, found)
 
     assert (new.modules[0].confidence, new.modules[0].sessions) == (Confidence.PARTIAL, ("s1",))
 
 
 def test_a_scan_adds_new_files_to_a_module_that_was_corrected(found):
-    told = corrected(found, "auth", Correction(name="login"), "user")
+    told = apply_correction(found, "auth", Correction(name="login"), "user")
     scanned = ModuleMap((Module("src/auth", "auth", core_files=(*AUTH.core_files, "src/auth/mfa.py")), STOCK))
 
-    new = refreshed(told, scanned)
+    new = merge_scan(told, scanned)
 
     assert new.find("login").core_files == (*AUTH.core_files, "src/auth/mfa.py")
 
 
 def test_a_module_that_moved_is_known_by_its_files(found):
-    told = corrected(found, "auth", Correction(description="JWT"), "user")
+    told = apply_correction(found, "auth", Correction(description="JWT"), "user")
     scanned = ModuleMap((Module("lib/auth", "auth", core_files=AUTH.core_files), STOCK))
 
-    new = refreshed(told, scanned)
+    new = merge_scan(told, scanned)
 
     assert new.find("auth").description == "JWT"
 
 
 def test_a_file_stays_where_someone_put_it(found):
-    told = corrected(found, "stock", Correction(add_files=("src/auth/tokens.py",)), "user")
+    told = apply_correction(found, "stock", Correction(add_files=("src/auth/tokens.py",)), "user")
 
-    new = refreshed(told, found)
+    new = merge_scan(told, found)
 
     assert new.find("stock").core_files == (*STOCK.core_files, "src/auth/tokens.py")
     assert new.find("auth").core_files == ("src/auth/login.py",)
 
 
 def test_a_file_that_was_taken_out_stays_out(found):
-    told = corrected(found, "auth", Correction(remove_files=("src/auth/tokens.py",)), "user")
+    told = apply_correction(found, "auth", Correction(remove_files=("src/auth/tokens.py",)), "user")
 
-    new = refreshed(told, found)
+    new = merge_scan(told, found)
 
     assert new.find("auth").core_files == ("src/auth/login.py",)
 
 
 def test_what_was_merged_stays_merged(found):
-    told = corrected(found, "stock", Correction(merge_with="auth"), "user")
+    told = apply_correction(found, "stock", Correction(merge_with="auth"), "user")
 
-    new = refreshed(told, found)
+    new = merge_scan(told, found)
 
     assert [each.name for each in new.modules] == ["stock"]
     assert set(new.modules[0].core_files) == {*AUTH.core_files, *STOCK.core_files}
 
 
 def test_what_was_split_off_stays_split(found):
-    told = corrected(found, "auth", Correction(split_off="tokens", add_files=("src/auth/tokens.py",)), "user")
+    told = apply_correction(
+        found, "auth", Correction(split_off="tokens", add_files=("src/auth/tokens.py",)), "user"
+    )
 
-    new = refreshed(told, found)
+    new = merge_scan(told, found)
 
     assert {each.name: each.core_files for each in new.modules} == {
         "auth": ("src/auth/login.py",),
@@ -120,16 +129,16 @@ def test_what_was_split_off_stays_split(found):
 )
 def test_an_agent_never_overrules_a_person(found, said):
     person = Correction(name="login", description="JWT", add_files=("src/stock/shelf.py",))
-    told = corrected(found, "auth", person, "user")
+    told = apply_correction(found, "auth", person, "user")
 
     with pytest.raises(Refused, match="agent does not overrule"):
-        corrected(told, "login", said, AGENT)
+        apply_correction(told, "login", said, AGENT)
 
 
 def test_a_person_overrules_an_agent_and_themselves(found):
-    told = corrected(found, "auth", Correction(description="by an agent"), AGENT)
-    told = corrected(told, "auth", Correction(description="by me"), "user")
-    told = corrected(told, "auth", Correction(description="by me again"), "user")
+    told = apply_correction(found, "auth", Correction(description="by an agent"), AGENT)
+    told = apply_correction(told, "auth", Correction(description="by me"), "user")
+    told = apply_correction(told, "auth", Correction(description="by me again"), "user")
 
     assert told.find("auth").description == "by me again"
 
@@ -147,13 +156,13 @@ def test_a_person_overrules_an_agent_and_themselves(found):
 )
 def test_corrections_that_make_no_sense_are_refused(found, name, said, error):
     with pytest.raises(error):
-        corrected(found, name, said, "user")
+        apply_correction(found, name, said, "user")
 
 
 def test_work_in_several_sessions_makes_a_module_mapped(found):
     seen = []
     for session in ("s1", "s1", "s2", "s3"):
-        found = used(found, ["src/auth/login.py"], session)
+        found = record_use(found, ["src/auth/login.py"], session)
         seen.append(found.find("auth").confidence)
 
     assert seen == [Confidence.PARTIAL, Confidence.PARTIAL, Confidence.PARTIAL, Confidence.MAPPED]
@@ -161,18 +170,22 @@ def test_work_in_several_sessions_makes_a_module_mapped(found):
 
 
 def test_a_file_that_no_scan_has_seen_joins_its_neighbours(found):
-    found = used(found, ["src/auth/mfa.py", "elsewhere.txt"], "s1")
+    found = record_use(found, ["src/auth/mfa.py", "elsewhere.txt"], "s1")
 
     assert found.find("auth").core_files == (*AUTH.core_files, "src/auth/mfa.py")
     assert found.find("auth").confidence is Confidence.PARTIAL
 
 
 def test_a_model_names_only_what_is_shallow_and_uncorrected(found):
-    found = corrected(found, "auth", Correction(name="login"), "user")
-    found = used(found, ["src/stock/order.py"], "s1")
+    found = apply_correction(found, "auth", Correction(name="login"), "user")
+    found = record_use(found, ["src/stock/order.py"], "s1")
 
-    new = classified(
-        found, [Named("src/auth", "identity", "Logins and tokens."), Named("src/stock", "shop", "Orders.")]
+    new = apply_titles(
+        found,
+        [
+            ModuleTitle("src/auth", "identity", "Logins and tokens."),
+            ModuleTitle("src/stock", "shop", "Orders."),
+        ],
     )
 
     assert (new.find("login").description, new.find("login").confidence) == (
@@ -183,16 +196,18 @@ def test_a_model_names_only_what_is_shallow_and_uncorrected(found):
 
 
 def test_what_a_model_said_outlives_a_scan_and_yields_to_anyone(found):
-    named = classified(found, [Named("src/auth", "identity", "Logins.")])
-    scanned = refreshed(named, found)
+    named = apply_titles(found, [ModuleTitle("src/auth", "identity", "Logins.")])
+    scanned = merge_scan(named, found)
 
-    told = corrected(scanned, "identity", Correction(name="login"), AGENT)
+    told = apply_correction(scanned, "identity", Correction(name="login"), AGENT)
 
     assert (scanned.modules[0].name, told.modules[0].name) == ("identity", "login")
 
 
 def test_a_document_is_read_as_it_was_written(found):
-    told = corrected(found, "auth", Correction(name="login", add_files=("src/stock/shelf.py",)), "user")
+    told = apply_correction(
+        found, "auth", Correction(name="login", add_files=("src/stock/shelf.py",)), "user"
+    )
 
     assert from_document(as_document(told)) == told
 
@@ -202,12 +217,12 @@ def test_a_document_of_another_version_is_none():
 
 
 def test_a_correction_goes_with_a_folder_that_was_renamed(found):
-    told = corrected(found, "auth", Correction(name="login", description="JWT, 24 hours"), "user")
-    told = corrected(told, "login", Correction(add_files=("src/keys.py",)), "user")
+    told = apply_correction(found, "auth", Correction(name="login", description="JWT, 24 hours"), "user")
+    told = apply_correction(told, "login", Correction(add_files=("src/keys.py",)), "user")
     moved = Module("lib/identity", "identity", core_files=("lib/identity/login.py", "lib/identity/tokens.py"))
     keys = Module("src", "src", core_files=("src/keys.py", "src/main.py"))
 
-    new = refreshed(told, ModuleMap((moved, STOCK, keys)))
+    new = merge_scan(told, ModuleMap((moved, STOCK, keys)))
 
     assert [each.name for each in new.modules] == ["login", "stock", "src"]
     assert new.modules[0].description == "JWT, 24 hours"
@@ -216,13 +231,13 @@ def test_a_correction_goes_with_a_folder_that_was_renamed(found):
 
 
 def test_one_file_of_the_same_name_is_not_the_same_module():
-    old = corrected(
+    old = apply_correction(
         ModuleMap((Module("src/web", "web", core_files=("src/web/index.ts",)),)),
         "web",
         Correction(name="frontend"),
         "user",
     )
 
-    new = refreshed(old, ModuleMap((Module("src/jobs", "jobs", core_files=("src/jobs/index.ts",)),)))
+    new = merge_scan(old, ModuleMap((Module("src/jobs", "jobs", core_files=("src/jobs/index.ts",)),)))
 
     assert [each.name for each in new.modules] == ["jobs"]

@@ -1,13 +1,14 @@
 """From files to modules: what a maintainer would name."""
 
 import pytest
-from grounds import code, ground
+from scan_inputs import code, ground
 
-from recollect.code.modules.map import Confidence, Kind
+from recollect.code.modules.module_map import Confidence
 from recollect.code.modules.scan import scan
+from recollect.code.paths import FileRole
 
 
-def modules(files, kind=Kind.CODE, **known):
+def modules(files, kind=FileRole.CODE, **known):
     return {each.name: each for each in scan(ground(files, **known)).modules if each.kind is kind}
 
 
@@ -135,15 +136,15 @@ def test_what_is_no_code_has_its_own_modules():
     found = {
         (each.kind, each.name): each.core_files
         for each in scan(ground(files)).modules
-        if each.kind is not Kind.CODE
+        if each.kind is not FileRole.CODE
     }
 
     assert found == {
-        (Kind.TESTS, "tests"): ("tests/",),
-        (Kind.DOCS, "docs"): ("docs/",),
-        (Kind.EXAMPLES, "examples"): ("examples/",),
-        (Kind.TOOLING, "scripts"): ("scripts/",),
-        (Kind.CI, "CI"): (".github/",),
+        (FileRole.TESTS, "tests"): ("tests/",),
+        (FileRole.DOCS, "docs"): ("docs/",),
+        (FileRole.EXAMPLES, "examples"): ("examples/",),
+        (FileRole.TOOLING, "scripts"): ("scripts/",),
+        (FileRole.CI, "CI"): (".github/",),
     }
 
 
@@ -198,11 +199,11 @@ def test_go_keeps_its_packages_in_a_folder_called_pkg():
     found = modules(files)
 
     assert {"api", "store", "queue"} <= {name.rpartition("/")[2] for name in found}
-    assert list(modules(files, Kind.TOOLING)) == ["tools"]
+    assert list(modules(files, FileRole.TOOLING)) == ["tools"]
 
 
 def test_a_folder_called_like_tooling_that_has_most_of_the_code_is_code():
     files = package(*(f"tools/{name}.py" for name in ("lint", "build", "sign")), "setup.py")
 
-    assert list(modules(files, Kind.TOOLING)) == []
+    assert list(modules(files, FileRole.TOOLING)) == []
     assert list(modules(files)) == ["tools"]

@@ -1,5 +1,6 @@
-from recollect.code.modules.map import Kind, Module, ModuleMap
-from recollect.code.modules.task import card, for_task
+from recollect.code.modules.module_map import Module, ModuleMap
+from recollect.code.modules.task import match_modules, module_card
+from recollect.code.paths import FileRole
 
 FOUND = ModuleMap(
     (
@@ -17,13 +18,13 @@ FOUND = ModuleMap(
             "src/billing", "billing", description="Invoices and taxes.", core_files=("src/billing/tax.py",)
         ),
         Module("src/stock", "stock", core_files=("src/stock/order.py",)),
-        Module("docs", "docs", Kind.DOCS, "How to log in, and more about auth.", ("docs/",)),
+        Module("docs", "docs", FileRole.DOCS, "How to log in, and more about auth.", ("docs/",)),
     )
 )
 
 
 def names(text, files=()):
-    return [each.module.name for each in for_task(FOUND, text, files)]
+    return [each.module.name for each in match_modules(FOUND, text, files)]
 
 
 def test_a_task_touches_the_module_it_names():
@@ -51,7 +52,7 @@ def test_a_task_that_has_nothing_in_common_touches_nothing():
 
 def test_why_a_module_was_chosen_is_told():
     assert (
-        for_task(FOUND, "auth tokens", ["src/auth/tokens.py"])[0].why
+        match_modules(FOUND, "auth tokens", ["src/auth/tokens.py"])[0].why
         == "name: auth; file: token; files: src/auth/tokens.py"
     )
 
@@ -59,7 +60,7 @@ def test_why_a_module_was_chosen_is_told():
 def test_the_card_of_a_module_has_the_files_of_the_task_first():
     auth = FOUND.modules[0]
 
-    told = card(auth, ["src/auth/tokens.py"])
+    told = module_card(auth, ["src/auth/tokens.py"])
 
     assert told.files == ("src/auth/tokens.py", "src/auth/login.py")
     assert (told.tests, told.deps) == (("tests/auth/",), ("redis",))

@@ -1,7 +1,7 @@
 """Build, test and lint commands, out of manifests, configs and CI."""
 
 import pytest
-from grounds import ground
+from scan_inputs import ground
 
 from recollect.code.modules.tools import find_tools
 

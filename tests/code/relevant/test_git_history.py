@@ -1,7 +1,7 @@
 import pytest
 
 from recollect.code.git_history import MOST_FILES, History, read_history
-from recollect.code.relevant.postings import terms_of
+from recollect.code.terms import terms_of
 
 
 def test_history_has_what_was_said_and_touched_newest_first(root, commit):

@@ -1,30 +1,32 @@
 import numpy as np
 
-from recollect.code.relevant.index import Field, Index, best
-from recollect.code.relevant.postings import terms_of
-from recollect.code.relevant.terms import asked
+from recollect.code.relevant.index import Field, Index, top_scores
+from recollect.code.relevant.question import question_terms
+from recollect.code.terms import terms_of
 
 
 def index(*texts, usual=None):
-    return Index([Field([terms_of(text) for text in texts])], enough=1.2, usual=usual)
+    return Index([Field([terms_of(text) for text in texts])], half_saturation=1.2, usual=usual)
 
 
 def test_a_rare_term_says_more_than_a_common_one():
-    scores = index("cart price", "cart discount", "cart tax").scores(asked("cart discount"))
+    scores = index("cart price", "cart discount", "cart tax").scores(question_terms("cart discount"))
 
-    assert best(scores, 3) == [1, 2, 0] or best(scores, 3) == [1, 0, 2]
+    assert top_scores(scores, 3) == [1, 2, 0] or top_scores(scores, 3) == [1, 0, 2]
     assert scores[1] > 2 * scores[0] > 0
 
 
 def test_what_shares_nothing_scores_nothing():
-    scores = index("cart", "mail").scores(asked("zebra"))
+    scores = index("cart", "mail").scores(question_terms("zebra"))
 
     assert scores.tolist() == [0, 0]
-    assert best(scores, 5) == []
+    assert top_scores(scores, 5) == []
 
 
 def test_a_long_text_is_held_back():
-    scores = index("discount", "discount " + "filler words of all kinds " * 40).scores(asked("discount"))
+    scores = index("discount", "discount " + "filler words of all kinds " * 40).scores(
+        question_terms("discount")
+    )
 
     assert scores[0] > scores[1]
 
@@ -33,7 +35,7 @@ def test_a_field_counts_as_much_as_it_weighs():
     texts = [terms_of("mail"), terms_of("cart")]
     names = [terms_of("cart"), terms_of("mail")]
 
-    scores = Index([Field(texts), Field(names, weight=5)], enough=4).scores(asked("cart"))
+    scores = Index([Field(texts), Field(names, weight=5)], half_saturation=4).scores(question_terms("cart"))
 
     assert scores[0] > scores[1] > 0
 
@@ -41,14 +43,14 @@ def test_a_field_counts_as_much_as_it_weighs():
 def test_rarity_is_told_from_the_usual_texts_alone():
     texts = ("cart", "mail", "cart", "cart", "cart")
 
-    all_alike = index(*texts).scores(asked("cart"))
-    tests_apart = index(*texts, usual=[True, True, False, False, False]).scores(asked("cart"))
+    all_alike = index(*texts).scores(question_terms("cart"))
+    tests_apart = index(*texts, usual=[True, True, False, False, False]).scores(question_terms("cart"))
 
     assert tests_apart[0] > all_alike[0]
 
 
 def test_rarity_can_be_told_from_elsewhere():
-    question = asked("cart discount")
+    question = question_terms("cart discount")
     elsewhere = index("cart", "cart discount", "cart mail").rarity(question)
 
     scores = index("cart", "discount").scores(question, elsewhere)
@@ -57,10 +59,10 @@ def test_rarity_can_be_told_from_elsewhere():
 
 
 def test_an_empty_index_answers():
-    assert Index([Field([])], enough=1).scores(asked("cart")).tolist() == []
-    assert index("", "").scores(asked("cart")).tolist() == [0, 0]
+    assert Index([Field([])], half_saturation=1).scores(question_terms("cart")).tolist() == []
+    assert index("", "").scores(question_terms("cart")).tolist() == [0, 0]
 
 
 def test_the_best_are_those_above_nothing_in_order():
-    assert best(np.array([0, 3, 1, 2, 0], np.float32), 2) == [1, 3]
-    assert best(np.array([0, 3, 0], np.float32), 5) == [1]
+    assert top_scores(np.array([0, 3, 1, 2, 0], np.float32), 2) == [1, 3]
+    assert top_scores(np.array([0, 3, 0], np.float32), 5) == [1]

@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.code.graph.nodes import Symbol
-from recollect.code.relevant.mentions import Names
+from recollect.code.nodes import Symbol
+from recollect.code.relevant.mentions import MentionIndex
 
 PATHS = (
     "shop/cart.py",
@@ -17,7 +17,7 @@ def symbol(path, name):
     return Symbol(f"{path}::{name}", name.rpartition(".")[2], "function", path, 1, 2)
 
 
-NAMES = Names(
+NAMES = MentionIndex(
     PATHS,
     [
         (

@@ -1,5 +1,6 @@
-from recollect.code.graph.nodes import Symbol
-from recollect.code.relevant.passages import LONGEST, passages
+from recollect.code.nodes import Symbol
+from recollect.code.relevant.passages import split_passages
+from recollect.code.relevant.weights import LONGEST_PASSAGE
 
 TEXT = """import os
 
@@ -28,7 +29,7 @@ OUTLINE = (
 def test_a_file_falls_into_its_functions_classes_and_the_rest():
     found = [
         (each.first, each.last, each.symbol.id if each.symbol else None)
-        for each in passages("a.py", TEXT, OUTLINE)
+        for each in split_passages("a.py", TEXT, OUTLINE)
     ]
 
     assert found == [
@@ -44,14 +45,14 @@ def test_a_long_function_is_cut():
     text = "def long():\n" + "    step()\n" * 100
     outline = (Symbol("a.py::long", "long", "function", "a.py", 1, 101),)
 
-    found = list(passages("a.py", text, outline))
+    found = list(split_passages("a.py", text, outline))
 
     assert [(each.first, each.last) for each in found] == [(1, 40), (41, 80), (81, 101)]
-    assert all(len(each.text.splitlines()) <= LONGEST for each in found)
+    assert all(len(each.text.splitlines()) <= LONGEST_PASSAGE for each in found)
 
 
 def test_an_outline_that_reaches_beyond_the_file_does_no_harm():
     outline = (Symbol("a.py::gone", "gone", "function", "a.py", 5, 50),)
 
-    assert [each.symbol for each in passages("a.py", "one\ntwo\n", outline)] == [None]
-    assert list(passages("a.py", "", outline)) == []
+    assert [each.symbol for each in split_passages("a.py", "one\ntwo\n", outline)] == [None]
+    assert list(split_passages("a.py", "", outline)) == []

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from recollect.code.relevant.postings import terms_of
-from recollect.code.relevant.terms import POSTING, asked
+from recollect.code.relevant.question import POSTING, question_terms
+from recollect.code.terms import terms_of
 
 
 def terms(text):
@@ -42,11 +42,13 @@ def test_no_text_can_be_read_from_the_terms():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "¿?", "<!-- a form -->", "https://example.com/cart"])
 def test_a_question_that_says_nothing_asks_for_nothing(text):
-    assert asked(text) == {}
+    assert question_terms(text) == {}
 
 
 def test_the_first_line_of_a_question_weighs_most_per_word():
-    weights = asked("Discount is lost\n" + "When the cart is emptied the receipt still says it. " * 5)
+    weights = question_terms(
+        "Discount is lost\n" + "When the cart is emptied the receipt still says it. " * 5
+    )
 
     (lost,) = terms("lost")
     (receipt,) = terms("receipt")

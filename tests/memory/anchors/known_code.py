@@ -1,6 +1,6 @@
 """Knows every symbol below a folder, as a code graph does."""
 
-from recollect.code.graph.nodes import Symbol
+from recollect.code.nodes import Symbol
 from recollect.memory.anchors.tie import marked_file
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from test_render import ATTACKS, NOW, TEXTS, hidden, hits, memory
 
 import recollect.model as m
+from recollect.code.modules.module_map import ModuleCard
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
-from recollect.memory.briefing.briefing import Material, ModuleCard, compose
+from recollect.memory.briefing.briefing import Material, compose
 from recollect.memory.briefing.budget import SHARES, allocate, map_share
 from recollect.memory.briefing.render import HOSTS
 from recollect.text import tokens

@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from recollect.memory.seeds.history import history
+from recollect.memory.seeds.history import history_seeds
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def repository(tmp_path):
 
 
 def told(repository):
-    return [(seed.kind, seed.content, seed.file_paths) for seed in history(repository.root)]
+    return [(seed.kind, seed.content, seed.file_paths) for seed in history_seeds(repository.root)]
 
 
 def test_files_that_change_together_are_told(repository):
@@ -114,5 +114,5 @@ def test_a_fix_that_names_its_cause_is_told(repository):
 
 
 def test_there_is_no_history_without_git_or_commits(tmp_path, repository):
-    assert list(history(tmp_path)) == []
+    assert list(history_seeds(tmp_path)) == []
     assert told(repository) == []

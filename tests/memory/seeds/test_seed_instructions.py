@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.memory.seeds.instructions import instructions
+from recollect.memory.seeds.instructions import instruction_seeds
 from recollect.text import block
 
 AGENTS = """# Guide
@@ -37,7 +37,7 @@ Always use the factory for orders. It is quick. Why is it quick?
 def said(root, name="AGENTS.md", text=AGENTS):
     (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / name).write_text(text)
-    return [(seed.kind, seed.content, seed.source) for seed in instructions(root)]
+    return [(seed.kind, seed.content, seed.source) for seed in instruction_seeds(root)]
 
 
 def test_bullets_and_orders_are_statements_with_their_kind_and_place(tmp_path):
@@ -95,7 +95,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path):
     (tmp_path / "secret.md").write_text("- Use the master password always\n")
     (tmp_path / "shop" / "CLAUDE.md").symlink_to("../secret.md")
 
-    assert list(instructions(tmp_path / "shop")) == []
+    assert list(instruction_seeds(tmp_path / "shop")) == []
 
 
 def test_instructions_for_a_folder_say_which_one(tmp_path):
@@ -104,7 +104,7 @@ def test_instructions_for_a_folder_say_which_one(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "CLAUDE.md").write_text("- Never import from the server here.\n")
 
-    found = list(instructions(tmp_path))
+    found = list(instruction_seeds(tmp_path))
 
     assert [(seed.content, seed.kind, seed.source) for seed in found] == [
         ("Run `make test` before every commit.", "convention", "AGENTS.md:1"),

@@ -1,9 +1,9 @@
 import pytest
 
-from recollect.code.modules.map import Tools
-from recollect.memory.seeds.manifests import commands, manifests
-from recollect.memory.seeds.pipelines import pipelines
-from recollect.memory.seeds.readme import readme
+from recollect.code.modules.module_map import ProjectTools
+from recollect.memory.seeds.manifests import command_seeds, manifest_seeds
+from recollect.memory.seeds.pipelines import pipeline_seeds
+from recollect.memory.seeds.readme import readme_seeds
 
 
 def write(root, files):
@@ -90,7 +90,7 @@ def write(root, files):
 def test_manifests_tell_versions_and_frameworks(tmp_path, files, expected):
     write(tmp_path, files)
 
-    assert [seed.content for seed in manifests(tmp_path)] == expected
+    assert [seed.content for seed in manifest_seeds(tmp_path)] == expected
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "package.json", "Cargo.toml", "composer.json", "go.mod"])
@@ -98,16 +98,16 @@ def test_manifests_tell_versions_and_frameworks(tmp_path, files, expected):
 def test_a_broken_manifest_says_nothing(tmp_path, name, text):
     write(tmp_path, {name: text})
 
-    assert list(manifests(tmp_path)) == []
+    assert list(manifest_seeds(tmp_path)) == []
 
 
 def test_the_commands_of_the_whole_project_are_conventions():
     tools = (
-        Tools("", "make", {"test": "make test", "run": "make run"}),
-        Tools("web", "npm", {"test": "npm test"}),
+        ProjectTools("", "make", {"test": "make test", "run": "make run"}),
+        ProjectTools("web", "npm", {"test": "npm test"}),
     )
 
-    assert [seed.content for seed in commands(tools)] == ["`make test` runs the tests."]
+    assert [seed.content for seed in command_seeds(tools)] == ["`make test` runs the tests."]
 
 
 def test_ci_tells_versions_and_services(tmp_path):
@@ -132,7 +132,7 @@ jobs:
 """
     write(tmp_path, {".github/workflows/test.yml": workflow})
 
-    assert [(seed.content, seed.source) for seed in pipelines(tmp_path)] == [
+    assert [(seed.content, seed.source) for seed in pipeline_seeds(tmp_path)] == [
         ("CI tests with Python 3.11 and 3.12.", ".github/workflows/test.yml:6"),
         ("CI tests with Node.js 20 and 22.", ".github/workflows/test.yml:7"),
         ("CI starts postgres and redis for the tests.", ".github/workflows/test.yml:10"),
@@ -173,7 +173,7 @@ def test_a_readme_tells_what_it_is_and_how_it_is_worked_on(tmp_path):
         },
     )
 
-    assert [(seed.content, seed.source) for seed in readme(tmp_path)] == [
+    assert [(seed.content, seed.source) for seed in readme_seeds(tmp_path)] == [
         ("Shop is a till for small stores that works without a network.", "README.md:5"),
         ("For development it is set up with `pip install -e .[dev]`.", "README.md:11"),
         ("The tests are run with `make test`.", "README.md:18"),

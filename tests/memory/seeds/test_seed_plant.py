@@ -2,7 +2,7 @@ import pytest
 
 import recollect.model as m
 from recollect.memory.seeds.find import MOST_SEEDS, find_seeds
-from recollect.memory.seeds.plant import plant
+from recollect.memory.seeds.offer import offer_seeds
 
 RULES = "- Use tabs for indentation\n- Never push to main on a Friday\n- Put handlers into `src/api`\n"
 
@@ -13,7 +13,9 @@ def seed(engine, folder, clock):
 
     def seed():
         found = find_seeds(folder)
-        return plant(engine.store, engine.remember, found, engine.settings.user, engine.project.id, clock())
+        return offer_seeds(
+            engine.store, engine.remember, found, engine.settings.user, engine.project.id, clock()
+        )
 
     return seed
 
@@ -141,7 +143,9 @@ def test_what_was_planted_before_an_interrupt_is_asked_about_the_next_time(engin
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        plant(engine.store, interrupted, find_seeds(folder), engine.settings.user, engine.project.id, clock())
+        offer_seeds(
+            engine.store, interrupted, find_seeds(folder), engine.settings.user, engine.project.id, clock()
+        )
 
     again = seed()
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from recollect.memory.seeds.styles import styles
+from recollect.memory.seeds.styles import style_seeds
 
 
 def found(root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    return {seed.content: seed for seed in styles(root)}
+    return {seed.content: seed for seed in style_seeds(root)}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import pytest
 
-from recollect.code.modules.map import Confidence, Kind, Module, ModuleMap, as_document
+from recollect.code.modules.module_map import Confidence, Module, ModuleMap, as_document
+from recollect.code.paths import FileRole
 from recollect.engine import Engine
 from recollect.work.transcripts.event import Event
 
@@ -108,7 +109,7 @@ def test_the_share_of_the_map_that_is_known_is_told(engine, clock):
     modules = (
         Module("a", "a"),
         Module("b", "b", confidence=Confidence.MAPPED),
-        Module("docs", "docs", Kind.DOCS),
+        Module("docs", "docs", FileRole.DOCS),
     )
     before = engine.stats()["measures"]["map_coverage"]
 

@@ -13,17 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from recollect.code.facts import FileFacts
+from recollect.code.files import UNREADABLE, FileListing, is_unchanged, list_files, settled_mtime
 from recollect.code.git_history import History
+from recollect.code.graph.database import (
+    ConcurrentUpdate,
+    DamagedDatabase,
+    FileRecord,
+    GraphDatabase,
+    ParseKey,
+    WriteFailed,
+)
+from recollect.code.graph.file_node import FileNode
 from recollect.code.graph.graph import CodeGraph
-from recollect.code.graph.leaf import Leaf, Packed, Parse, packed, packed_edges, unpacked, unpacked_facts
-from recollect.code.graph.readers import DEADLY, Wanted, blob_of, read_all
-from recollect.code.graph.resolve.protocol import Votes
-from recollect.code.graph.resolve.tables import FAMILY_OF, resolver_for
-from recollect.code.graph.resolvers import configuration, resolve_all
-from recollect.code.graph.ripple import Family, Files
-from recollect.code.graph.shelf import Damaged, Key, Overtaken, Record, Shelf, Unwritten
-from recollect.code.parse.languages import language_of
-from recollect.code.walk import UNREADABLE, Walk, settled, untouched, walk
+from recollect.code.graph.invalidation import FamilyFiles, LazyFacts
+from recollect.code.graph.parsing import DEADLY, FileToParse, blob_hash, parse_files
+from recollect.code.graph.resolving import config_reader, resolve_files
+from recollect.code.languages.resolver import MajorityTypes, resolver_for
+from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
+from recollect.code.packing import PackedFacts, ParsedFile, pack, pack_edges, unpack, unpack_facts
 
 logger = logging.getLogger(__name__)
 
@@ -40,11 +47,6 @@ _HISTORY = "history 2"
 _DIGEST = "digest"
 _VOTES = "votes"
 _STALE = 300  # files that changed since a digest was made: from here on, it is made anew
-# Files that decide where imports lead.
-_CONFIGURATION = frozenset(
-    {"tsconfig.json", "jsconfig.json", "package.json", "composer.json", "Cargo.toml", "go.mod"}
-)
-
 _NO_LANGUAGE = (
     "none"  # of such a file, where there is no grammar for it: what it says is not kept, but that it changed
 )
@@ -73,8 +75,8 @@ class Builder:
 
     def __init__(self, root: Path, shelf_path: Path, key: str | None) -> None:
         self._root = root
-        self._shelf = Shelf(shelf_path, key)
-        self._walk = Walk()
+        self._shelf = GraphDatabase(shelf_path, key)
+        self._walk = FileListing()
         self._history: History | None = None
         self._languages: dict[str, str] = {}  # of the files that were found and are code
         self._load()
@@ -94,9 +96,9 @@ class Builder:
                 return replace(done, seconds=time.perf_counter() - began)
             except _Stopped:
                 break
-            except Overtaken:
+            except ConcurrentUpdate:
                 self._load()
-            except (Damaged, zlib.error) as error:
+            except (DamagedDatabase, zlib.error) as error:
                 logger.warning("the code graph cannot be read and is made anew: %s", error)
                 self._shelf.start_again()
                 self._load()
@@ -105,7 +107,7 @@ class Builder:
     def known_history(self) -> History | None:
         """What git remembered of the project when it was last read; None = it has not been."""
         if self._history is None:
-            with contextlib.suppress(Damaged, zlib.error):
+            with contextlib.suppress(DamagedDatabase, zlib.error):
                 note = self._shelf.note(_HISTORY)
                 self._history = History.unpacked(note) if note else None
         return self._history
@@ -119,20 +121,22 @@ class Builder:
         """What is on the shelf, without a look at the files."""
         try:
             records, parses = self._shelf.load()
-        except Damaged:
+        except DamagedDatabase:
             self._shelf.start_again()
             records, parses = {}, {}
-        self._records: dict[str, Record] = {}
-        self._unwritten: dict[str, Record | None] = {}  # what the shelf has yet to hear of; None = it is gone
+        self._records: dict[str, FileRecord] = {}
+        self._unwritten: dict[
+            str, FileRecord | None
+        ] = {}  # what the shelf has yet to hear of; None = it is gone
         self._unwritten_notes: dict[str, bytes] = {}
-        self._known: dict[str, Family] = {}
+        self._known: dict[str, FamilyFiles] = {}
         leaves = {}
         for path, record in records.items():
             if record.left_out is None:
                 parse = parses.get(record.key)
                 if parse is None:
                     continue  # it is read again
-                leaves[path] = Leaf(path, record.language, record.blob, *parse, record.edges)
+                leaves[path] = FileNode(path, record.language, record.blob, *parse, record.edges)
             self._records[path] = record
         self.graph = CodeGraph(leaves)
 
@@ -162,8 +166,8 @@ class Builder:
 
     def _look(self, left_out: Counter[str]) -> tuple[set[str], dict[str, tuple[int, int]]]:
         """The files that are there, and size and time of those that are not as they were."""
-        if not untouched(self._root, self._walk):
-            self._walk = walk(self._root)
+        if not is_unchanged(self._root, self._walk):
+            self._walk = list_files(self._root)
             named = ((path, self._language(path)) for path in self._walk.files)
             self._languages = {path: language for path, language in named if language}
         left_out.update(self._walk.left_out)
@@ -191,7 +195,7 @@ class Builder:
     def _language(self, path: str) -> str | None:
         language = language_of(path)
         name = path.rsplit("/", 1)[-1]
-        if not language and name in _CONFIGURATION:
+        if not language and name in CONFIG_FILES:
             return _NO_LANGUAGE
         if language or "." in name:
             return language
@@ -207,28 +211,28 @@ class Builder:
         here: set[str],
         left_out: Counter[str],
         watched: "_Watched",
-    ) -> tuple[dict[str, Record], dict[str, Record]]:
+    ) -> tuple[dict[str, FileRecord], dict[str, FileRecord]]:
         """Records of those whose content is new, and of those where only the time is.
 
         What cannot be the same as anything else has no blob yet: it is found when it is parsed.
         """
-        fresh: dict[str, Record] = {}
-        touched: dict[str, Record] = {}
+        fresh: dict[str, FileRecord] = {}
+        touched: dict[str, FileRecord] = {}
         first = not self._records and not self._shelf.has_parses()
         sizes = Counter(size for size, _ in differing.values())
         for path, (size, mtime_ns) in differing.items():
             watched.check()
             looked = time.time_ns()
             if first and sizes[size] == 1 and self._languages[path] != _NO_LANGUAGE:
-                fresh[path] = Record(b"", self._languages[path], size, settled(mtime_ns, looked))
+                fresh[path] = FileRecord(b"", self._languages[path], size, settled_mtime(mtime_ns, looked))
                 continue
             try:
-                blob = blob_of((self._root / path).read_bytes())
+                blob = blob_hash((self._root / path).read_bytes())
             except OSError as error:
                 left_out[UNREADABLE] += not isinstance(error, FileNotFoundError)
                 here.discard(path)
                 continue
-            record = Record(blob, self._languages[path], size, settled(mtime_ns, looked))
+            record = FileRecord(blob, self._languages[path], size, settled_mtime(mtime_ns, looked))
             known = self._records.get(path)
             if known is not None and known.key == record.key:
                 touched[path] = known._replace(size=record.size, mtime_ns=record.mtime_ns)
@@ -239,21 +243,21 @@ class Builder:
     # what it says
 
     def _parse(
-        self, fresh: dict[str, Record], here: set[str], left_out: Counter[str], watched: "_Watched"
-    ) -> tuple[dict[Key, Parse], int]:
+        self, fresh: dict[str, FileRecord], here: set[str], left_out: Counter[str], watched: "_Watched"
+    ) -> tuple[dict[ParseKey, ParsedFile], int]:
         """What all of `fresh` say, and how many had to be parsed for that. Takes out of it what cannot be read."""
         parses = dict(self._shelf.parses({record.key for record in fresh.values()}))
-        alike: dict[Key | str, list[str]] = {}
+        alike: dict[ParseKey | str, list[str]] = {}
         for path, record in fresh.items():
             if record.language == _NO_LANGUAGE:
                 fresh[path] = record._replace(left_out=NOT_CODE)
             elif record.key not in parses:
                 alike.setdefault(record.key if record.blob else path, []).append(path)
         same = {paths[0]: paths for paths in alike.values()}
-        wanted = [Wanted(path, fresh[path].language, fresh[path].size) for path in same]
+        wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in same]
         watched.expect(len(wanted) + len(fresh))
-        unkept: dict[Key, Parse] = {}
-        for each, found in read_all(self._root, wanted, watched.stop):
+        unkept: dict[ParseKey, ParsedFile] = {}
+        for each, found in parse_files(self._root, wanted, watched.stop):
             watched.advance()
             deadly = found.left_out in DEADLY
             blob = fresh[each.path].blob or (self._blob(each.path) if deadly else found.blob)
@@ -277,7 +281,7 @@ class Builder:
 
     def _blob(self, path: str) -> bytes:
         try:
-            return blob_of((self._root / path).read_bytes())
+            return blob_hash((self._root / path).read_bytes())
         except OSError:
             return b""
 
@@ -285,20 +289,20 @@ class Builder:
 
     def _resolve(
         self,
-        fresh: Mapping[str, Record],
+        fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        parses: Mapping[Key, Parse],
+        parses: Mapping[ParseKey, ParsedFile],
         watched: "_Watched",
     ) -> tuple[dict[str, bytes], dict[str, bytes]]:
         """The edges, packed, of all files whose edges may have changed, and notes that are true from then on."""
-        new: dict[str, dict[str, Packed | None]] = {}
+        new: dict[str, dict[str, PackedFacts | None]] = {}
         for path in [*gone, *fresh]:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
                 family = FAMILY_OF.get(record.language) if record and record.left_out is None else None
                 if record and family:
                     says = (record.language, *parses[record.key][:3]) if is_new else None
                     new.setdefault(family, {})[path] = says
-        if any(path.rsplit("/", 1)[-1] in _CONFIGURATION for path in [*gone, *fresh]):
+        if any(path.rsplit("/", 1)[-1] in CONFIG_FILES for path in [*gone, *fresh]):
             self._known.clear()
             for family in set(map(FAMILY_OF.get, self._languages.values())):
                 if family:
@@ -314,8 +318,8 @@ class Builder:
     def _edges(
         self,
         family: str,
-        changed: Mapping[str, Packed | None],
-        fresh: Mapping[str, Record],
+        changed: Mapping[str, PackedFacts | None],
+        fresh: Mapping[str, FileRecord],
         notes: dict[str, bytes],
         watched: "_Watched",
     ) -> Iterator[tuple[str, bytes]]:
@@ -332,23 +336,23 @@ class Builder:
             files |= {path: says for path, says in changed.items() if says}
             watched.expect(len(files) - len(changed))
 
-            def keep(digest: bytes, votes: Votes) -> None:
+            def keep(digest: bytes, votes: MajorityTypes) -> None:
                 if digest:
-                    notes[f"{_DIGEST} {family}"] = packed((_keys(before, changed, fresh), digest))
-                notes[f"{_VOTES} {family}"] = packed(votes)
+                    notes[f"{_DIGEST} {family}"] = pack((_keys(before, changed, fresh), digest))
+                notes[f"{_VOTES} {family}"] = pack(votes)
 
-            yield from resolve_all(family, files, self._root, watched.stop, keep)
+            yield from resolve_files(family, files, self._root, watched.stop, keep)
             watched.check()
             return
         resolver = self._known[family].resolver
         watched.expect(len(touched) - len(changed))
         for path in sorted(touched):
             watched.check()
-            yield path, packed_edges(resolver.edges(path))
-        notes[f"{_VOTES} {family}"] = packed(resolver.votes)
+            yield path, pack_edges(resolver.edges(path))
+        notes[f"{_VOTES} {family}"] = pack(resolver.majority_types)
 
     def _touched(
-        self, family: str, changed: Mapping[str, Packed | None], before: Mapping[str, Record]
+        self, family: str, changed: Mapping[str, PackedFacts | None], before: Mapping[str, FileRecord]
     ) -> set[str] | None:
         """The files whose edges may be different now; None = so many that all may as well be resolved."""
         if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
@@ -357,12 +361,12 @@ class Builder:
             self._known[family] = self._family(family, before)
         touched: set[str] = set()
         for path, says in changed.items():
-            touched |= self._known[family].take(path, unpacked_facts(*says) if says else None)
+            touched |= self._known[family].take(path, unpack_facts(*says) if says else None)
             if len(touched) > max(_FEW, _MOST * len(before)):
                 return None
         return touched - {path for path, says in changed.items() if says is None}
 
-    def _packed(self, records: Mapping[str, Record]) -> dict[str, Packed]:
+    def _packed(self, records: Mapping[str, FileRecord]) -> dict[str, PackedFacts]:
         """All that the files said when they were recorded."""
         parses = dict(self._shelf.parses({record.key for record in records.values()}))
         return {
@@ -371,27 +375,27 @@ class Builder:
             if record.key in parses
         }
 
-    def _family(self, name: str, records: Mapping[str, Record]) -> Family:
+    def _family(self, name: str, records: Mapping[str, FileRecord]) -> FamilyFiles:
         """With the files as they were recorded."""
         keys = {path: record.key for path, record in records.items()}
-        files = Files(records, self._said)
+        files = LazyFacts(records, self._said)
         known, digest = self._noted(_DIGEST, name, ({}, b""))
         stale = {path for path in known.keys() | keys.keys() if known.get(path) != keys.get(path)}
         if len(stale) > _STALE:
             digest = b""
-        resolver = resolver_for(name, files, configuration(self._root), digest, stale)
-        votes: Votes = self._noted(_VOTES, name, {})
-        resolver.votes = {name: one for name, one in votes.items() if not one or one[0] in keys}
+        resolver = resolver_for(name, files, config_reader(self._root), digest, stale)
+        votes: MajorityTypes = self._noted(_VOTES, name, {})
+        resolver.majority_types = {name: one for name, one in votes.items() if not one or one[0] in keys}
         if not digest and (digest := resolver.digest()):
-            self._attempt(self._shelf.put_note, f"{_DIGEST} {name}", packed((keys, digest)))
-        return Family(resolver, files, self._terms, self._mentioning)
+            self._attempt(self._shelf.put_note, f"{_DIGEST} {name}", pack((keys, digest)))
+        return FamilyFiles(resolver, files, self._terms, self._mentioning)
 
     def _said(self, path: str) -> FileFacts:
         """What a file said when it was recorded."""
         record = self._records[path]
         for _, parse in self._shelf.parses([record.key]):
-            return unpacked_facts(record.language, *parse[:3])
-        raise Overtaken  # who no longer needs it has thrown it away
+            return unpack_facts(record.language, *parse[:3])
+        raise ConcurrentUpdate  # who no longer needs it has thrown it away
 
     def _terms(self, path: str) -> bytes | None:
         leaf = self.graph.leaves.get(path)
@@ -405,13 +409,13 @@ class Builder:
         """What an earlier resolver found out; `nothing` if that was not kept."""
         name = f"{what} {family}"
         note = self._unwritten_notes.get(name) or self._shelf.note(name)
-        return unpacked(note) if note else nothing
+        return unpack(note) if note else nothing
 
     def _put(
         self,
-        fresh: Mapping[str, Record],
+        fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        parses: Mapping[Key, Parse],
+        parses: Mapping[ParseKey, ParsedFile],
         edges: Mapping[str, bytes],
         notes: Mapping[str, bytes],
     ) -> None:
@@ -423,7 +427,7 @@ class Builder:
                 leaves.pop(path, None)
             else:
                 parse = parses[record.key]
-                leaves[path] = Leaf(
+                leaves[path] = FileNode(
                     path, record.language, record.blob, parse.outline, parse.terms, record.edges
                 )
         for path, found in edges.items():
@@ -448,13 +452,15 @@ class Builder:
         """What cannot be written now is found again, or written, next time."""
         try:
             write(*what)
-        except Unwritten as error:
+        except WriteFailed as error:
             logger.warning("the code graph could not be kept: %s", error)
 
 
 def _keys(
-    before: Mapping[str, Record], changed: Mapping[str, Packed | None], fresh: Mapping[str, Record]
-) -> dict[str, Key]:
+    before: Mapping[str, FileRecord],
+    changed: Mapping[str, PackedFacts | None],
+    fresh: Mapping[str, FileRecord],
+) -> dict[str, ParseKey]:
     """Of the files of a family, as they are after a change."""
     records = {**before, **fresh}
     return {path: records[path].key for path in before.keys() | changed.keys() if changed.get(path, True)}

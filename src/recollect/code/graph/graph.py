@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from recollect.code.graph.impact import Reached, reached
-from recollect.code.graph.leaf import Leaf, last_name
-from recollect.code.graph.nodes import CALLS, CONTAINS, IMPORTS, OUTSIDE, POSSIBLE, Edge, Symbol
+from recollect.code.graph.file_node import FileNode, last_name
+from recollect.code.graph.impact import ImpactHit, find_impact
+from recollect.code.nodes import CALLS, CONTAINS, IMPORTS, OUTSIDE, POSSIBLE, CodeEdge, Symbol
 from recollect.errors import UnknownName
 
 Links = Mapping[str, Mapping[str, float]]
@@ -16,7 +16,7 @@ Links = Mapping[str, Mapping[str, float]]
 class CodeGraph:
     """Of one moment: it never changes, and any thread may ask. What a question needs is unfolded when it is first asked."""
 
-    def __init__(self, leaves: Mapping[str, Leaf]) -> None:
+    def __init__(self, leaves: Mapping[str, FileNode]) -> None:
         self.leaves = leaves
 
     # files
@@ -35,10 +35,10 @@ class CodeGraph:
         """What is defined in the file, in its order."""
         return self.leaves[path].symbols
 
-    def contents(self, path: str) -> tuple[Edge, ...]:
+    def contents(self, path: str) -> tuple[CodeEdge, ...]:
         """What the file and its classes contain."""
         return tuple(
-            Edge(outer(symbol.id), CONTAINS, symbol.id, "written", symbol.line)
+            CodeEdge(container_of(symbol.id), CONTAINS, symbol.id, "written", symbol.line)
             for symbol in self.outline(path)
         )
 
@@ -110,9 +110,9 @@ class CodeGraph:
         return next(name for name in map(last_name, leaf.definitions) if name.lower() == small)
 
     @cached_property
-    def _named(self) -> dict[str, list[Leaf]]:
+    def _named(self) -> dict[str, list[FileNode]]:
         """By name in small letters, the files that define it."""
-        named: dict[str, list[Leaf]] = {}
+        named: dict[str, list[FileNode]] = {}
         for leaf in self.leaves.values():
             for name in dict.fromkeys(last_name(each).lower() for each in leaf.definitions):
                 named.setdefault(name, []).append(leaf)
@@ -120,30 +120,30 @@ class CodeGraph:
 
     # edges
 
-    def edges_to(self, target: str, possible: bool = False) -> tuple[Edge, ...]:
+    def edges_to(self, target: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """All that lead to a symbol, a path, or something outside."""
         return _sure(self._incoming.get(target, ()), possible)
 
     @cached_property
-    def _incoming(self) -> dict[str, list[Edge]]:
-        incoming: dict[str, list[Edge]] = {}
+    def _incoming(self) -> dict[str, list[CodeEdge]]:
+        incoming: dict[str, list[CodeEdge]] = {}
         for leaf in self.leaves.values():
             for edge in leaf.edges:
                 incoming.setdefault(edge.target, []).append(edge)
         return incoming
 
-    def callers(self, id: str, possible: bool = False) -> tuple[Edge, ...]:
+    def callers(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """The calls of it; of a class, those that make one."""
         return tuple(edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
 
-    def callees(self, id: str, possible: bool = False) -> tuple[Edge, ...]:
+    def callees(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """What is called in it, or in what it contains."""
         leaf = self.leaves.get(path_of(id))
         edges = leaf.edges if leaf else ()
         inside = (edge for edge in edges if edge.kind == CALLS and _within(edge.source, id))
         return _sure(inside, possible)
 
-    def dependencies(self, path: str, possible: bool = False) -> tuple[Edge, ...]:
+    def dependencies(self, path: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """An edge for each file or thing outside that this file needs: its import, or else the surest use."""
         return _one_each(
             (_target_of(edge), edge)
@@ -151,16 +151,16 @@ class CodeGraph:
             if path_of(edge.target) != path
         )
 
-    def dependents(self, path: str, possible: bool = False) -> tuple[Edge, ...]:
+    def dependents(self, path: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """An edge for each file that needs this one."""
         targets = [path, *(symbol.id for symbol in self.outline(path))]
         edges = (edge for target in targets for edge in self.edges_to(target, possible))
         return _one_each((path_of(edge.source), edge) for edge in edges if path_of(edge.source) != path)
 
-    def impact(self, path: str, possible: bool = False) -> tuple[Reached, ...]:
+    def impact(self, path: str, possible: bool = False) -> tuple[ImpactHit, ...]:
         """What may break when the file changes: symbols and files of others, the likeliest first."""
         changed = [path, *(symbol.id for symbol in self.outline(path))]
-        return reached(changed, lambda id: self.edges_to(id, possible))
+        return find_impact(changed, lambda id: self.edges_to(id, possible))
 
     def file_links(self) -> Links:
         """How much each file has to do with those it needs: the confidence of all edges that lead there, added up."""
@@ -175,7 +175,7 @@ def path_of(id: str) -> str:
     return id.split("::", 1)[0]
 
 
-def outer(id: str) -> str:
+def container_of(id: str) -> str:
     """What a symbol stands in: another symbol, or its file."""
     path, _, name = id.partition("::")
     inside, dot, _ = name.rpartition(".")
@@ -200,19 +200,19 @@ def _ends(id: str, name: str) -> bool:
     return id == name or id.endswith(f".{name}")
 
 
-def _sure(edges: Iterable[Edge], possible: bool) -> tuple[Edge, ...]:
+def _sure(edges: Iterable[CodeEdge], possible: bool) -> tuple[CodeEdge, ...]:
     return tuple(edge for edge in edges if possible or edge.confidence >= POSSIBLE)
 
 
-def _target_of(edge: Edge) -> str:
+def _target_of(edge: CodeEdge) -> str:
     """The file at the other end, or the package if it is none of ours."""
     if edge.target.startswith(OUTSIDE):
         return re.split(r"(?<=[^./])[./:]", edge.target.removeprefix(OUTSIDE), maxsplit=1)[0]
     return path_of(edge.target)
 
 
-def _one_each(edges: Iterable[tuple[str, Edge]]) -> tuple[Edge, ...]:
-    best: dict[str, Edge] = {}
+def _one_each(edges: Iterable[tuple[str, CodeEdge]]) -> tuple[CodeEdge, ...]:
+    best: dict[str, CodeEdge] = {}
     for key, edge in edges:
         known = best.get(key)
         if known is None or _rank(edge) > _rank(known):
@@ -220,5 +220,5 @@ def _one_each(edges: Iterable[tuple[str, Edge]]) -> tuple[Edge, ...]:
     return tuple(best[key] for key in sorted(best))
 
 
-def _rank(edge: Edge) -> tuple[bool, float]:
+def _rank(edge: CodeEdge) -> tuple[bool, float]:
     return edge.kind == IMPORTS, edge.confidence

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from recollect.code.modules.ground import Ground, join
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 # Which command fills which slot, by ecosystem; the first slot that fits is it. "" is of any.
 _NODE = r"(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?"
@@ -91,7 +92,7 @@ _ASIDE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CiCommand:
     """A command line that the project gives."""
 
     slot: str
@@ -112,9 +113,9 @@ def slot_of(line: str) -> tuple[str, str, str] | None:
     return None
 
 
-def run_in_ci(ground: Ground) -> list[Given]:
+def ci_commands(ground: ScanInput) -> list[CiCommand]:
     """What CI runs, as anyone could run it, the most telling workflows first and the plainest lines of each first."""
-    found: list[tuple[bool, Given]] = []
+    found: list[tuple[bool, CiCommand]] = []
     for path in ci_files(ground):
         text = ground.text(path)
         variables = _variables(text)
@@ -122,7 +123,7 @@ def run_in_ci(ground: Ground) -> list[Given]:
             plain = _plain(line, variables)
             if known := slot_of(plain):
                 ecosystem, slot, tool = known
-                found.append((_is_minor(path), Given(slot, ecosystem, plain, tool, folder)))
+                found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder)))
     found.sort(key=lambda each: (each[0], len(each[1].line)))
     return [given for _, given in found]
 
@@ -135,7 +136,7 @@ _BESIDE = re.compile(r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|win
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
 
 
-def ci_files(ground: Ground) -> list[str]:
+def ci_files(ground: ScanInput) -> list[str]:
     """Those of workflows that check changes; not of releases and the like."""
     return sorted(
         path for path in ground.sizes if _CI.fullmatch(path) and not _BESIDE.search(path.rsplit("/", 1)[-1])
@@ -252,23 +253,23 @@ TASKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProjectTask:
     line: str  # what calls it
     body: str  # what it runs
 
 
-def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, Task]:
+def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, ProjectTask]:
     """`tasks` are bodies by name; `call` is what stands before the name."""
     found = {}
     for slot, names in TASKS.items():
         for name in names:
             if name in tasks:
-                found[slot] = Task(f"{call}{name}", tasks[name])
+                found[slot] = ProjectTask(f"{call}{name}", tasks[name])
                 break
     return found
 
 
-def task_files(ground: Ground, folder: str) -> dict[str, Task]:
+def task_files(ground: ScanInput, folder: str) -> dict[str, ProjectTask]:
     """The tasks of a Makefile, a justfile or a Taskfile in `folder`, by slot."""
     for names, call, read in _TASK_FILES:
         for name in names:
@@ -280,7 +281,7 @@ def task_files(ground: Ground, folder: str) -> dict[str, Task]:
     return {}
 
 
-def _below(ground: Ground, folder: str, name: str, text: str) -> list[str]:
+def _below(ground: ScanInput, folder: str, name: str, text: str) -> list[str]:
     """Files of that name in folders that `text` speaks of."""
     named = dict.fromkeys(re.findall(r"[\w-]+", text))
     return [path for each in named if (path := join(folder, f"{each}/{name}")) in ground.sizes]

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.code.modules.ground import Links, folder_of
+from recollect.code.modules.scan_input import Links
+from recollect.code.paths import folder_of
 
 PER_ROOT = 2.2  # groups for each square root of the number of files: 11 for 25, 22 for 100
 FEWEST, MOST = 3, 40
@@ -32,7 +33,7 @@ class Group:
     base: str  # the folder all but a little of it stands in
 
 
-def grouped(
+def group_files(
     sizes: Mapping[str, int], parts: Mapping[str, Sequence[str]], links: Links, package: str = ""
 ) -> list[Group]:
     """`parts` are the files of each package by its folder: no group goes across them. `package` is what the main one is called."""
@@ -42,7 +43,7 @@ def grouped(
     average = sum(weight.values()) / max(1, wanted)
     main = max(groups, key=lambda group: sum(weight[path] for path in group.files), default=None)
     alone = main and sum(weight[path] for path in main.files) > MAIN * sum(weight.values())
-    cut = _Cut(weight, average, links, _totals(links), main.base if main and alone else None, package)
+    cut = _Splitter(weight, average, links, _totals(links), main.base if main and alone else None, package)
     done: list[Group] = []
     while groups and len(groups) + len(done) < max(wanted, len(parts)):
         heaviest = max(groups, key=lambda group: sum(weight[path] for path in group.files))
@@ -64,7 +65,7 @@ def _totals(links: Links) -> dict[str, float]:
     return found
 
 
-def looked_through(files: Iterable[str], weight: Mapping[str, float]) -> str:
+def main_folder(files: Iterable[str], weight: Mapping[str, float]) -> str:
     """The folder that nearly all of it stands in."""
     files = list(files)
     total = sum(weight[path] for path in files)
@@ -83,11 +84,11 @@ def looked_through(files: Iterable[str], weight: Mapping[str, float]) -> str:
 
 def _group(key: str, files: Iterable[str], weight: Mapping[str, float]) -> Group:
     ordered = tuple(sorted(files, key=lambda path: (-weight[path], path)))
-    return Group(key, ordered, looked_through(ordered, weight))
+    return Group(key, ordered, main_folder(ordered, weight))
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _Splitter:
     weight: Mapping[str, float]
     average: float  # of a group
     links: Links
@@ -127,7 +128,7 @@ class _Cut:
         classes = sum(path.endswith(_CLASS_FILES) for path in group.files) * 2 > len(group.files)
         if classes or self._heft(group.files) < enough * self.average or len(group.files) < fewest:
             return [group]
-        bunches = _Bunches(group.files, self.weight, self.links)
+        bunches = _FileClusters(group.files, self.weight, self.links)
         left: list[str] = []  # what has to do with nothing here, or with everything
         for path in sorted(group.files, key=lambda path: (self.weight[path], path)):
             # What has been joined by others may have grown out of its smallness.
@@ -141,7 +142,7 @@ class _Cut:
         found = [_group(key, files, self.weight) for key, files in bunches.files.items()]
         return [*found, *self._own(group, left)]
 
-    def _nearest(self, path: str, bunches: "_Bunches") -> str | None:
+    def _nearest(self, path: str, bunches: "_FileClusters") -> str | None:
         strengths = bunches.around(path)
         near = {
             other: strength / (1 + bunches.heft[other] / self.average)
@@ -168,7 +169,7 @@ class _Cut:
         return sum(self.weight[path] for path in files)
 
 
-class _Bunches:
+class _FileClusters:
     """Files that have been put together so far, each bunch by the file it began with."""
 
     def __init__(self, files: Iterable[str], weight: Mapping[str, float], links: Links) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import recollect.model as m
-from recollect.code.modules.ground import folder_of
-from recollect.code.modules.map import Confidence, Module, ModuleMap, Placed
+from recollect.code.modules.module_map import Confidence, Module, ModuleMap, Placement
+from recollect.code.paths import folder_of
 from recollect.errors import Refused
 
 MAPPED_AFTER = 3  # sessions that worked in a module
@@ -34,7 +34,7 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ModuleTitle:
     """What a model calls a module."""
 
     key: str
@@ -42,7 +42,7 @@ class Named:
     description: str
 
 
-def refreshed(old: ModuleMap | None, new: ModuleMap) -> ModuleMap:
+def merge_scan(old: ModuleMap | None, new: ModuleMap) -> ModuleMap:
     """`new` is a scan; what was said, learnt and used is kept."""
     if old is None:
         return new
@@ -55,7 +55,7 @@ def refreshed(old: ModuleMap | None, new: ModuleMap) -> ModuleMap:
     return _placed(replace(new, modules=(*modules, *made), files=files, merged=merged))
 
 
-def _at_home(placed: Placed, now: Mapping[str, str]) -> Placed:
+def _at_home(placed: Placement, now: Mapping[str, str]) -> Placement:
     return replace(placed, key=now.get(placed.key, placed.key))
 
 
@@ -140,7 +140,7 @@ def _joined(one: Module, other: Module) -> Module:
     return replace(one, **lists, related=related, confidence=confidence)
 
 
-def corrected(found: ModuleMap, name: str, said: Correction, by: str) -> ModuleMap:
+def apply_correction(found: ModuleMap, name: str, said: Correction, by: str) -> ModuleMap:
     """Raises `UnknownName` for the module, and `Refused` where an agent would overrule a person."""
     module = found.find(name)
     changes = {
@@ -163,7 +163,7 @@ def corrected(found: ModuleMap, name: str, said: Correction, by: str) -> ModuleM
     ]:
         if path in files:
             _refuse_overruling(by, files[path].by, f"where {path} belongs")
-        files[path] = Placed(key, by)
+        files[path] = Placement(key, by)
     merged = dict(found.merged)
     if said.merge_with is not None:
         other = found.find(said.merge_with)
@@ -171,7 +171,7 @@ def corrected(found: ModuleMap, name: str, said: Correction, by: str) -> ModuleM
             raise Refused(f"{module.name!r} cannot be merged with itself.", "Name another module.")
         if other.key in merged:
             _refuse_overruling(by, merged[other.key].by, f"what becomes of {other.name!r}")
-        merged[other.key] = Placed(module.key, by)
+        merged[other.key] = Placement(module.key, by)
         files = {
             path: replace(each, key=module.key) if each.key == other.key else each
             for path, each in files.items()
@@ -213,7 +213,7 @@ def _with(found: ModuleMap, module: Module) -> ModuleMap:
     return replace(found, modules=tuple(module if each.key == module.key else each for each in found.modules))
 
 
-def used(found: ModuleMap, files: Iterable[str], session: str) -> ModuleMap:
+def record_use(found: ModuleMap, files: Iterable[str], session: str) -> ModuleMap:
     """Work in a session makes its modules surer, and brings files that no scan has seen to where their neighbours are."""
     touched: dict[str, Module] = {}
     strangers: list[str] = []
@@ -252,7 +252,7 @@ def _promoted(module: Module, session: str) -> Module:
     return replace(module, sessions=sessions, confidence=confidence)
 
 
-def classified(found: ModuleMap, names: Iterable[Named]) -> ModuleMap:
+def apply_titles(found: ModuleMap, names: Iterable[ModuleTitle]) -> ModuleMap:
     """What a model calls the modules, where nobody has called them anything."""
     taken = {each.name.lower() for each in found.modules}
     by_key: Mapping[str, Module] = {each.key: each for each in found.modules}

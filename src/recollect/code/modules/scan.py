@@ -8,13 +8,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from recollect.code.modules.ecosystems.signs import Signs
-from recollect.code.modules.ground import Ground, folder_of, is_below, join
-from recollect.code.modules.grouping import Group, grouped, looked_through
-from recollect.code.modules.map import Kind, Module, ModuleMap
-from recollect.code.modules.places import folder_kind, is_code, part_of, sorted_out
-from recollect.code.modules.said import headline, in_readme, of_readme, sentence
-from recollect.code.modules.tools import find_tools, parts_of, signs_in
+from recollect.code.modules.descriptions import first_sentence, headline, readme_entry, readme_summary
+from recollect.code.modules.ecosystems.package_info import PackageInfo
+from recollect.code.modules.grouping import Group, group_files, main_folder
+from recollect.code.modules.module_map import Module, ModuleMap
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.modules.tools import find_tools, package_folders, packages_in
+from recollect.code.paths import (
+    FileRole,
+    classify_files,
+    folder_of,
+    folder_role,
+    is_below,
+    is_code,
+    join,
+    package_of,
+)
 from recollect.text.redact import redact
 from recollect.text.stem import stem
 from recollect.text.words import STOP_WORDS
@@ -48,26 +57,28 @@ _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCa
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def scan(ground: Ground) -> ModuleMap:
+def scan(ground: ScanInput) -> ModuleMap:
     return _Scan(ground).map()
 
 
 class _Scan:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ScanInput) -> None:
         self._ground = ground
-        self._parts = frozenset(parts_of(ground))
-        self._kinds = sorted_out(ground.sizes, self._parts)
-        self._signs = {part: next(iter(signs_in(ground, part).values()), Signs("")) for part in self._parts}
+        self._parts = frozenset(package_folders(ground))
+        self._kinds = classify_files(ground.sizes, self._parts)
+        self._signs = {
+            part: next(iter(packages_in(ground, part).values()), PackageInfo("")) for part in self._parts
+        }
         self._readme = "\n".join(ground.text(name) for name in ground.inside("") if _README.fullmatch(name))
 
     def map(self) -> ModuleMap:
-        code = [path for path, (kind, _) in self._kinds.items() if kind is Kind.CODE]
+        code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
         by_part: dict[str, list[str]] = defaultdict(list)
         for path in code:
-            by_part[part_of(path, self._parts)].append(path)
+            by_part[package_of(path, self._parts)].append(path)
         weight = {path: 1 + self._ground.sizes[path] / 1000 for path in code}
-        self._bases = {part: looked_through(files, weight) for part, files in by_part.items()}
-        groups = grouped(
+        self._bases = {part: main_folder(files, weight) for part, files in by_part.items()}
+        groups = group_files(
             self._ground.sizes, by_part, self._ground.links, self._signs[""].name.rsplit("/", 1)[-1].lower()
         )
         names = _unique({group.key: self._name(group) for group in groups})
@@ -96,7 +107,7 @@ class _Scan:
 
     def _name(self, group: Group) -> str:
         """Where it is, without what all have in common: `contrib/admin`, `gson/stream`, `cli`."""
-        part = part_of(group.files[0], self._parts)
+        part = package_of(group.files[0], self._parts)
         base = self._bases[part]
         last = base.rsplit("/", 1)[-1]
         package = part.rsplit("/", 1)[-1]
@@ -117,16 +128,16 @@ class _Scan:
 
     def _told(self, group: Group, name: str) -> Iterator[str]:
         """What is said of it anywhere, the surest first."""
-        part = part_of(group.files[0], self._parts)
+        part = package_of(group.files[0], self._parts)
         if group.key in (part or ".", self._bases[part]):
-            yield sentence(self._signs[part].description)
+            yield first_sentence(self._signs[part].description)
         if group.key in group.files:
             yield self._headline(group.key)
         else:
             for folder in dict.fromkeys((group.key.removeprefix("."), group.base)):
                 for front in _FRONTS:
                     yield headline(front, self._ground.text(join(folder, front)))
-        yield in_readme(self._readme, name)
+        yield readme_entry(self._readme, name)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)
         direct = [
@@ -146,7 +157,7 @@ class _Scan:
         yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
-        return headline(path, self._ground.text(path)) or sentence(self._ground.docs.get(path, ""))
+        return headline(path, self._ground.text(path)) or first_sentence(self._ground.docs.get(path, ""))
 
     def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The stems that stand in one module's names more than in others'."""
@@ -216,7 +227,7 @@ class _Scan:
             beside[folder_of(path)][key] += 1
         for key, name in names.items():
             called[_plain(name.rsplit("/", 1)[-1])].add(key)
-        tests = [path for path, (kind, _) in self._kinds.items() if kind is Kind.TESTS and is_code(path)]
+        tests = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.TESTS and is_code(path)]
         used = Counter(
             key
             for path in tests
@@ -228,7 +239,7 @@ class _Scan:
         alone = {part: keys for part, keys in self._keys_by_part(home).items() if len(keys) == 1}
         found: dict[str, list[str]] = defaultdict(list)
         for path in tests:
-            part = part_of(path, self._parts)
+            part = package_of(path, self._parts)
             votes = self._votes(path, part, home, called, telling)
             if near := beside.get(folder_of(path)):
                 votes[near.most_common(1)[0][0]] += 2
@@ -241,7 +252,7 @@ class _Scan:
     def _keys_by_part(self, home: Mapping[str, str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for path, key in home.items():
-            found[part_of(path, self._parts)].add(key)
+            found[package_of(path, self._parts)].add(key)
         return found
 
     def _votes(
@@ -265,7 +276,7 @@ class _Scan:
             vote(called[own], 6)
         elif len(own) >= 3:  # `res.json` tests the response
             vote({key for name, keys in called.items() if name.startswith(own) for key in keys}, 3)
-        folders = [folder for folder in path.split("/")[:-1] if folder_kind(folder) is not Kind.TESTS]
+        folders = [folder for folder in path.split("/")[:-1] if folder_role(folder) is not FileRole.TESTS]
         for depth, folder in enumerate(reversed(folders)):
             vote(called.get(_plain(folder), ()), max(2, 5 - depth))
         links = self._ground.links.get(path, {})
@@ -277,15 +288,15 @@ class _Scan:
 
     def _others(self, tests: Sequence[str]) -> list[Module]:
         """What is no code: documentation, examples, scripts, CI, and the tests of nothing in particular."""
-        folders: dict[tuple[Kind, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        folders: dict[tuple[FileRole, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for path, (kind, folder) in self._kinds.items():
-            if kind not in (Kind.CODE, Kind.TESTS):
+            if kind not in (FileRole.CODE, FileRole.TESTS):
                 name = folder.rsplit("/", 1)[-1]
                 folders[kind, "templates" if name.startswith("template-") else name][folder].append(path)
         found = [
             Module(
                 key=min(inner, key=len),
-                name="CI" if kind is Kind.CI else name,
+                name="CI" if kind is FileRole.CI else name,
                 kind=kind,
                 description=redact(self._of_folder(min(inner, key=len)))[0],
                 core_files=tuple(f"{folder}/" for folder in sorted(inner)),
@@ -298,19 +309,19 @@ class _Scan:
                 Module(
                     key=f"{base}/*",
                     name="tests",
-                    kind=Kind.TESTS,
+                    kind=FileRole.TESTS,
                     description="Fixtures and tests that belong to no module in particular.",
                     core_files=_folded(tests, self._inside),
                 )
             )
-        order = list(Kind)
+        order = list(FileRole)
         return sorted(found, key=lambda module: (order.index(module.kind), module.name))
 
     def _of_folder(self, folder: str) -> str:
         for name in sorted(filter(_README.fullmatch, self._ground.inside(folder))):
-            if told := of_readme(self._ground.text(join(folder, name))):
+            if told := readme_summary(self._ground.text(join(folder, name))):
                 return told
-        return in_readme(self._readme, folder.rsplit("/", 1)[-1])
+        return readme_entry(self._readme, folder.rsplit("/", 1)[-1])
 
     # between modules
 

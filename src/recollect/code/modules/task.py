@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from recollect.code.modules.map import Kind, Module, ModuleMap, holds
+from recollect.code.modules.module_map import Module, ModuleCard, ModuleMap, covers
 from recollect.code.modules.scan import stems_of
-from recollect.memory.briefing.briefing import ModuleCard
+from recollect.code.paths import FileRole
 
 MOST = 5
 BEHIND = 0.25  # of the best score: what is further behind only shares a word
@@ -18,18 +18,18 @@ _ASIDE = 0.4  # what is no code is meant less often
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class ModuleMatch:
     module: Module
     score: float
     why: str  # "name: auth; files: src/auth/tokens.py"
 
 
-def for_task(found: ModuleMap, text: str, files: Sequence[str] = ()) -> list[Touched]:
+def match_modules(found: ModuleMap, text: str, files: Sequence[str] = ()) -> list[ModuleMatch]:
     """Best first; `files` are those a ranking found for the same text, best first."""
     wanted = list(dict.fromkeys(stems_of(text)))
     words = {module.key: _words(module) for module in found.modules}
     spread = Counter(stem for each in words.values() for stem in each)
-    scored: list[Touched] = []
+    scored: list[ModuleMatch] = []
     for module in found.modules:
         score = 0.0
         hits: dict[str, list[str]] = {}
@@ -43,9 +43,9 @@ def for_task(found: ModuleMap, text: str, files: Sequence[str] = ()) -> list[Tou
                 score += _FILE / (1 + number / 3)
                 hits.setdefault("files", []).append(path)
         if score:
-            score *= 1.0 if module.kind is Kind.CODE else _ASIDE
+            score *= 1.0 if module.kind is FileRole.CODE else _ASIDE
             scored.append(
-                Touched(
+                ModuleMatch(
                     module,
                     score,
                     "; ".join(f"{field}: {', '.join(some[:4])}" for field, some in hits.items()),
@@ -66,10 +66,10 @@ def _words(module: Module) -> dict[str, str]:
 
 
 def _has(module: Module, path: str) -> bool:
-    return any(holds(entry, path) for entry in (*module.core_files, *module.test_files))
+    return any(covers(entry, path) for entry in (*module.core_files, *module.test_files))
 
 
-def card(module: Module, files: Sequence[str] = ()) -> ModuleCard:
+def module_card(module: Module, files: Sequence[str] = ()) -> ModuleCard:
     """For a briefing: the files of the task first, then those that matter most."""
     first = [path for path in files if path in module.core_files]
     core = dict.fromkeys((*first, *module.entry_points, *module.core_files))

@@ -7,12 +7,12 @@ what nobody says is the ecosystem's own convention.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from recollect.code.modules.commands import Given, Task, run_in_ci, slot_of, task_files
-from recollect.code.modules.ecosystems.signs import Signs
+from recollect.code.modules.commands import CiCommand, ProjectTask, ci_commands, slot_of, task_files
+from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
-from recollect.code.modules.ground import Ground, folder_of
-from recollect.code.modules.map import SLOTS, Framework, Tools
-from recollect.code.modules.places import folder_kind, is_aside, is_passed
+from recollect.code.modules.module_map import SLOTS, ProjectTools, TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import folder_of, folder_role, is_fixture_folder, is_vendored
 from recollect.text.redact import redact
 
 MOST_PARTS = 40
@@ -27,13 +27,13 @@ _SCOPED = {  # how one package of a workspace is addressed from the root; others
 }
 
 
-def find_tools(ground: Ground) -> tuple[Tools, ...]:
+def find_tools(ground: ScanInput) -> tuple[ProjectTools, ...]:
     """The whole project's first, then those of its parts."""
-    in_ci = run_in_ci(ground)
-    found: list[Tools] = []
+    in_ci = ci_commands(ground)
+    found: list[ProjectTools] = []
     whole = ""  # the tool of the root, be there something to run or not
-    for folder in parts_of(ground):
-        here = signs_in(ground, folder)
+    for folder in package_folders(ground):
+        here = packages_in(ground, folder)
         for number, (ecosystem, signs) in enumerate(here.items()):
             if number and ecosystem == "c" and signs.tool == "make":
                 continue  # a Makefile beside a manifest only has tasks
@@ -45,11 +45,11 @@ def find_tools(ground: Ground) -> tuple[Tools, ...]:
             if tools.commands:
                 found.append(tools)
     if not found and (tasks := task_files(ground, "")):
-        found.append(Tools("", "make", {slot: task.line for slot, task in tasks.items()}))
+        found.append(ProjectTools("", "make", {slot: task.line for slot, task in tasks.items()}))
     return tuple(found)
 
 
-def parts_of(ground: Ground) -> list[str]:
+def package_folders(ground: ScanInput) -> list[str]:
     """The folders that have a manifest of their own, the root first."""
     manifests = [
         each for ecosystem in ECOSYSTEMS.values() for each in ecosystem.manifests if each != "Makefile"
@@ -59,22 +59,22 @@ def parts_of(ground: Ground) -> list[str]:
     having = {
         folder_of(path)
         for path in ground.sizes
-        if ((name := path.rsplit("/", 1)[-1]) in named or name.endswith(endings)) and not is_passed(path)
+        if ((name := path.rsplit("/", 1)[-1]) in named or name.endswith(endings)) and not is_vendored(path)
     }
     having = {folder for folder in having if not folder or _is_part(ground, folder, having)}
     return ["", *sorted(having - {""}, key=lambda folder: (folder.count("/"), folder))][: MOST_PARTS + 1]
 
 
-def _is_part(ground: Ground, folder: str, having: set[str]) -> bool:
+def _is_part(ground: ScanInput, folder: str, having: set[str]) -> bool:
     """A package of its own; not a fixture, an example, a tool, or a folder that its parent builds."""
     names = ground.inside(folder)
     if (
         folder.startswith(".")
-        or is_aside(folder)
+        or is_fixture_folder(folder)
         or ("package.json" in names and '"name"' not in ground.text(f"{folder}/package.json"))
     ):
         return False
-    if folder_kind(folder.split("/")[0]) and not names & ground.inside(""):
+    if folder_role(folder.split("/")[0]) and not names & ground.inside(""):
         return False
     of_parent = {
         "CMakeLists.txt",
@@ -97,7 +97,7 @@ def _parents(folder: str) -> Iterator[str]:
         yield folder
 
 
-def signs_in(ground: Ground, folder: str) -> dict[str, Signs]:
+def packages_in(ground: ScanInput, folder: str) -> dict[str, PackageInfo]:
     """What each ecosystem with a manifest there says, that with most code first."""
     names = ground.inside(folder)
     found = [name for name, each in ECOSYSTEMS.items() if has_manifest(names, each.manifests)]
@@ -110,7 +110,7 @@ def signs_in(ground: Ground, folder: str) -> dict[str, Signs]:
     return {name: ECOSYSTEMS[name].read(ground, folder) for name in found}
 
 
-def _by_ending(ground: Ground, folder: str) -> Counter[str]:
+def _by_ending(ground: ScanInput, folder: str) -> Counter[str]:
     start = f"{folder}/" if folder else ""
     found: Counter[str] = Counter()
     for path, size in ground.sizes.items():
@@ -120,9 +120,15 @@ def _by_ending(ground: Ground, folder: str) -> Counter[str]:
 
 
 def _tools(
-    ground: Ground, folder: str, ecosystem: str, signs: Signs, in_ci: Sequence[Given], *, main: bool
-) -> Tools:
-    tasks: dict[str, Task] = {**signs.tasks, **(task_files(ground, folder) if main else {})}
+    ground: ScanInput,
+    folder: str,
+    ecosystem: str,
+    signs: PackageInfo,
+    in_ci: Sequence[CiCommand],
+    *,
+    main: bool,
+) -> ProjectTools:
+    tasks: dict[str, ProjectTask] = {**signs.tasks, **(task_files(ground, folder) if main else {})}
     family = CI_NAMES.get(ecosystem, ecosystem)
     commands: dict[str, str] = {}
     linters = list(signs.linters)
@@ -140,13 +146,13 @@ def _tools(
             linters += [each.tool.split()[0] for each in given if each.ecosystem]
     test = signs.test
     if test and "test" in commands and not _is_matrix(commands["test"]):
-        test = Framework(test.tool, test.config_file, commands["test"])
+        test = TestFramework(test.tool, test.config_file, commands["test"])
     elif test is None and "test" in commands:
-        test = Framework(_framework(commands["test"]), "", commands["test"])
-    return Tools(folder, signs.tool, commands, test, _told(linters))
+        test = TestFramework(_framework(commands["test"]), "", commands["test"])
+    return ProjectTools(folder, signs.tool, commands, test, _told(linters))
 
 
-def _best(slot: str, given: Sequence[Given], task: Task | None, default: str) -> str:
+def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, default: str) -> str:
     """A named task beside CI is taken where it is the same thing by its plain name."""
     if not given:
         return task.line if task else default
@@ -194,7 +200,7 @@ def _told(linters: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in linters if each not in _NOT_LINTERS and "/" not in each))
 
 
-def _from_root(tools: Tools, signs: Signs, whole: str) -> Tools:
+def _from_root(tools: ProjectTools, signs: PackageInfo, whole: str) -> ProjectTools:
     """The same commands as they are given at the root of the project, whose tool is `whole`."""
     scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if tools.tool == whole else {}
     commands = {}
@@ -211,5 +217,5 @@ def _from_root(tools: Tools, signs: Signs, whole: str) -> Tools:
         )
     test = tools.test
     if test and test.run_command == tools.commands.get("test"):
-        test = Framework(test.tool, test.config_file, commands["test"])
-    return Tools(tools.path, tools.tool, commands, test, tools.linters)
+        test = TestFramework(test.tool, test.config_file, commands["test"])
+    return ProjectTools(tools.path, tools.tool, commands, test, tools.linters)

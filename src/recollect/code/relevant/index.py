@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recollect.code.relevant.terms import POSTING
+from recollect.code.relevant.question import POSTING
+from recollect.code.relevant.weights import LENGTH_PENALTY
 
 Scores = npt.NDArray[np.float32]
 
@@ -17,14 +18,16 @@ class Field(NamedTuple):
 
     texts: Sequence[bytes]
     weight: float = 1.0  # what a term counts here
-    held: float = 0.5  # how far long texts are held back; 1 = all the way
+    length_penalty: float = LENGTH_PENALTY
 
 
 class Index:
     """Of things numbered from 0. A term's rarity is told from those in `usual` alone; by default from all."""
 
-    def __init__(self, fields: Sequence[Field], enough: float, usual: Sequence[bool] | None = None) -> None:
-        """`enough` is how much of a term makes half of what any amount of it could say."""
+    def __init__(
+        self, fields: Sequence[Field], half_saturation: float, usual: Sequence[bool] | None = None
+    ) -> None:
+        """`half_saturation` is the amount of a term that gives half of the score that any amount could give."""
         self.size = len(fields[0].texts)
         self._usual = np.ones(self.size, np.bool_) if usual is None else np.asarray(usual, np.bool_)
         keys, amounts = zip(*(_amounts(field, self._usual) for field in fields), strict=True)
@@ -37,7 +40,7 @@ class Index:
         )
         self._terms = (every[begins] >> 32).astype(np.uint32)
         self._owners = (every[begins] & 0xFFFFFFFF).astype(np.int32)
-        self._said: Scores = (amount / (amount + np.float32(enough))).astype(np.float32)
+        self._said: Scores = (amount / (amount + np.float32(half_saturation))).astype(np.float32)
         self._count = int(self._usual.sum())
 
     def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
@@ -78,12 +81,12 @@ def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np
     counts = postings["count"].astype(np.float32)
     lengths = np.bincount(owners.astype(np.intp), counts, len(sizes))
     length = float(lengths[usual].mean()) if usual.any() else 0.0
-    norms = 1 - field.held + field.held * lengths / (length or 1.0)
+    norms = 1 - field.length_penalty + field.length_penalty * lengths / (length or 1.0)
     keys = (postings["term"].astype(np.uint64) << np.uint64(32)) | owners
     return keys, (field.weight * counts / norms[owners.astype(np.intp)]).astype(np.float32)
 
 
-def best(scores: Scores, count: int) -> list[int]:
+def top_scores(scores: Scores, count: int) -> list[int]:
     """The numbers of the highest that are above 0, highest first."""
     numbers = np.argpartition(-scores, count)[:count] if len(scores) > count else np.arange(len(scores))
     return [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from recollect.code.graph.nodes import Symbol
+from recollect.code.nodes import Symbol
 
 _PATH = re.compile(r"[\w.\-/\\]*\w\.[A-Za-z]\w{0,4}\b")
 _FRAME = re.compile(
@@ -31,7 +31,7 @@ class Mention(NamedTuple):
     symbol: Symbol | None = None
 
 
-class Names:
+class MentionIndex:
     """What can be named in a project: all files, and the symbols of those that are not tests or documents."""
 
     def __init__(

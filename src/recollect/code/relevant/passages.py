@@ -5,9 +5,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from recollect.code.facts import VARIABLE
-from recollect.code.graph.nodes import Symbol
-
-LONGEST = 40  # lines
+from recollect.code.nodes import Symbol
+from recollect.code.relevant.weights import LONGEST_PASSAGE
 
 
 class Passage(NamedTuple):
@@ -18,14 +17,14 @@ class Passage(NamedTuple):
     symbol: Symbol | None  # None = it stands in no function or class
 
 
-def passages(path: str, text: str, outline: Sequence[Symbol]) -> Iterator[Passage]:
+def split_passages(path: str, text: str, outline: Sequence[Symbol]) -> Iterator[Passage]:
     """All of the file in pieces that end where a function or class does, long ones cut."""
     lines = text.splitlines()
     owners = _owners(outline, len(lines))
     for owner, run in groupby(range(len(lines)), owners.__getitem__):
         numbers = list(run)
-        for begin in range(0, len(numbers), LONGEST):
-            piece = numbers[begin : begin + LONGEST]
+        for begin in range(0, len(numbers), LONGEST_PASSAGE):
+            piece = numbers[begin : begin + LONGEST_PASSAGE]
             kept = "\n".join(lines[piece[0] : piece[-1] + 1])
             if kept.strip():
                 yield Passage(

@@ -8,49 +8,21 @@ import numpy as np
 
 from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph, path_of
-from recollect.code.graph.nodes import POSSIBLE, Symbol
-from recollect.code.modules.map import Kind
-from recollect.code.modules.places import sorted_out
-from recollect.code.relevant.index import Field, Index, Scores, best
-from recollect.code.relevant.mentions import Mention, Names
+from recollect.code.nodes import POSSIBLE, Symbol
+from recollect.code.paths import FileRole, classify_files
+from recollect.code.relevant import weights as w
+from recollect.code.relevant.index import Field, Index, Scores, top_scores
+from recollect.code.relevant.mentions import Mention, MentionIndex
 from recollect.code.relevant.passages import Passage
-from recollect.code.relevant.postings import terms_of
-from recollect.code.relevant.references import referred
-from recollect.code.relevant.terms import shared
-from recollect.code.relevant.votes import Votes
+from recollect.code.relevant.past_work import PastWorkIndex
+from recollect.code.relevant.question import shared_weight
+from recollect.code.terms import find_references, terms_of
 
-# What each part of a score weighs: docs/relevant.md says how they were fitted.
-WEIGHTS = {
-    "topic": 0.26,  # how much the file is about it: text, definitions and path together
-    "words": 0.26,  # how much of the question stands in it
-    "folders": 0.16,  # and in its path
-    "history": 0.26,  # it was changed in commits and tasks like this
-    "commit": 0.6,  # or in a commit that the question refers to
-    "pointed": 0.35,  # a link leads to it
-    "path": 0.22,  # it is named, by path
-    "frame": 0.1,  # or in a traceback
-    "module": 0.03,  # or as a module
-    "member": 0.1,  # or something in it is, as `Class.method` or `module.name`
-    "name": 0.08,  # or by name alone
-    "linked": 0.1,  # the best files need it
-    # Of the files that are best until then, whose text is read:
-    "passage": 0.24,  # how much of the question one function of it answers
-    "called": 0.1,  # the best of these functions need it
-    "beside": 0.2,  # the best of these files stand in its folder
-}
-NAMED_OFTEN = 2.0  # beyond which more mentions say no more
-ALIKE = 0.25  # how much of a question a past task must share to have a vote: there may be few to choose from
-BEST = 5  # files, whose needs and folders count
-FEW = 3.0  # links; a file with fewer passes on less
-LIKELY = 60  # files, for whom others may speak
-CALLING = 15  # the best functions, whose needs count
-ASIDE = 0.1  # what is left of a score for tests, documents, configuration
-WANTED = 0.6  # and if the first line asks for them
 SECONDS_A_YEAR = 365.25 * 24 * 3600
 _ASKED_FOR = {
-    Kind.TESTS: re.compile(r"\btests?\b", re.I),
-    Kind.DOCS: re.compile(r"\b(?:docs?|documentation|readme)\b", re.I),
-    Kind.EXAMPLES: re.compile(r"\bexamples?\b", re.I),
+    FileRole.TESTS: re.compile(r"\btests?\b", re.I),
+    FileRole.DOCS: re.compile(r"\b(?:docs?|documentation|readme)\b", re.I),
+    FileRole.EXAMPLES: re.compile(r"\bexamples?\b", re.I),
 }
 
 PastWork = Iterable[tuple[str, Sequence[str]]]  # what was to be done, and the files that were touched for it
@@ -81,7 +53,7 @@ class Ranking:
             "history": self._voted(asked, past_work) * shares,
             "commit": self._referred(text) * shares,
             **{
-                kind: np.sqrt(np.minimum(named, NAMED_OFTEN)) * shares
+                kind: np.sqrt(np.minimum(named, w.NAMED_OFTEN)) * shares
                 for kind, named in self._named(mentions).items()
             },
         }
@@ -117,8 +89,8 @@ class Ranking:
         """By commits, and by work done here, which is new however old it is; the more telling of both for each file."""
         votes = self._none() if self._commits is None else self._commits.cast(question, len(self.paths))
         described = [(terms_of(text), self._known(paths), 0.0) for text, paths in past_work]
-        alike = [work for work in described if shared(question, work[0]) >= ALIKE]
-        return np.maximum(votes, Votes(alike).cast(question, len(self.paths))) if alike else votes
+        alike = [work for work in described if shared_weight(question, work[0]) >= w.ALIKE]
+        return np.maximum(votes, PastWorkIndex(alike).cast(question, len(self.paths))) if alike else votes
 
     def _named(self, mentions: Iterable[Mention]) -> dict[str, Scores]:
         named: dict[str, Scores] = {}
@@ -129,9 +101,9 @@ class Ranking:
     def _linked(self, scores: Scores) -> Scores:
         """What the best files need, by how much of what they need it is."""
         linked = self._none()
-        for number in best(scores, BEST):
+        for number in top_scores(scores, w.BEST_FILES):
             links = self._graph.leaves[self.paths[number]].links
-            whole = sum(links.values()) + FEW
+            whole = sum(links.values()) + w.FEW_LINKS
             for path, weight in links.items():
                 if path in self._numbers:
                     linked[self._numbers[path]] += scores[number] ** 2 * weight / whole
@@ -140,17 +112,17 @@ class Ranking:
     def _beside(self, scores: Scores) -> Scores:
         """How many of the best files stand in the same folder, the file itself aside; told of likely files alone."""
         beside = self._none()
-        likely = best(scores, LIKELY)
-        for number in likely[:BEST]:
+        likely = top_scores(scores, w.LIKELY_FILES)
+        for number in likely[: w.BEST_FILES]:
             folder = self._folders_of[number]
             others = [other for other in likely if other != number and self._folders_of[other] == folder]
-            beside[others] += scores[number] ** 2 / BEST
+            beside[others] += scores[number] ** 2 / w.BEST_FILES
         return beside
 
     def _called(self, heat: Mapping[str, float]) -> Scores:
         """What the hottest functions need of other files; that of a second one, and a third, adds less."""
         called = self._none()
-        hottest = sorted(heat, key=heat.__getitem__, reverse=True)[:CALLING]
+        hottest = sorted(heat, key=heat.__getitem__, reverse=True)[: w.CALLING_FUNCTIONS]
         shares = {id: (heat[id] / heat[hottest[0]]) ** 2 for id in hottest}
         for path in dict.fromkeys(map(path_of, hottest)):
             edges = (edge for edge in self._graph.leaves[path].edges if edge.source in shares)
@@ -163,7 +135,7 @@ class Ranking:
     def _referred(self, text: str) -> Scores:
         """What was touched in commits that the text refers to, spread over how many there may be, and their files."""
         touched = self._none()
-        for term, sure in referred(text).items():
+        for term, sure in find_references(text).items():
             changes = self._commits.touched(term) if self._commits else []
             for files in changes:
                 code = [number for number in files if self._usual[number]]
@@ -173,7 +145,9 @@ class Ranking:
     def _shares(self, text: str) -> Scores:
         title = text.strip().partition("\n")[0]
         wanted = {kind for kind, pattern in _ASKED_FOR.items() if pattern.search(title)}
-        share = {kind: WANTED if kind in wanted else ASIDE for kind in (*Kind, None)} | {Kind.CODE: 1.0}
+        share = {kind: w.WANTED_SHARE if kind in wanted else w.ASIDE_SHARE for kind in (*FileRole, None)} | {
+            FileRole.CODE: 1.0
+        }
         return np.fromiter((share[kind] for kind in self._kinds), np.float32, len(self.paths))
 
     def _known(self, paths: Iterable[str]) -> list[int]:
@@ -183,11 +157,11 @@ class Ranking:
         return np.zeros(len(self.paths), np.float32)
 
     @cached_property
-    def _kinds(self) -> list[Kind | None]:
-        told = sorted_out(self.paths, ())
+    def _kinds(self) -> list[FileRole | None]:
+        told = classify_files(self.paths, ())
         kinds = [told[path][0] if path in told else None for path in self.paths]
         return [
-            Kind.TESTS if kind is Kind.CODE and _tests(self._graph.outline(path)) else kind
+            FileRole.TESTS if kind is FileRole.CODE and _tests(self._graph.outline(path)) else kind
             for path, kind in zip(self.paths, kinds, strict=True)
         ]
 
@@ -197,7 +171,7 @@ class Ranking:
 
     @cached_property
     def _usual(self) -> list[bool]:
-        return [kind is Kind.CODE for kind in self._kinds]
+        return [kind is FileRole.CODE for kind in self._kinds]
 
     @cached_property
     def _bodies(self) -> list[bytes]:
@@ -218,28 +192,31 @@ class Ranking:
     @cached_property
     def _topics(self) -> Index:
         names = [terms_of(" ".join([symbol.name for symbol in outline])) for outline in self._outlines]
-        # A term in the path counts like 25 in the text, one that is defined like 4; 16 make half of what can be said.
-        fields = [Field(self._bodies), Field(names, weight=4), Field(self._path_terms, weight=25)]
-        return Index(fields, enough=16, usual=self._usual)
+        fields = [
+            Field(self._bodies),
+            Field(names, weight=w.DEFINED_NAME),
+            Field(self._path_terms, weight=w.PATH_NAME),
+        ]
+        return Index(fields, w.TOPIC_SATURATION, self._usual)
 
     @cached_property
     def _words(self) -> Index:
-        return Index([Field(self._bodies)], enough=1.2, usual=self._usual)
+        return Index([Field(self._bodies)], w.WORDS_SATURATION, self._usual)
 
     @cached_property
     def _folders(self) -> Index:
-        return Index([Field(self._path_terms)], enough=10, usual=self._usual)
+        return Index([Field(self._path_terms)], w.FOLDERS_SATURATION, self._usual)
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self.paths, self._outlines, self._usual)
+    def _names(self) -> MentionIndex:
+        return MentionIndex(self.paths, self._outlines, self._usual)
 
     @cached_property
-    def _commits(self) -> Votes | None:
+    def _commits(self) -> PastWorkIndex | None:
         if self._history is None or not self._history.changes:
             return None
         now = self._history.changes[0].when
-        return Votes(
+        return PastWorkIndex(
             [
                 (change.terms, self._known(change.paths), (now - change.when) / SECONDS_A_YEAR)
                 for change in self._history.changes
@@ -249,7 +226,7 @@ class Ranking:
 
 def _weighed(parts: Mapping[str, Scores]) -> dict[str, Scores]:
     """Those that say something."""
-    return {name: np.float32(WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
+    return {name: np.float32(w.WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
 
 
 def _tests(outline: Iterable[Symbol]) -> bool:

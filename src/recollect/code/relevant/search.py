@@ -6,24 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from recollect.code.decoding import decode_source
 from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph
-from recollect.code.graph.nodes import Symbol
-from recollect.code.parse.reading import decoded
-from recollect.code.relevant.index import Field, Index, best
+from recollect.code.nodes import Symbol
+from recollect.code.relevant import weights as w
+from recollect.code.relevant.index import Field, Index, top_scores
 from recollect.code.relevant.mentions import Mention
-from recollect.code.relevant.passages import Passage, passages
-from recollect.code.relevant.postings import terms_of
-from recollect.code.relevant.prose import question
+from recollect.code.relevant.passages import Passage, split_passages
+from recollect.code.relevant.question import weigh_question
 from recollect.code.relevant.ranking import PastWork, Ranking
+from recollect.code.terms import terms_of
 from recollect.text import tokens
-
-READ = 20  # the best files, whose text is looked at
-TOLD = 5  # of which symbols and snippets are told
-NAMED = 0.5  # what being named adds to a symbol
-EACH = 3  # snippets of one file
-SHORTEST = 4  # lines: a snippet cut to fewer says nothing
-THRIFT = 0.1  # the power of its length by which a file is opened later
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +67,9 @@ def relevant(
     """At most `limit` files and as many symbols; snippets of at most `budget` tokens, with the lines that say where."""
     ranking = _ranking(graph, history)
     mentions = ranking.mentioned(text)
-    asked = question(text)
+    asked = weigh_question(text)
     parts = ranking.parts(text, asked, mentions, past_work)
-    likely = best(ranking.total(parts), READ)
+    likely = top_scores(ranking.total(parts), w.FILES_READ)
     found = _passages(graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked))
     parts |= ranking.parts_read(text, ranking.total(parts), found)
     scores = ranking.total(parts)
@@ -85,9 +79,9 @@ def relevant(
             round(float(scores[number]), 3),
             {name: round(float(part[number]), 3) for name, part in parts.items() if part[number] >= 0.0005},
         )
-        for number in best(scores, limit)
+        for number in top_scores(scores, limit)
     )
-    told = _told(found, files[:TOLD], mentions)
+    told = _told(found, files[: w.FILES_SHOWN], mentions)
     return Relevant(
         files, tuple(_symbols(told))[:limit], tuple(_snippets(told, budget)), tuple(_to_read(root, files))
     )
@@ -102,16 +96,22 @@ def _passages(
     graph: CodeGraph,
     root: Path,
     paths: Iterable[str],
-    question: Mapping[int, float],
+    weigh_question: Mapping[int, float],
     rarity: Mapping[int, float],
 ) -> list[tuple[float, Passage]]:
     """The pieces of these files that have to do with the question, each with how much."""
-    pieces = [piece for path in paths for piece in passages(path, _text(root / path), graph.outline(path))]
+    pieces = [
+        piece for path in paths for piece in split_passages(path, _text(root / path), graph.outline(path))
+    ]
     if not pieces:
         return []
     bodies = [_terms_of(piece.text) for piece in pieces]
     names = [_terms_of(piece.symbol.id.partition("::")[2] if piece.symbol else "") for piece in pieces]
-    fits = Index([Field(bodies), Field(names, weight=4)], enough=4).scores(question, rarity).tolist()
+    fits = (
+        Index([Field(bodies), Field(names, weight=w.DEFINED_NAME)], w.PASSAGE_SATURATION)
+        .scores(weigh_question, rarity)
+        .tolist()
+    )
     return [(fit, piece) for fit, piece in zip(fits, pieces, strict=True) if fit > 0]
 
 
@@ -121,7 +121,8 @@ _terms_of = lru_cache(maxsize=8192)(terms_of)  # who asks again asks about the s
 def _to_read(root: Path, files: Iterable[FileHit]) -> list[str]:
     """Who looks for something does well to look first where it costs little."""
     return [
-        hit.path for hit in sorted(files, key=lambda hit: -hit.score / _length(root / hit.path) ** THRIFT)
+        hit.path
+        for hit in sorted(files, key=lambda hit: -hit.score / _length(root / hit.path) ** w.LENGTH_POWER)
     ]
 
 
@@ -143,8 +144,8 @@ def _told(
     scored = [
         (
             scores[piece.path]
-            * (fit / most + NAMED * (piece.symbol is not None and piece.symbol.id in named))
-            / (1 + NAMED),
+            * (fit / most + w.NAMED_SHARE * (piece.symbol is not None and piece.symbol.id in named))
+            / (1 + w.NAMED_SHARE),
             piece,
         )
         for fit, piece in fitting
@@ -164,7 +165,7 @@ def _snippets(found: Sequence[tuple[float, Passage]], budget: int) -> Iterator[S
     """Until the next best does not fit."""
     shown: Counter[str] = Counter()
     for score, passage in found:
-        if shown[passage.path] == EACH:
+        if shown[passage.path] == w.SNIPPETS_PER_FILE:
             continue
         snippet = _fitted(passage, score, budget)
         if snippet is None:
@@ -178,7 +179,7 @@ def _fitted(passage: Passage, score: float, budget: int) -> Snippet | None:
     """As many of its lines as the budget allows; None if that is next to nothing."""
     lines = passage.text.splitlines()
     count = len(lines)
-    while count >= min(SHORTEST, len(lines)):
+    while count >= min(w.SHORTEST_SNIPPET, len(lines)):
         snippet = Snippet(
             passage.path,
             (passage.first, passage.first + count - 1),
@@ -200,7 +201,7 @@ def _cost(snippet: Snippet) -> int:
 def _text(path: Path) -> str:
     """Empty if it is gone by now."""
     try:
-        data = decoded(path.read_bytes())
+        data = decode_source(path.read_bytes())
     except OSError:
         return ""
     return data.decode() if data else ""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.code.codebase import Codebase
-from recollect.code.graph.graph import CodeGraph, outer, path_of
-from recollect.code.graph.impact import Reached
-from recollect.code.graph.nodes import OUTSIDE, Edge, Symbol
+from recollect.code.graph.graph import CodeGraph, container_of, path_of
+from recollect.code.graph.impact import ImpactHit
+from recollect.code.nodes import OUTSIDE, CodeEdge, Symbol
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, limit_option, open_engine, read_text, shared_options
 
@@ -189,7 +189,11 @@ def relevant(cli: CliContext, words: tuple[str, ...], budget: int, limit: int) -
 
 
 def _say_calls(
-    cli: CliContext, name: str, limit: int, ask: Callable[[CodeGraph, str], Sequence[Edge]], otherwise: str
+    cli: CliContext,
+    name: str,
+    limit: int,
+    ask: Callable[[CodeGraph, str], Sequence[CodeEdge]],
+    otherwise: str,
 ) -> None:
     with _asked(cli) as (_, found):
         symbols = found.symbols_named(name)
@@ -241,11 +245,11 @@ def _symbol_json(symbol: Symbol) -> dict[str, Any]:
     return symbol._asdict()
 
 
-def _edge_json(edge: Edge) -> dict[str, Any]:
+def _edge_json(edge: CodeEdge) -> dict[str, Any]:
     return {**edge._asdict(), "confidence": edge.confidence}
 
 
-def _reached_json(reached: Reached) -> dict[str, Any]:
+def _reached_json(reached: ImpactHit) -> dict[str, Any]:
     told = {"id": reached.id, "path": path_of(reached.id), "distance": reached.distance}
     return {**told, "weight": round(reached.weight, 4), "because": _edge_json(reached.because)}
 
@@ -261,9 +265,9 @@ def _file_row(hit: "FileHit") -> tuple[str, str, str]:
 
 def _outline_row(symbol: Symbol) -> tuple[str, str]:
     depth = 0
-    inside = outer(symbol.id)
+    inside = container_of(symbol.id)
     while inside != symbol.path:
-        depth, inside = depth + 1, outer(inside)
+        depth, inside = depth + 1, container_of(inside)
     mark = {"class": "class ", "function": "def "}.get(symbol.kind, "")
     doc = f"  {output.one_line(symbol.doc)}" if symbol.doc else ""
     return f"{symbol.line}-{symbol.end}", f"{'  ' * depth}{mark}{_written(symbol)}{doc}"
@@ -278,7 +282,7 @@ def _place(symbol: Symbol) -> str:
 
 
 def _say_edges(
-    cli: CliContext, asked: dict[str, Any], edges: Sequence[Edge], limit: int, otherwise: str
+    cli: CliContext, asked: dict[str, Any], edges: Sequence[CodeEdge], limit: int, otherwise: str
 ) -> None:
     if cli.json:
         told = [_edge_json(edge) for edge in edges[:limit]]
@@ -292,14 +296,14 @@ def _say_edges(
     _say_left_off(len(edges), limit)
 
 
-def _ends(edge: Edge) -> tuple[str, str]:
+def _ends(edge: CodeEdge) -> tuple[str, str]:
     source = f"{path_of(edge.source)}:{edge.line}" if edge.line else path_of(edge.source)
     name = edge.source.partition("::")[2]
     target = edge.target.removeprefix(OUTSIDE) + (" (outside)" if edge.target.startswith(OUTSIDE) else "")
     return output.one_line(f"{source} {name}"), output.one_line(f"{edge.kind} {target}")
 
 
-def _because(edge: Edge) -> str:
+def _because(edge: CodeEdge) -> str:
     return output.one_line(f"{edge.kind} {edge.target} ({edge.rule} {edge.confidence:.2f}, line {edge.line})")
 
 

@@ -15,7 +15,7 @@ from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, open_engine, shared_options
 
 if TYPE_CHECKING:
-    from recollect.code.modules.map import ModuleMap, Tools
+    from recollect.code.modules.module_map import ModuleMap, ProjectTools
     from recollect.engine import Engine
 
 _MOST_LANGUAGES = 4
@@ -50,7 +50,7 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
         begun = _Begun()
         with begun.step("code"):
             begun.say("code", *_read_code(engine))
-        tools: Sequence[Tools] = ()
+        tools: Sequence[ProjectTools] = ()
         with begun.step("map"):
             found = engine.maps.rescan()
             tools = found.tools
@@ -180,14 +180,14 @@ def _look_at_anchors(engine: "Engine") -> tuple[dict[str, Any], str]:
     return {"memories": list(stale)}, told
 
 
-def _find_seeds(engine: "Engine", tools: "Sequence[Tools]") -> tuple[dict[str, Any], str]:
+def _find_seeds(engine: "Engine", tools: "Sequence[ProjectTools]") -> tuple[dict[str, Any], str]:
     from recollect.memory.seeds.find import find_seeds
-    from recollect.memory.seeds.plant import plant
+    from recollect.memory.seeds.offer import offer_seeds
 
     if engine.project is None:
         return {"found": 0, "new": [], "waiting": 0}, ""
     seeds = find_seeds(engine.code.root, tools)
-    planted = plant(
+    planted = offer_seeds(
         engine.store, engine.remember, seeds, engine.settings.user, engine.project.id, m.utc_now()
     )
     waiting = len(engine.questions("seed"))

@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 import recollect.model as m
-from recollect.code.modules.map import SLOTS, Kind, Module, ModuleMap
 from recollect.code.modules.merge import Correction
-from recollect.code.modules.task import Touched
+from recollect.code.modules.module_map import SLOTS, Module, ModuleMap
+from recollect.code.modules.task import ModuleMatch
+from recollect.code.paths import FileRole
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
 
@@ -107,8 +108,8 @@ def module_json(found: ModuleMap, module: Module) -> dict[str, Any]:
 def _say_map(found: ModuleMap) -> None:
     if not found.modules:
         click.echo("There is no code here to map.", err=True)
-    code = [each for each in found.modules if each.kind is Kind.CODE]
-    beside = [each for each in found.modules if each.kind is not Kind.CODE]
+    code = [each for each in found.modules if each.kind is FileRole.CODE]
+    beside = [each for each in found.modules if each.kind is not FileRole.CODE]
     rows = [(each.name, _size(each), each.confidence, output.one_line(each.description)) for each in code]
     _say_table(rows, "cyan", "bright_black", "green")
     if beside:
@@ -135,7 +136,7 @@ def _say_table(rows: Sequence[Sequence[str]], *colours: str) -> None:
 
 
 def _size(module: Module) -> str:
-    if module.kind is not Kind.CODE:
+    if module.kind is not FileRole.CODE:
         return (
             module.core_files[0]
             if len(module.core_files) == 1
@@ -144,7 +145,7 @@ def _size(module: Module) -> str:
     return output.count(len(module.core_files), "file")
 
 
-def _say_touched(found: ModuleMap, touched: list[Touched], *, as_json: bool) -> None:
+def _say_touched(found: ModuleMap, touched: list[ModuleMatch], *, as_json: bool) -> None:
     if as_json:
         output.print_json(
             {

@@ -12,8 +12,8 @@ from recollect.interfaces.mcp.toolbox import CHANGES, READS, Answer, Toolbox
 
 if TYPE_CHECKING:
     from recollect.code.graph.graph import CodeGraph
-    from recollect.code.graph.nodes import Edge
-    from recollect.code.modules.map import Module, ModuleMap
+    from recollect.code.modules.module_map import Module, ModuleMap
+    from recollect.code.nodes import CodeEdge
 
 MOST_FILES = 12  # of a module
 MOST = 50  # results of one call
@@ -182,7 +182,7 @@ def _symbol(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
     ]
 
 
-def _edges(graph: "CodeGraph", edges: "Sequence[Edge]") -> list[CodeLine]:
+def _edges(graph: "CodeGraph", edges: "Sequence[CodeEdge]") -> list[CodeLine]:
     return [
         CodeLine(
             f"{edge.source.partition('::')[0]}:{edge.line}",

@@ -7,9 +7,8 @@ from hashlib import blake2b
 from tree_sitter import Node, Parser
 
 from recollect.code.facts import FUNCTION, Definition
-from recollect.code.graph.names import symbol_ids
-from recollect.code.parse.grammars import grammar
-from recollect.code.parse.parser import parse
+from recollect.code.languages.parser import grammar, parse
+from recollect.code.nodes import symbol_ids
 
 # What formatters put brackets around and take them from; "" = no more than its inside.
 _SAME = {

@@ -6,9 +6,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 import recollect.model as m
-from recollect.code.graph.nodes import Symbol
-from recollect.code.parse.languages import language_of
-from recollect.code.parse.reading import decoded
+from recollect.code.decoding import decode_source
+from recollect.code.languages.table import language_of
+from recollect.code.nodes import Symbol
 
 if TYPE_CHECKING:
     from recollect.memory.anchors.marks import Marked
@@ -76,7 +76,7 @@ def marked_file(root: Path, path: str) -> "Marked | None":
     except (OSError, ValueError, RuntimeError):
         return None
     language = language_of(path, data[:100])
-    source = decoded(data) if language else None
+    source = decode_source(data) if language else None
     return Marked(language, source) if language and source is not None else None
 
 

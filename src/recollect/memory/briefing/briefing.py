@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import recollect.model as m
 from recollect.kinds import kind_of
@@ -19,6 +19,9 @@ from recollect.memory.briefing.render import (
 )
 from recollect.text import tokens
 
+if TYPE_CHECKING:
+    from recollect.code.modules.module_map import ModuleCard
+
 MOST_PINNED = 5
 MOST_CONFLICTS = 2  # told with one memory; more would crowd it out of its tier
 MOST_NAMED = 8  # files, tests or dependencies of a module
@@ -28,20 +31,12 @@ Conflict = tuple[m.Link, m.Memory, m.Memory]
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleCard:
-    name: str
-    files: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()
-    deps: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Material:
     """All that could be said. What does not fit is left out, so more than enough is fine."""
 
     pinned: tuple[m.Memory, ...] = ()
     standing: tuple[m.Memory, ...] = ()  # live conventions and decisions
-    modules: tuple[ModuleCard, ...] = ()  # of the task, the most relevant first
+    modules: "tuple[ModuleCard, ...]" = ()  # of the task, the most relevant first
     bridge: tuple[m.Finding, ...] = ()  # fresh, of other sessions at work now
     task: tuple[m.Hit, ...] = ()  # the best first
     summaries: tuple[m.Session, ...] = ()
@@ -224,7 +219,7 @@ def _lasting_order(each: m.Memory | m.Finding, group: int = 0) -> tuple[float, f
     return group, -kind_of(each.kind).weight, each.id
 
 
-def _module(card: ModuleCard) -> Note:
+def _module(card: "ModuleCard") -> Note:
     parts = {"Files": card.files, "Tests": card.tests, "Deps": card.deps}
     told = " | ".join(f"{label}: {_some(items)}" for label, items in parts.items() if items)
     return Note("module", "MODULE", line(card.name), details=(told,) if told else ())

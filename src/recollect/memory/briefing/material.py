@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +11,13 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
-from recollect.memory.briefing.briefing import MOST_PINNED, Material, ModuleCard
+from recollect.memory.briefing.briefing import MOST_PINNED, Material
 from recollect.memory.search.search import Question, Searcher
 from recollect.memory.search.triggers import matching, warners
 from recollect.store.stale import stale_in
+
+if TYPE_CHECKING:
+    from recollect.code.modules.module_map import ModuleCard
 
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)
 MOST_STANDING = 30
@@ -61,7 +65,7 @@ def assemble(
     role: Role,
     session: str | None,
     now: datetime,
-    modules: Sequence[ModuleCard] = (),
+    modules: "Sequence[ModuleCard]" = (),
 ) -> tuple[Material, tuple[str, ...]]:
     """The material, and what the reader should know about how it came about."""
     view = question.view

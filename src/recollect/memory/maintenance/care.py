@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.code.shelves import drop_shelves
+from recollect.code.graph.database import delete_graph_databases
 from recollect.config import Settings
 from recollect.context.context import Context
 from recollect.context.embedder import Embedder
@@ -147,7 +147,7 @@ class Care:
             raise Refused("This folder belongs to no project.", "`recollect forget ID` forgets one memory.")
         change = self.change("forget", "Forgot the whole project.")
         cleared = states.forget_all(self.store, change, self.project.id)
-        drop_shelves(self.settings.home, [self.project.id])
+        delete_graph_databases(self.settings.home, [self.project.id])
         return change, cleared
 
     def restore_project(self) -> m.Undone:
@@ -164,7 +164,7 @@ class Care:
             WaitingFiles(self.settings.home / folder).drain(lambda lines: 0)
         change = replace(self.change("forget", "Forgot everything."), project_id=None)
         cleared = states.forget_all(self.store, change, None)
-        drop_shelves(self.settings.home)
+        delete_graph_databases(self.settings.home)
         return change, cleared
 
     def purge(self) -> Purged | None:

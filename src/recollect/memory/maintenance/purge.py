@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import recollect.model as m
-from recollect.code.shelves import drop_shelves
+from recollect.code.graph.database import delete_graph_databases
 from recollect.context.store import Store
 from recollect.memory.maintenance.undo import GRACE
 from recollect.model import Purged
@@ -26,7 +26,7 @@ def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
         return None
     before = {project.id for project in store.projects()}
     purged = store.purge(now - GRACE, ACTOR, now)
-    drop_shelves(home, before - {project.id for project in store.projects()})
+    delete_graph_databases(home, before - {project.id for project in store.projects()})
     store.set_setting(None, _PURGED, m.to_text(now))
     return purged
 

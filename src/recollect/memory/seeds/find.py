@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from recollect.code.modules.map import Tools
+from recollect.code.modules.module_map import ProjectTools
 from recollect.errors import Refused
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.seeds.history import history
-from recollect.memory.seeds.instructions import instructions
-from recollect.memory.seeds.manifests import commands, manifests
-from recollect.memory.seeds.pipelines import pipelines
-from recollect.memory.seeds.readme import readme
+from recollect.memory.seeds.history import history_seeds
+from recollect.memory.seeds.instructions import instruction_seeds
+from recollect.memory.seeds.manifests import command_seeds, manifest_seeds
+from recollect.memory.seeds.pipelines import pipeline_seeds
+from recollect.memory.seeds.readme import readme_seeds
 from recollect.memory.seeds.seed import Seed
-from recollect.memory.seeds.styles import styles
+from recollect.memory.seeds.styles import style_seeds
 from recollect.memory.write import contradict
 from recollect.memory.write.limits import refuse_ignored
 
@@ -20,11 +20,11 @@ MOST_SEEDS = 40
 _OF_INSTRUCTIONS = 24  # the rest is room for what nobody wrote down
 
 
-def find_seeds(root: Path, tools: Sequence[Tools] = ()) -> list[Seed]:
+def find_seeds(root: Path, tools: Sequence[ProjectTools] = ()) -> list[Seed]:
     """At most 40, the surest first. What is kept out of version control is not looked at."""
-    written = list(_open(root, instructions(root)))[:_OF_INSTRUCTIONS]
-    read = [readme, manifests, styles, pipelines, history]
-    found = [*commands(tools), *(seed for reader in read for seed in _open(root, reader(root)))]
+    written = list(_open(root, instruction_seeds(root)))[:_OF_INSTRUCTIONS]
+    read = [readme_seeds, manifest_seeds, style_seeds, pipeline_seeds, history_seeds]
+    found = [*command_seeds(tools), *(seed for reader in read for seed in _open(root, reader(root)))]
     found.sort(key=lambda seed: -seed.confidence)
     chosen: list[Seed] = []
     for seed in (*written, *found):

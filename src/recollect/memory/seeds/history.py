@@ -55,7 +55,7 @@ class Commit:
     files: tuple[str, ...]
 
 
-def history(root: Path) -> Iterator[Seed]:
+def history_seeds(root: Path) -> Iterator[Seed]:
     """Nothing where there is no git, or no history."""
     commits = read_commits(root)
     here = [

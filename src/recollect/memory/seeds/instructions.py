@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.code.walk import walk
+from recollect.code.files import list_files
 from recollect.errors import Refused
-from recollect.memory.seeds.seed import Page, Seed, page
+from recollect.memory.seeds.seed import ProjectFile, Seed, read_first
 from recollect.model import INJECTED_MARK
 from recollect.text import block
 from recollect.text.sentences import clip, sentences, statement
@@ -60,7 +60,7 @@ _DULL = re.compile(
 )
 
 
-def instructions(root: Path) -> Iterator[Seed]:
+def instruction_seeds(root: Path) -> Iterator[Seed]:
     seen: set[Path] = set()
     for found in _pages(root):
         file = (root / found.path).resolve()
@@ -131,7 +131,7 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.+?)(?<=\S)\*(?![\w*])", r"\1", text).split())
 
 
-def _pages(root: Path) -> Iterator[Page]:
+def _pages(root: Path) -> Iterator[ProjectFile]:
     names = [*FILES]
     for folder in FOLDERS:
         below = root / folder
@@ -141,13 +141,13 @@ def _pages(root: Path) -> Iterator[Page]:
             )
             names += [each.relative_to(root).as_posix() for each in files[:_MOST_FILES]]
     for name in (*names, *_parts_of(root)):
-        if found := page(root, name):
+        if found := read_first(root, name):
             yield found
 
 
 def _parts_of(root: Path) -> list[str]:
     """Instructions for a folder of the project, those of the larger parts first."""
-    found = filter(_is_of_a_part, walk(root).files)
+    found = filter(_is_of_a_part, list_files(root).files)
     return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
 
 

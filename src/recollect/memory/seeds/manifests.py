@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.code.modules.map import Tools
-from recollect.memory.seeds.seed import Page, Seed, listed, page, table
+from recollect.code.modules.module_map import ProjectTools
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, table
 
 _SURE = 0.8
 _FRAMEWORKS = {
@@ -76,12 +76,12 @@ _COMMANDS = {
 }
 
 
-def manifests(root: Path) -> Iterator[Seed]:
+def manifest_seeds(root: Path) -> Iterator[Seed]:
     for reader in (_python, _node, _rust, _go, _jvm, _ruby, _php, _c):
         yield from reader(root)
 
 
-def commands(tools: Sequence[Tools]) -> Iterator[Seed]:
+def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
     """How the project as a whole is tested, linted, built…"""
     for each in tools[:1]:
         for slot, told in _COMMANDS.items():
@@ -99,7 +99,7 @@ def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
     yield Seed(f"{language} {told} is needed.", "dependency_relation", at, _SURE)
 
 
-def _built_with(found: Page, needed: Iterable[str]) -> Iterator[Seed]:
+def _built_with(found: ProjectFile, needed: Iterable[str]) -> Iterator[Seed]:
     told = list(dict.fromkeys(_FRAMEWORKS[name] for name in needed if name in _FRAMEWORKS))
     if made := [name for name in told if name not in _TESTING]:
         yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, _SURE)
@@ -108,9 +108,9 @@ def _built_with(found: Page, needed: Iterable[str]) -> Iterator[Seed]:
 
 
 def _python(root: Path) -> Iterator[Seed]:
-    found = page(root, "pyproject.toml")
+    found = read_first(root, "pyproject.toml")
     if found is None:
-        if found := page(root, "setup.cfg", "setup.py"):
+        if found := read_first(root, "setup.cfg", "setup.py"):
             version = found.value(r"^\s*python_requires\s*=\s*([^\n,]+)")
             yield from _version("Python", version, found.where("python_requires"))
         return
@@ -134,18 +134,18 @@ def _python(root: Path) -> Iterator[Seed]:
         if isinstance(each, str) and (match := re.match(r"[\w.-]+", each))
     ]
     yield from _built_with(found, [name for name in needed if name != str(project.get("name")).lower()])
-    if page(root, "uv.lock"):
+    if read_first(root, "uv.lock"):
         yield Seed("Python dependencies are managed with uv (uv.lock).", "convention", "uv.lock", _SURE)
     elif poetry:
         yield Seed(
             "Python dependencies are managed with Poetry.", "convention", found.where("tool.poetry"), _SURE
         )
-    elif page(root, "pdm.lock"):
+    elif read_first(root, "pdm.lock"):
         yield Seed("Python dependencies are managed with PDM (pdm.lock).", "convention", "pdm.lock", _SURE)
 
 
 def _node(root: Path) -> Iterator[Seed]:
-    if (found := page(root, "package.json")) is None:
+    if (found := read_first(root, "package.json")) is None:
         return
     document = found.json()
     yield from _version("Node.js", table(document, "engines").get("node"), found.where('"engines"'))
@@ -169,20 +169,20 @@ def _node(root: Path) -> Iterator[Seed]:
         *table(document, "peerDependencies"),
     ]
     yield from _built_with(found, [name for name in needed if name != document.get("name")])
-    if document.get("workspaces") or page(root, "pnpm-workspace.yaml"):
+    if document.get("workspaces") or read_first(root, "pnpm-workspace.yaml"):
         yield Seed(
             "The repository is a workspace of several npm packages.",
             "architecture",
             found.where('"workspaces"'),
             _SURE,
         )
-    config = page(root, "tsconfig.json")
+    config = read_first(root, "tsconfig.json")
     if config and table(config.json(), "compilerOptions").get("strict") is True:
         yield Seed("TypeScript is checked in strict mode.", "convention", config.where('"strict"'), _SURE)
 
 
 def _rust(root: Path) -> Iterator[Seed]:
-    if (found := page(root, "Cargo.toml")) is None:
+    if (found := read_first(root, "Cargo.toml")) is None:
         return
     document = found.toml()
     package = {**table(document, "workspace", "package"), **table(document, "package")}
@@ -197,17 +197,17 @@ def _rust(root: Path) -> Iterator[Seed]:
 
 
 def _go(root: Path) -> Iterator[Seed]:
-    if found := page(root, "go.mod"):
+    if found := read_first(root, "go.mod"):
         yield from _version("Go", found.value(r"^go (\S+)"), found.where("^go "))
         needed = re.findall(r"^\s*(?:require\s+)?([\w./-]+?)(?:/v\d+)? v\d", found.text, re.M)
         yield from _built_with(found, needed)
 
 
 def _jvm(root: Path) -> Iterator[Seed]:
-    if found := page(root, "pom.xml"):
+    if found := read_first(root, "pom.xml"):
         pattern = r"<(?:java\.version|maven\.compiler\.(?:source|release))>([\d.]+)<"
         yield from _version("Java", found.value(pattern), found.where(pattern))
-    elif found := page(root, "build.gradle.kts", "build.gradle"):
+    elif found := read_first(root, "build.gradle.kts", "build.gradle"):
         pattern = r"(?:JavaLanguageVersion\.of\(|sourceCompatibility\s*=?\s*(?:JavaVersion\.VERSION_)?[\"']?|jvmToolchain\()(\d+)"
         yield from _version("Java", found.value(pattern), found.where(pattern))
     if found and "spring-boot" in found.text:
@@ -215,20 +215,20 @@ def _jvm(root: Path) -> Iterator[Seed]:
 
 
 def _ruby(root: Path) -> Iterator[Seed]:
-    if found := page(root, "Gemfile"):
+    if found := read_first(root, "Gemfile"):
         yield from _version("Ruby", found.value(r"^ruby\s+[\"']([^\"']+)"), found.where("^ruby "))
         yield from _built_with(found, re.findall(r"^\s*gem\s+[\"']([\w-]+)", found.text, re.M))
 
 
 def _php(root: Path) -> Iterator[Seed]:
-    if found := page(root, "composer.json"):
+    if found := read_first(root, "composer.json"):
         needed: Mapping[str, Any] = {**table(found.json(), "require"), **table(found.json(), "require-dev")}
         yield from _version("PHP", needed.get("php"), found.where('"php"'))
         yield from _built_with(found, needed)
 
 
 def _c(root: Path) -> Iterator[Seed]:
-    if found := page(root, "CMakeLists.txt"):
+    if found := read_first(root, "CMakeLists.txt"):
         for language, variable in (("C++", "CXX"), ("C", "C")):
             pattern = rf"CMAKE_{variable}_STANDARD\s+(\d+)|{variable.lower()}_std_(\d+)"
             if match := re.search(pattern, found.text):

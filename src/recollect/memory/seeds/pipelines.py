@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.memory.seeds.seed import Page, Seed, listed, page
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 _LANGUAGES = {
     "python": "Python",
@@ -19,7 +19,7 @@ _VERSION = re.compile(r"[\"']?(?:pypy-?)?\d+(?:\.[\dx*]+)*[\w.+-]*[\"']?")
 _MOST_FILES = 20
 
 
-def pipelines(root: Path) -> Iterator[Seed]:
+def pipeline_seeds(root: Path) -> Iterator[Seed]:
     versions: dict[str, tuple[list[str], str]] = {}
     services: dict[str, str] = {}
     for found in _files(root):
@@ -35,7 +35,7 @@ def pipelines(root: Path) -> Iterator[Seed]:
         yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
 
 
-def _files(root: Path) -> Iterator[Page]:
+def _files(root: Path) -> Iterator[ProjectFile]:
     folder = root / ".github" / "workflows"
     names = sorted(file.name for file in folder.glob("*.y*ml")) if folder.is_dir() else []
     for path in (
@@ -44,11 +44,11 @@ def _files(root: Path) -> Iterator[Page]:
         ".travis.yml",
         ".circleci/config.yml",
     ):
-        if found := page(root, path):
+        if found := read_first(root, path):
             yield found
 
 
-def _matrix(found: Page) -> Iterator[tuple[str, list[str]]]:
+def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
     """Lists of versions, in brackets or a line each."""
     pattern = re.compile(
         r"^(\s*)(?:-\s*)?(\w+?)(?:[-_]version)?s?:[ \t]*(\[[^\]]*\]|\n(?:\1\s+-\s*[^\n:]+\n?)+)", re.M
@@ -59,7 +59,7 @@ def _matrix(found: Page) -> Iterator[tuple[str, list[str]]]:
             yield match[2], told
 
 
-def _services(found: Page) -> Iterator[str]:
+def _services(found: ProjectFile) -> Iterator[str]:
     """Images of databases and queues."""
     for block in re.finditer(r"^(\s*)services:\s*\n((?:\1\s+.*\n|\s*\n)+)", found.text, re.M):
         yield from re.findall(r"image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)(?::[\w.-]+)?", block[2])

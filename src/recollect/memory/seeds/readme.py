@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollect.memory.seeds.instructions import kind_of_words, statements
-from recollect.memory.seeds.seed import Page, Seed, listed, page
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 from recollect.text.sentences import clip, sentences, statement
 
 _READMES = ("README.md", "README.rst", "README", "README.txt", "Readme.md", "readme.md")
@@ -41,11 +41,11 @@ _WORK = re.compile(
 _MARKUP = re.compile(r"^\W*$|^\s*(?:\[?!\[|<|\.\. |:\w+:|=+$|-+$|[>|])")
 
 
-def readme(root: Path) -> Iterator[Seed]:
-    if found := page(root, *_READMES):
+def readme_seeds(root: Path) -> Iterator[Seed]:
+    if found := read_first(root, *_READMES):
         yield from _purpose(found)
         yield from _commands(found)
-    if guide := page(root, *_GUIDES):
+    if guide := read_first(root, *_GUIDES):
         yield from _commands(guide)
         told = [
             (line, said)
@@ -56,7 +56,7 @@ def readme(root: Path) -> Iterator[Seed]:
             yield Seed(said, kind_of_words(said), guide.at(line), 0.55)
 
 
-def _purpose(found: Page) -> Iterator[Seed]:
+def _purpose(found: ProjectFile) -> Iterator[Seed]:
     """The first sentence of the first paragraph that is prose."""
     for paragraph in re.split(r"\n\s*\n", found.text[:6000]):
         lines = [line for line in paragraph.splitlines() if not _MARKUP.match(line)]
@@ -73,7 +73,7 @@ def _purpose(found: Page) -> Iterator[Seed]:
         return
 
 
-def _commands(found: Page) -> Iterator[Seed]:
+def _commands(found: ProjectFile) -> Iterator[Seed]:
     """What is to be typed, from the sections that say how one begins to work on it."""
     bare = _FENCE.sub(lambda fence: fence[0].replace("#", " "), found.text)  # a comment is no heading
     heads = list(_HEADING.finditer(bare))

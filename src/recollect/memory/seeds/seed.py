@@ -23,7 +23,7 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ProjectFile:
     """A text file of the project, with its path from the root."""
 
     path: str
@@ -57,7 +57,7 @@ class Page:
         return found if isinstance(found, dict) else {}
 
 
-def page(root: Path, *paths: str) -> Page | None:
+def read_first(root: Path, *paths: str) -> ProjectFile | None:
     """The first of `paths` that is there and of a sensible size, inside `root` also once links are followed."""
     for path in paths:
         try:
@@ -65,7 +65,7 @@ def page(root: Path, *paths: str) -> Page | None:
             if not file.is_file() or not file.is_relative_to(root.resolve()):
                 continue
             if file.stat().st_size <= _LONGEST:
-                return Page(path, file.read_text(encoding="utf-8-sig", errors="replace"))
+                return ProjectFile(path, file.read_text(encoding="utf-8-sig", errors="replace"))
         except (OSError, ValueError, RuntimeError):
             continue
     return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect.memory.seeds.seed import Page, Seed, listed, page, table
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, table
 
 _SURE = 0.9
 _MOST_RULES = 16
@@ -21,7 +21,7 @@ _LANGUAGES = {  # that a tool looks after
 }
 
 
-def styles(root: Path) -> Iterator[Seed]:
+def style_seeds(root: Path) -> Iterator[Seed]:
     for reader in _READERS:
         yield from reader(root)
 
@@ -45,9 +45,9 @@ def _rules(at: str, names: Any, tool: str, verb: str = "checks the rule sets") -
 
 
 def _ruff(root: Path) -> Iterator[Seed]:
-    found = page(root, "ruff.toml", ".ruff.toml")
+    found = read_first(root, "ruff.toml", ".ruff.toml")
     settings = found.toml() if found else {}
-    if found is None and (found := page(root, "pyproject.toml")):
+    if found is None and (found := read_first(root, "pyproject.toml")):
         settings = table(found.toml(), "tool", "ruff")
     if found is None or not settings:
         return
@@ -66,7 +66,7 @@ def _ruff(root: Path) -> Iterator[Seed]:
 
 def _python(root: Path) -> Iterator[Seed]:
     """black, isort, mypy and flake8, wherever they are set."""
-    if found := page(root, "pyproject.toml"):
+    if found := read_first(root, "pyproject.toml"):
         tools = table(found.toml(), "tool")
         if "black" in tools:
             at = found.where(r"^\[tool\.black")
@@ -91,16 +91,16 @@ def _python(root: Path) -> Iterator[Seed]:
                 f"pyright checks the types{f', in {mode} mode' if mode else ''}.", "convention", at, 0.8
             )
     for name, section in ((".flake8", "flake8"), ("setup.cfg", "flake8"), ("tox.ini", "flake8")):
-        if (found := page(root, name)) and (flake8 := _ini(found, section)):
+        if (found := read_first(root, name)) and (flake8 := _ini(found, section)):
             length = flake8.get("max-line-length") or flake8.get("max_line_length")
             yield from _line_length(found.where("max.line.length"), length, "flake8")
-    if (found := page(root, "mypy.ini", ".mypy.ini")) and _ini(found, "mypy").get(
+    if (found := read_first(root, "mypy.ini", ".mypy.ini")) and _ini(found, "mypy").get(
         "strict", ""
     ).lower() == "true":
         yield Seed("mypy checks the types, in strict mode.", "convention", found.where("^strict"), _SURE)
 
 
-def _ini(found: Page, section: str) -> Mapping[str, str]:
+def _ini(found: ProjectFile, section: str) -> Mapping[str, str]:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(found.text)
@@ -110,11 +110,11 @@ def _ini(found: Page, section: str) -> Mapping[str, str]:
 
 
 def _prettier(root: Path) -> Iterator[Seed]:
-    found = page(
+    found = read_first(
         root, ".prettierrc", ".prettierrc.json", ".prettierrc.yaml", ".prettierrc.yml", ".prettierrc.json5"
     )
     settings = (found.json() or _flat_yaml(found)) if found else {}
-    if found is None and (found := page(root, "package.json")):
+    if found is None and (found := read_first(root, "package.json")):
         settings = table(found.json(), "prettier")
     if found is None or not settings:
         return
@@ -140,7 +140,7 @@ def _either(value: Any, yes: str, no: str) -> str:
 
 
 def _biome(root: Path) -> Iterator[Seed]:
-    if (found := page(root, "biome.json", "biome.jsonc")) is None:
+    if (found := read_first(root, "biome.json", "biome.jsonc")) is None:
         return
     settings = found.json()
     style = table(settings, "formatter")
@@ -159,21 +159,21 @@ def _biome(root: Path) -> Iterator[Seed]:
 
 
 def _eslint(root: Path) -> Iterator[Seed]:
-    found = page(root, ".eslintrc.json", ".eslintrc", ".eslintrc.yml", ".eslintrc.yaml")
+    found = read_first(root, ".eslintrc.json", ".eslintrc", ".eslintrc.yml", ".eslintrc.yaml")
     extends: Any = found.json().get("extends") if found else None
-    if found is None and (found := page(root, "package.json")):
+    if found is None and (found := read_first(root, "package.json")):
         extends = table(found.json(), "eslintConfig").get("extends")
     extends = [extends] if isinstance(extends, str) else extends
     if found and extends:
         yield from _rules(found.where("extends"), extends, "ESLint", "extends")
-    elif found := page(
+    elif found := read_first(
         root, "eslint.config.js", "eslint.config.mjs", "eslint.config.ts", ".eslintrc.js", ".eslintrc.cjs"
     ):
         yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.4)
 
 
 def _editorconfig(root: Path) -> Iterator[Seed]:
-    if (found := page(root, ".editorconfig")) is None:
+    if (found := read_first(root, ".editorconfig")) is None:
         return
     indented: dict[str, str] = {}
     section, length = "", ""
@@ -200,12 +200,12 @@ def _files(section: str) -> str:
 
 
 def _rust(root: Path) -> Iterator[Seed]:
-    if found := page(root, "rustfmt.toml", ".rustfmt.toml"):
+    if found := read_first(root, "rustfmt.toml", ".rustfmt.toml"):
         settings = found.toml()
         yield from _line_length(found.where("max_width"), settings.get("max_width"), "rustfmt")
         if settings.get("hard_tabs") is True:
             yield Seed("Rust is indented by tabs (rustfmt).", "convention", found.where("hard_tabs"), _SURE)
-    if found := page(root, "Cargo.toml"):
+    if found := read_first(root, "Cargo.toml"):
         lints = {**table(found.toml(), "workspace", "lints"), **table(found.toml(), "lints")}
         told = [
             f"{name} ({level})"
@@ -219,21 +219,21 @@ def _rust(root: Path) -> Iterator[Seed]:
 
 def _others(root: Path) -> Iterator[Seed]:
     """Formats of which a line or two are worth reading."""
-    if found := page(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
+    if found := read_first(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
         yield from _rules(found.where("enable:"), _yaml_list(found, "enable"), "golangci-lint", "runs")
-    if found := page(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
+    if found := read_first(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
         length = found.value(r'"LineLength"[\s\S]{0,300}?name="max"\s+value="(\d+)"')
         yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.5)
         yield from _line_length(found.where("LineLength"), length, "Checkstyle")
-    if found := page(root, ".rubocop.yml"):
+    if found := read_first(root, ".rubocop.yml"):
         length = found.value(r"^Layout/LineLength:[\s\S]{0,200}?\bMax:\s*(\d+)")
         yield from _line_length(found.where("Layout/LineLength"), length, "RuboCop")
         quotes = found.value(r"^Style/StringLiterals:[\s\S]{0,200}?EnforcedStyle:\s*(\w+)_quotes")
         yield from _quotes(found.where("Style/StringLiterals"), quotes, "RuboCop")
-    if found := page(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):
+    if found := read_first(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):
         rules = re.findall(r'<rule\s+ref="(\w+)"', found.text)
         yield from _rules(found.where("<rule"), rules, "PHP_CodeSniffer", "checks")
-    if found := page(root, ".clang-format"):
+    if found := read_first(root, ".clang-format"):
         base, width = found.value(r"^BasedOnStyle:\s*(\S+)"), found.value(r"^IndentWidth:\s*(\d+)")
         told = [f"based on {base}" if base else "", f"indentation of {width}" if width else ""]
         if any(told):
@@ -242,7 +242,7 @@ def _others(root: Path) -> Iterator[Seed]:
         yield from _line_length(
             found.where("ColumnLimit"), found.value(r"^ColumnLimit:\s*(\d+)"), "clang-format"
         )
-    if found := page(root, ".pre-commit-config.yaml"):
+    if found := read_first(root, ".pre-commit-config.yaml"):
         hooks = [
             hook
             for hook in re.findall(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", found.text, re.M)
@@ -260,7 +260,7 @@ _BORING_HOOKS = frozenset(
 )
 
 
-def _flat_yaml(found: Page) -> dict[str, Any]:
+def _flat_yaml(found: ProjectFile) -> dict[str, Any]:
     """`name: value` at the margin."""
     known = {"true": True, "false": False}
     return {
@@ -269,7 +269,7 @@ def _flat_yaml(found: Page) -> dict[str, Any]:
     }
 
 
-def _yaml_list(found: Page, name: str) -> list[str]:
+def _yaml_list(found: ProjectFile, name: str) -> list[str]:
     block = re.search(rf"^(\s*){name}:\s*\n((?:\1\s*-\s*.+\n?|\s*#.*\n|\s*\n)+)", found.text, re.M)
     return re.findall(r"^\s*-\s*([\w-]+)", block[2], re.M) if block else []
 

@@ -6,8 +6,8 @@ from itertools import groupby, islice
 from typing import Any, TypeVar
 
 import recollect.model as m
-from recollect.code.modules.map import ModuleMap, as_document, from_document
 from recollect.code.modules.merge import MODEL
+from recollect.code.modules.module_map import ModuleMap, as_document, from_document
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import ContentRefused, RecollectError

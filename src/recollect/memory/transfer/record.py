@@ -14,7 +14,8 @@ from typing import Any
 
 import recollect.memory.transfer.fields as f
 import recollect.model as m
-from recollect.code.modules import map as maps
+from recollect.code.modules import module_map as maps
+from recollect.code.paths import FileRole
 from recollect.kinds import DEFAULT
 from recollect.memory.write import enrich, limits
 from recollect.model import Owner, Pattern, SessionLearning
@@ -359,11 +360,11 @@ _MOST_FILES = 60_000  # of a module: all that a project can have
 
 
 _files = f.list_of(f.named, _MOST_FILES)
-_PLACED = f.object_of(maps.Placed, {"key": f.text, "by": f.named}, "key", "by")
+_PLACED = f.object_of(maps.Placement, {"key": f.text, "by": f.named}, "key", "by")
 _MODULE: f.Table = {
     "key": f.named,
     "name": f.named,
-    "kind": f.one_of(maps.Kind),
+    "kind": f.one_of(FileRole),
     "description": f.text,
     "core_files": _files,
     "entry_points": _files,
@@ -380,14 +381,14 @@ _TOOLS: f.Table = {
     "path": f.text,
     "tool": f.named,
     "commands": f.named_values(f.text),
-    "test": f.object_of(maps.Framework, _FRAMEWORK, "tool"),
+    "test": f.object_of(maps.TestFramework, _FRAMEWORK, "tool"),
     "linters": f.texts,
 }
 _MAP: f.Table = {
     "project_id": f.project_id,
     "version": f.count,
     "modules": f.list_of(f.object_of(maps.Module, _MODULE, "key", "name"), _MOST_FILES),
-    "tools": f.list_of(f.object_of(maps.Tools, _TOOLS, "path", "tool"), _MOST_FILES),
+    "tools": f.list_of(f.object_of(maps.ProjectTools, _TOOLS, "path", "tool"), _MOST_FILES),
     "files": f.named_values(_PLACED, _MOST_FILES),
     "merged": f.named_values(_PLACED, _MOST_FILES),
     "updated_at": f.time,

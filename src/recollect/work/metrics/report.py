@@ -5,7 +5,8 @@ from statistics import fmean
 from typing import Any
 
 import recollect.model as m
-from recollect.code.modules.map import Confidence, Kind, from_document
+from recollect.code.modules.module_map import Confidence, from_document
+from recollect.code.paths import FileRole
 from recollect.context.store import Store
 from recollect.memory.decay import confidence_now
 from recollect.work.metrics.measures import LAST, Measures
@@ -48,7 +49,7 @@ def map_coverage(store: Store, project_id: str | None) -> float | None:
     """Return the share of code modules known by more than a scan, or None without a module map."""
     document = store.modules.get(project_id) if project_id else None
     found = from_document(document) if document else None
-    code = [each for each in found.modules if each.kind is Kind.CODE] if found else []
+    code = [each for each in found.modules if each.kind is FileRole.CODE] if found else []
     known = sum(each.confidence is not Confidence.SHALLOW for each in code)
     return known / len(code) if code else None
 

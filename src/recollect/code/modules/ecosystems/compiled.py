@@ -3,9 +3,16 @@
 import re
 
 from recollect.code.modules.commands import ci_files
-from recollect.code.modules.ecosystems.signs import Signs, as_list, first_name, table_at, toml_in
-from recollect.code.modules.ground import Ground, join
-from recollect.code.modules.map import Framework
+from recollect.code.modules.ecosystems.package_info import (
+    PackageInfo,
+    as_list,
+    first_name,
+    parse_toml,
+    table_at,
+)
+from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 _C_TESTS = (
     ("gtest", "googletest"),
@@ -15,8 +22,8 @@ _C_TESTS = (
 )
 
 
-def rust_signs(ground: Ground, folder: str) -> Signs:
-    document = toml_in(ground.text(join(folder, "Cargo.toml")))
+def read_rust(ground: ScanInput, folder: str) -> PackageInfo:
+    document = parse_toml(ground.text(join(folder, "Cargo.toml")))
     everything = " --workspace" if "workspace" in document else ""
     names = ground.inside(folder)
     package = table_at(document, "package")
@@ -34,11 +41,11 @@ def rust_signs(ground: Ground, folder: str) -> Signs:
     needs = frozenset(table_at(document, "dependencies")) | frozenset(
         table_at(document, "workspace", "dependencies")
     )
-    return Signs(
+    return PackageInfo(
         "cargo",
         defaults,
         {},
-        Framework("cargo test", "", defaults["test"]),
+        TestFramework("cargo test", "", defaults["test"]),
         (("clippy",) if lints else ()) + ("rustfmt",),
         name,
         str(package.get("description", "")).strip(),
@@ -47,14 +54,14 @@ def rust_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def go_signs(ground: Ground, folder: str) -> Signs:
+def read_go(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
     golangci = first_name(names, r"\.golangci\.\w+")
     manifest = ground.text(join(folder, "go.mod"))
     module = re.search(r"(?m)^module\s+(\S+)", manifest)
     test = "go test ./..."
     testify = "testify" if "stretchr/testify" in manifest else "go test"
-    return Signs(
+    return PackageInfo(
         "go",
         {
             "build": "go build ./...",
@@ -64,7 +71,7 @@ def go_signs(ground: Ground, folder: str) -> Signs:
             **({"run": "go run ."} if "main.go" in names else {}),
         },
         {},
-        Framework(testify, "", test),
+        TestFramework(testify, "", test),
         ("golangci-lint",) if golangci else ("go vet",),
         module[1] if module else "",
         "",
@@ -72,7 +79,7 @@ def go_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def maven_signs(ground: Ground, folder: str) -> Signs:
+def read_maven(ground: ScanInput, folder: str) -> PackageInfo:
     text = ground.text(join(folder, "pom.xml"))
     mvn = "./mvnw" if "mvnw" in ground else "mvn"
     head = re.sub(r"(?s)<parent>.*?</parent>|<(dependencies|build|profiles)>.*", "", text)
@@ -80,8 +87,8 @@ def maven_signs(ground: Ground, folder: str) -> Signs:
     told = re.search(r"(?s)<description>([^<]+)</description>", head)
     poms = text + "".join(ground.text(path) for path in ground.sizes if path.endswith("/pom.xml"))
     linters, commands = _java_linters(poms, f"{mvn} spotless:", f"{mvn} checkstyle:check")
-    test = Framework(_java_tests(poms), "", f"{mvn} test")
-    return Signs(
+    test = TestFramework(_java_tests(poms), "", f"{mvn} test")
+    return PackageInfo(
         "maven",
         {"build": f"{mvn} package", "test": test.run_command, **commands},
         {},
@@ -93,7 +100,7 @@ def maven_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def gradle_signs(ground: Ground, folder: str) -> Signs:
+def read_gradle(ground: ScanInput, folder: str) -> PackageInfo:
     scripts = [path for path in ground.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
     text = "".join(ground.text(path) for path in scripts if path.startswith(folder))
     gradle = "./gradlew" if "gradlew" in ground else "gradle"
@@ -101,9 +108,9 @@ def gradle_signs(ground: Ground, folder: str) -> Signs:
     for word, command in (("ktlint", "ktlintCheck"), ("detekt", "detekt")):
         if word in text:
             linters, commands = (*linters, word), {"lint": f"{gradle} {command}", **commands}
-    test = Framework(_java_tests(text), "", f"{gradle} test")
+    test = TestFramework(_java_tests(text), "", f"{gradle} test")
     run = {"run": f"{gradle} bootRun"} if "springframework.boot" in text else {}
-    return Signs(
+    return PackageInfo(
         "gradle",
         {"build": f"{gradle} build", "test": test.run_command, **run, **commands},
         {},
@@ -129,11 +136,11 @@ def _java_linters(text: str, spotless: str, checkstyle: str) -> tuple[tuple[str,
     return tuple(linters), commands
 
 
-def dotnet_signs(ground: Ground, folder: str) -> Signs:
+def read_dotnet(ground: ScanInput, folder: str) -> PackageInfo:
     text = "".join(ground.text(path) for path in ground.sizes if path.endswith((".csproj", ".props")))
     tool = next((name for name in ("xunit", "nunit", "MSTest") if name.lower() in text.lower()), "")
-    test = Framework(tool.lower(), "", "dotnet test") if tool else None
-    return Signs(
+    test = TestFramework(tool.lower(), "", "dotnet test") if tool else None
+    return PackageInfo(
         "dotnet",
         {
             "build": "dotnet build",
@@ -147,7 +154,7 @@ def dotnet_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def c_signs(ground: Ground, folder: str) -> Signs:
+def read_c(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
     if "CMakeLists.txt" in names:
         tool = "cmake"
@@ -182,5 +189,5 @@ def c_signs(ground: Ground, folder: str) -> Signs:
         defaults["format"] = f"{files} clang-format -i"
     test = None
     if "test" in defaults:
-        test = Framework(framework or tool, "", defaults["test"])
-    return Signs(tool, defaults, {}, test, tuple(linters))
+        test = TestFramework(framework or tool, "", defaults["test"])
+    return PackageInfo(tool, defaults, {}, test, tuple(linters))

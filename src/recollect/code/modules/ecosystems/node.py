@@ -4,17 +4,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recollect.code.modules.commands import Task, tasks_by_slot
-from recollect.code.modules.ecosystems.signs import (
+from recollect.code.modules.commands import ProjectTask, tasks_by_slot
+from recollect.code.modules.ecosystems.package_info import (
     Linter,
-    Signs,
+    PackageInfo,
+    find_linters,
     first_name,
-    json_in,
-    linters_in,
+    parse_json,
     table_at,
 )
-from recollect.code.modules.ground import Ground, join
-from recollect.code.modules.map import Framework
+from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 _TOOLS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -47,10 +48,10 @@ _LINTERS = (
 )
 
 
-def node_signs(ground: Ground, folder: str) -> Signs:
+def read_node(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
     text = ground.text(join(folder, "package.json"))
-    document = json_in(text)
+    document = parse_json(text)
     tool = _tool(ground, folder, document)
     run = (
         "npx "
@@ -68,17 +69,17 @@ def node_signs(ground: Ground, folder: str) -> Signs:
     }
     tasks = tasks_by_slot(scripts, f"{tool} run ")
     if "test" in tasks and tasks["test"].line.endswith(" test"):
-        tasks["test"] = Task(f"{tool} test" if tool != "bun" else "bun run test", tasks["test"].body)
+        tasks["test"] = ProjectTask(f"{tool} test" if tool != "bun" else "bun run test", tasks["test"].body)
     if "run" in tasks and tasks["run"].line == "npm run start":
-        tasks["run"] = Task("npm start", tasks["run"].body)
+        tasks["run"] = ProjectTask("npm start", tasks["run"].body)
     needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
     packages = needs | set(table_at(document, "devDependencies"))
-    linters, commands = linters_in(_LINTERS, names, text, run)
+    linters, commands = find_linters(_LINTERS, names, text, run)
     test = _tests(names, folder, packages, scripts, run, tool)
     if test and "test" in tasks:
-        test = Framework(test.tool, test.config_file, tasks["test"].line)
+        test = TestFramework(test.tool, test.config_file, tasks["test"].line)
     defaults = {**commands, **({"test": test.run_command} if test else {})}
-    return Signs(
+    return PackageInfo(
         tool,
         defaults,
         tasks,
@@ -91,7 +92,7 @@ def node_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def _tool(ground: Ground, folder: str, document: Mapping[str, Any]) -> str:
+def _tool(ground: ScanInput, folder: str, document: Mapping[str, Any]) -> str:
     """The package manager: a package of a workspace has its root's."""
     while True:
         if named := str(document.get("packageManager", "")).partition("@")[0]:
@@ -103,25 +104,25 @@ def _tool(ground: Ground, folder: str, document: Mapping[str, Any]) -> str:
         if not folder:
             return "npm"
         folder = folder.rpartition("/")[0]
-        document = json_in(ground.text(join(folder, "package.json")))
+        document = parse_json(ground.text(join(folder, "package.json")))
 
 
 def _tests(
     names: set[str], folder: str, packages: set[str], scripts: Mapping[str, str], run: str, tool: str
-) -> Framework | None:
+) -> TestFramework | None:
     told = " ".join(scripts.values())
     for package, config, command in _TESTS:
         if package in packages or re.search(
             rf"(?<![\w-]){re.escape(package)}(?![\w-])", scripts.get("test", "")
         ):
             found = first_name(names, config)
-            return Framework(package, join(folder, found) if found else "", run + command)
+            return TestFramework(package, join(folder, found) if found else "", run + command)
     if "node --test" in told:
-        return Framework("node:test", "", "node --test")
-    return Framework("bun", "", "bun test") if tool == "bun" and "test" not in scripts else None
+        return TestFramework("node:test", "", "node --test")
+    return TestFramework("bun", "", "bun test") if tool == "bun" and "test" not in scripts else None
 
 
-def _doors(ground: Ground, folder: str, document: Mapping[str, Any]) -> Iterable[str]:
+def _doors(ground: ScanInput, folder: str, document: Mapping[str, Any]) -> Iterable[str]:
     commands = document.get("bin")
     named = [*commands.values()] if isinstance(commands, dict) else [commands]
     for each in (*named, document.get("main"), document.get("module")):

@@ -4,10 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.code.modules.commands import Task, tasks_by_slot
-from recollect.code.modules.ecosystems.signs import Linter, Signs, as_list, linters_in, table_at, toml_in
-from recollect.code.modules.ground import Ground, join
-from recollect.code.modules.map import Framework
+from recollect.code.modules.commands import ProjectTask, tasks_by_slot
+from recollect.code.modules.ecosystems.package_info import (
+    Linter,
+    PackageInfo,
+    as_list,
+    find_linters,
+    parse_toml,
+    table_at,
+)
+from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 _TOOLS = (  # lock file or word in pyproject.toml → tool, what runs a command in its environment, build
     ("uv.lock", "[tool.uv", "uv", "uv run ", "uv build"),
@@ -32,14 +40,14 @@ _LINTERS = (
 _PACKAGES = {"pyproject.toml", "setup.py", "setup.cfg"}  # without one there is nothing to build
 
 
-def python_signs(ground: Ground, folder: str) -> Signs:
+def read_python(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
 
     def text(name: str) -> str:
         return ground.text(join(folder, name))
 
     manifest = text("pyproject.toml")
-    document = toml_in(manifest)
+    document = parse_toml(manifest)
     told = "\n".join((manifest, text("setup.cfg"), text("tox.ini")))
     tool, run, build = "pip", "", "python -m build"
     for lock, word, *found in _TOOLS:
@@ -49,7 +57,7 @@ def python_signs(ground: Ground, folder: str) -> Signs:
     else:
         if "setup.py" in names or "setuptools" in manifest:
             tool = "setuptools"
-    linters, commands = linters_in(_LINTERS, names, told, run)
+    linters, commands = find_linters(_LINTERS, names, told, run)
     if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", told.partition("mypy]")[2]):
         commands["types"] = f"{run}mypy"
     test = _tests(ground, folder, names, told, run)
@@ -60,7 +68,7 @@ def python_signs(ground: Ground, folder: str) -> Signs:
         defaults["run"] = f"{run}python manage.py runserver"
     project = table_at(document, "project") or table_at(document, "tool", "poetry")
     scripts = {**table_at(document, "project", "scripts"), **table_at(document, "tool", "poetry", "scripts")}
-    return Signs(
+    return PackageInfo(
         tool,
         defaults,
         _tasks(document, run),
@@ -73,7 +81,7 @@ def python_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def _tests(ground: Ground, folder: str, names: set[str], told: str, run: str) -> Framework | None:
+def _tests(ground: ScanInput, folder: str, names: set[str], told: str, run: str) -> TestFramework | None:
     configs = (
         ("pytest.ini", ""),
         ("pyproject.toml", "[tool.pytest"),
@@ -82,7 +90,7 @@ def _tests(ground: Ground, folder: str, names: set[str], told: str, run: str) ->
     )
     for name, word in configs:
         if name in names and (not word or word in ground.text(join(folder, name))):
-            return Framework("pytest", join(folder, name), f"{run}pytest")
+            return TestFramework("pytest", join(folder, name), f"{run}pytest")
     requirements = [
         path
         for path in ground.sizes
@@ -91,7 +99,7 @@ def _tests(ground: Ground, folder: str, names: set[str], told: str, run: str) ->
     if "pytest" in told or any(
         re.search(r"(?m)^pytest\b", ground.text(path)) for path in sorted(requirements)[:5]
     ):
-        return Framework("pytest", "", f"{run}pytest")
+        return TestFramework("pytest", "", f"{run}pytest")
     start = f"{folder}/" if folder else ""
     tests = [
         path
@@ -99,13 +107,13 @@ def _tests(ground: Ground, folder: str, names: set[str], told: str, run: str) ->
         if path.startswith(start) and re.search(r"(^|/)(test_\w+|tests)\.py$", path)
     ]
     if any(path.endswith("conftest.py") and path.startswith(start) for path in ground.sizes):
-        return Framework("pytest", "", f"{run}pytest")
+        return TestFramework("pytest", "", f"{run}pytest")
     if tests and ("manage.py" in names):
-        return Framework("django", "manage.py", f"{run}python manage.py test")
-    return Framework("unittest", "", f"{run}python -m unittest") if tests else None
+        return TestFramework("django", "manage.py", f"{run}python manage.py test")
+    return TestFramework("unittest", "", f"{run}python -m unittest") if tests else None
 
 
-def _tasks(document: Mapping[str, Any], run: str) -> dict[str, Task]:
+def _tasks(document: Mapping[str, Any], run: str) -> dict[str, ProjectTask]:
     for path, call in (
         (("tool", "poe", "tasks"), f"{run}poe "),
         (("tool", "taskipy", "tasks"), f"{run}task "),
@@ -133,7 +141,7 @@ def _needs(document: Mapping[str, Any], requirements: str) -> frozenset[str]:
     return frozenset(found) - {"python"}
 
 
-def _file(ground: Ground, folder: str, target: str) -> str:
+def _file(ground: ScanInput, folder: str, target: str) -> str:
     """`flask.cli:main` is in `src/flask/cli.py`."""
     path = target.partition(":")[0].replace(".", "/")
     for start in ("src/", "", "lib/"):

@@ -4,16 +4,17 @@ import json
 import re
 
 from recollect.code.modules.commands import TASKS, tasks_by_slot
-from recollect.code.modules.ecosystems.signs import (
+from recollect.code.modules.ecosystems.package_info import (
     Linter,
-    Signs,
+    PackageInfo,
+    find_linters,
     first_name,
-    json_in,
-    linters_in,
+    parse_json,
     table_at,
 )
-from recollect.code.modules.ground import Ground, join
-from recollect.code.modules.map import Framework
+from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 _RAKE = {name for names in TASKS.values() for name in names}
 _PHP_LINTERS = (
@@ -35,7 +36,7 @@ _PHP_LINTERS = (
 )
 
 
-def ruby_signs(ground: Ground, folder: str) -> Signs:
+def read_ruby(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
     gemspec = first_name(names, r".+\.gemspec")
     rakefile = ground.text(join(folder, "Rakefile"))
@@ -61,12 +62,12 @@ def ruby_signs(ground: Ground, folder: str) -> Signs:
     if gemspec:
         defaults["build"] = f"gem build {gemspec}"
     told = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", ground.text(join(folder, gemspec)))
-    test = Framework(
+    test = TestFramework(
         framework,
         join(folder, config) if config else "",
         named["test"].line if "test" in named else defaults["test"],
     )
-    return Signs(
+    return PackageInfo(
         "bundler" if "Gemfile" in names else "rubygems",
         defaults,
         named,
@@ -78,11 +79,11 @@ def ruby_signs(ground: Ground, folder: str) -> Signs:
     )
 
 
-def php_signs(ground: Ground, folder: str) -> Signs:
+def read_php(ground: ScanInput, folder: str) -> PackageInfo:
     names = ground.inside(folder)
     text = ground.text(join(folder, "composer.json"))
-    document = json_in(text)
-    linters, commands = linters_in(_PHP_LINTERS, names, text)
+    document = parse_json(text)
+    linters, commands = find_linters(_PHP_LINTERS, names, text)
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
     tasks = tasks_by_slot(scripts, "composer ")
     pest = '"pestphp/pest"' in text
@@ -90,11 +91,11 @@ def php_signs(ground: Ground, folder: str) -> Signs:
     test = None
     if pest or config or '"phpunit/phpunit"' in text:
         command = tasks["test"].line if "test" in tasks else f"vendor/bin/{'pest' if pest else 'phpunit'}"
-        test = Framework("pest" if pest else "phpunit", join(folder, config) if config else "", command)
+        test = TestFramework("pest" if pest else "phpunit", join(folder, config) if config else "", command)
     defaults = {"build": "composer install", **commands, **({"test": test.run_command} if test else {})}
     if "artisan" in names:
         defaults |= {"run": "php artisan serve", "test": "php artisan test"}
-    return Signs(
+    return PackageInfo(
         "composer",
         defaults,
         tasks,

@@ -4,25 +4,25 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from recollect.code.modules.ecosystems.compiled import (
-    c_signs,
-    dotnet_signs,
-    go_signs,
-    gradle_signs,
-    maven_signs,
-    rust_signs,
+    read_c,
+    read_dotnet,
+    read_go,
+    read_gradle,
+    read_maven,
+    read_rust,
 )
-from recollect.code.modules.ecosystems.node import node_signs
-from recollect.code.modules.ecosystems.python import python_signs
-from recollect.code.modules.ecosystems.scripted import php_signs, ruby_signs
-from recollect.code.modules.ecosystems.signs import Signs
-from recollect.code.modules.ground import Ground
-from recollect.code.modules.map import Framework
+from recollect.code.modules.ecosystems.node import read_node
+from recollect.code.modules.ecosystems.package_info import PackageInfo
+from recollect.code.modules.ecosystems.python import read_python
+from recollect.code.modules.ecosystems.scripted import read_php, read_ruby
+from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
 
 
 class Ecosystem(NamedTuple):
     manifests: tuple[str, ...]  # file names, or endings that begin with "*"
     endings: tuple[str, ...]  # of its source files
-    read: Callable[[Ground, str], Signs]
+    read: Callable[[ScanInput, str], PackageInfo]
 
 
 def has_manifest(names: Iterable[str], manifests: Iterable[str]) -> bool:
@@ -33,11 +33,11 @@ def has_manifest(names: Iterable[str], manifests: Iterable[str]) -> bool:
     )
 
 
-def _simple(tool: str, **commands: str) -> Callable[[Ground, str], Signs]:
+def _simple(tool: str, **commands: str) -> Callable[[ScanInput, str], PackageInfo]:
     """For tools that need no more than their own words."""
 
-    def read(ground: Ground, folder: str) -> Signs:
-        return Signs(tool, commands, {}, Framework(tool, "", commands["test"]))
+    def read(ground: ScanInput, folder: str) -> PackageInfo:
+        return PackageInfo(tool, commands, {}, TestFramework(tool, "", commands["test"]))
 
     return read
 
@@ -46,29 +46,29 @@ ECOSYSTEMS = {
     "python": Ecosystem(
         ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt", "manage.py", "tox.ini"),
         (".py",),
-        python_signs,
+        read_python,
     ),
     "node": Ecosystem(
         ("package.json",),
         (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".vue", ".svelte", ".css"),
-        node_signs,
+        read_node,
     ),
-    "rust": Ecosystem(("Cargo.toml",), (".rs",), rust_signs),
-    "go": Ecosystem(("go.mod",), (".go",), go_signs),
-    "java": Ecosystem(("pom.xml",), (".java", ".kt", ".scala"), maven_signs),
+    "rust": Ecosystem(("Cargo.toml",), (".rs",), read_rust),
+    "go": Ecosystem(("go.mod",), (".go",), read_go),
+    "java": Ecosystem(("pom.xml",), (".java", ".kt", ".scala"), read_maven),
     "gradle": Ecosystem(
         ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
         (".java", ".kt", ".groovy"),
-        gradle_signs,
+        read_gradle,
     ),
-    "ruby": Ecosystem(("Gemfile", "*.gemspec", "Rakefile"), (".rb",), ruby_signs),
-    "php": Ecosystem(("composer.json",), (".php",), php_signs),
+    "ruby": Ecosystem(("Gemfile", "*.gemspec", "Rakefile"), (".rb",), read_ruby),
+    "php": Ecosystem(("composer.json",), (".php",), read_php),
     "c": Ecosystem(
         ("CMakeLists.txt", "meson.build", "configure.ac", "configure", "Makefile"),
         (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh"),
-        c_signs,
+        read_c,
     ),
-    "dotnet": Ecosystem(("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (".cs", ".fs", ".vb"), dotnet_signs),
+    "dotnet": Ecosystem(("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (".cs", ".fs", ".vb"), read_dotnet),
     "elixir": Ecosystem(
         ("mix.exs",),
         (".ex", ".exs"),

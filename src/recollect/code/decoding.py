@@ -1,0 +1,41 @@
+"""Bytes of a file as UTF-8, whatever encoding its author used."""
+
+import codecs
+import re
+
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text; ESC is in some
+_HEAD = 8192
+
+
+def decode_source(data: bytes) -> bytes | None:
+    """The text as UTF-8 without a byte order mark; None when it is not text."""
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return _from(data, "utf-32")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _from(data, "utf-16")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    head = data[:_HEAD]
+    if b"\0" in head:
+        unmarked = _utf16_without_mark(head)
+        return _from(data, unmarked) if unmarked else None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        if len(_BINARY.findall(head)) * 100 > len(head):
+            return None
+        return _from(data, "latin-1")
+    return data
+
+
+def _from(data: bytes, encoding: str) -> bytes:
+    return data.decode(encoding, errors="replace").removeprefix("\ufeff").encode("utf-8", errors="replace")
+
+
+def _utf16_without_mark(head: bytes) -> str | None:
+    """Code is mostly ASCII: every other byte is zero then, and the rest is not."""
+    even, odd = head[::2], head[1::2]
+    if even.count(0) == 0 and odd.count(0) * 10 > len(odd) * 7:
+        return "utf-16-le"
+    if odd.count(0) == 0 and even.count(0) * 10 > len(even) * 7:
+        return "utf-16-be"
+    return None

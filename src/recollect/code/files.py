@@ -1,0 +1,215 @@
+"""Which files a project is made of: not what git ignores, not what others wrote, not what a machine made."""
+
+import os
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignored_by
+
+MOST_FILES = 60_000
+MOST_FOLDERS = 60_000
+SETTLED = 100_000_000  # nanoseconds: what changed later than this before we looked may change again unseen
+
+# Why something was left out.
+IGNORED = "ignored"
+VENDORED = "vendored folder"
+BUILT = "built folder"
+NESTED = "nested repository"
+BARE = "bare repository"
+LOCK = "lock file"
+GENERATED = "generated"
+SYMLINK = "symbolic link"
+BAD_NAME = "name not in UTF-8"
+UNREADABLE = "unreadable"
+TOO_MANY = "too many files"
+TOO_MANY_FOLDERS = "too many folders"
+SECRET = "secret in its name"
+
+_VENDORED = frozenset(
+    """
+    node_modules bower_components jspm_packages vendor _vendor vendored third_party third-party thirdparty
+    .venv venv virtualenv site-packages .eggs Pods Carthage .bundle .yarn .pnpm-store
+    """.split()
+)
+_MADE = frozenset(
+    """
+    .git .hg .svn .jj __pycache__ .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis .ipynb_checkpoints htmlcov
+    .cache .gradle .terraform .next .nuxt .svelte-kit .parcel-cache .turbo .dart_tool DerivedData .idea
+    """.split()
+)
+# Words that are good names for source folders too: only beside what builds into them.
+_BUILT_BESIDE = {
+    "target": frozenset({"Cargo.toml", "pom.xml", "build.sbt"}),
+    "build": frozenset({"build.gradle", "build.gradle.kts", "CMakeLists.txt", "setup.py", "package.json"}),
+    "dist": frozenset({"package.json", "setup.py", "pyproject.toml"}),
+    "out": frozenset({"package.json", "tsconfig.json"}),
+    "bin": frozenset({".csproj"}),
+    "obj": frozenset({".csproj"}),
+}
+_LOCKS = frozenset(
+    """
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb poetry.lock Pipfile.lock uv.lock
+    pdm.lock Cargo.lock Gemfile.lock composer.lock go.sum flake.lock mix.lock pubspec.lock Podfile.lock deno.lock
+    """.split()
+)
+_GENERATED_NAME = re.compile(
+    r"\.min\.(?:js|mjs|css)$|[.-]bundle\.js$|_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw)?\.(?:go|h|cc)$|\.g\.(?:cs|dart)$"
+    r"|[._]generated\.\w+$|\.designer\.cs$",
+    re.IGNORECASE,
+)
+_BARE = {"HEAD", "objects", "refs"}
+_SUSPECT = re.compile(r"(?=[A-Za-z_-]*\d)[\w-]{16,}|@")
+
+
+@dataclass(frozen=True, slots=True)
+class FileListing:
+    files: tuple[str, ...] = ()  # paths from the root, with slashes
+    seen: Mapping[str, int] = field(default_factory=dict)  # folders and ignore files: when each changed
+    left_out: Mapping[str, int] = field(default_factory=dict)  # by reason; a folder counts once
+
+
+def list_files(root: Path) -> FileListing:
+    """All files of the project at `root`; what vanishes meanwhile is not there. Never follows a link."""
+    return _Walker(str(root)).walked()
+
+
+def is_unchanged(root: Path, walked: FileListing) -> bool:
+    """Whether a walk would find the same files again, by the times of folders and ignore files."""
+    base = str(root)
+    try:
+        return bool(walked.seen) and all(
+            os.lstat(f"{base}/{path}").st_mtime_ns == when for path, when in walked.seen.items()
+        )
+    except OSError:
+        return False
+
+
+def settled_mtime(mtime_ns: int, looked_ns: int) -> int:
+    """`mtime_ns` as it may be trusted later; 0 if another change could bear the same time."""
+    return mtime_ns if mtime_ns < looked_ns - SETTLED else 0
+
+
+class _Walker:
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._files: list[str] = []
+        self._seen: dict[str, int] = {}
+        self._left_out: Counter[str] = Counter()
+        # Near ones first: where there are too many, it is the deep ones that are left out.
+        self._folders: deque[tuple[str, tuple[Rules, ...]]] = deque()
+
+    def walked(self) -> FileListing:
+        outer = self._rules("", EXCLUDE)
+        self._folders.append(("", (outer,) if outer else ()))
+        while self._folders and len(self._seen) < MOST_FOLDERS:
+            self._open(*self._folders.popleft())
+        if self._folders:
+            self._left_out[TOO_MANY_FOLDERS] += len(self._folders)
+        return FileListing(tuple(sorted(self._files)), self._seen, dict(self._left_out))
+
+    def _open(self, folder: str, rules: tuple[Rules, ...]) -> None:
+        here = f"{self._root}/{folder}"
+        try:
+            looked = time.time_ns()
+            when = os.lstat(here).st_mtime_ns
+            with os.scandir(here) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self._left_out[UNREADABLE] += 1
+            return
+        names = {entry.name for entry in entries}
+        if folder and ".git" in names:
+            self._left_out[NESTED] += 1
+            return
+        if names >= _BARE:
+            self._left_out[BARE] += 1
+            return
+        self._seen[folder] = settled_mtime(when, looked)
+        for name in IGNORE_FILES:
+            if name in names and (own := self._rules(folder, name)):
+                rules = (*rules, own)
+        for entry in entries:
+            self._sort_out(entry, folder + entry.name, rules, names)
+
+    def _sort_out(
+        self, entry: os.DirEntry[str], path: str, rules: tuple[Rules, ...], beside: set[str]
+    ) -> None:
+        name = entry.name
+        if not name.isascii() and not _is_text(name):
+            self._left_out[BAD_NAME] += 1
+        elif has_secret_name(name):
+            self._left_out[SECRET] += 1
+        elif entry.is_symlink():
+            self._left_out[SYMLINK] += 1
+        elif entry.is_dir(follow_symlinks=False):
+            if name in _MADE:
+                return
+            why = _folder_left_out(name, beside) or (ignored_by(rules, path, folder=True) and IGNORED)
+            if why:
+                self._left_out[why] += 1
+            else:
+                self._folders.append((f"{path}/", rules))
+        elif entry.is_file(follow_symlinks=False):
+            why = _file_left_out(name) or (ignored_by(rules, path, folder=False) and IGNORED)
+            if not why and len(self._files) >= MOST_FILES:
+                why = TOO_MANY
+            if why:
+                self._left_out[why] += 1
+            else:
+                self._files.append(path)
+
+    def _rules(self, folder: str, name: str) -> Rules | None:
+        """Of one ignore file; None if it says nothing."""
+        file = f"{self._root}/{folder}{name}"
+        try:
+            looked = time.time_ns()
+            when = os.lstat(file).st_mtime_ns
+            lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return None
+        self._seen[folder + name] = settled_mtime(when, looked)
+        return Rules(folder, name, lines)
+
+
+def has_secret_name(path: str) -> bool:
+    """Whether there is a secret in what the file, or a folder it is in, is called."""
+    return _SUSPECT.search(path) is not None and _redacts(path)
+
+
+@lru_cache(maxsize=1024)
+def _redacts(path: str) -> bool:
+    from recollect.text.redact import redact  # its rules take 30 ms to load, and few names are that long
+
+    return bool(redact(path)[1])
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _folder_left_out(name: str, beside: set[str]) -> str | None:
+    if name in _VENDORED or name.endswith((".egg-info", ".dist-info")):
+        return VENDORED
+    builders = _BUILT_BESIDE.get(name)
+    if builders and (builders & beside or any(each.endswith(tuple(builders)) for each in beside)):
+        return BUILT
+    return None
+
+
+def _file_left_out(name: str) -> str | None:
+    if name.startswith(".env"):
+        return IGNORED
+    if name in _LOCKS:
+        return LOCK
+    return GENERATED if _GENERATED_NAME.search(name) else None

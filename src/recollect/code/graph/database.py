@@ -1,0 +1,349 @@
+"""The graph on disk: one SQLite file per project. All of it can be made again from the project's files.
+
+Parses are kept by what was parsed (its blob), so that another branch, or the way back, costs look-ups. No text of a file is
+kept, nor a literal from it.
+"""
+
+import contextlib
+import hashlib
+import logging
+import marshal
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import apsw
+
+from recollect.code.packing import ParsedFile
+from recollect.store.sqlite.connection import connect
+
+logger = logging.getLogger(__name__)
+
+KEPT_DAYS = 30  # of a parse that no file uses
+MOST_UNUSED = 64 * 1024 * 1024  # bytes of them
+
+_SCHEMA = """
+CREATE TABLE about (version TEXT NOT NULL, generation INTEGER NOT NULL);
+CREATE TABLE parses (
+    blob BLOB NOT NULL,
+    language TEXT NOT NULL,
+    unused_since INTEGER, -- a day; NULL = some file has it
+    checksum INTEGER NOT NULL, -- of outline and terms
+    outline BLOB NOT NULL,
+    rest BLOB NOT NULL,
+    refs BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    PRIMARY KEY (blob, language)
+);
+CREATE INDEX parses_unused ON parses (unused_since) WHERE unused_since IS NOT NULL;
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    blob BLOB NOT NULL,
+    language TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, -- 0 = look again
+    left_out TEXT, -- why; NULL = it is in the graph
+    checksum INTEGER NOT NULL, -- of edges
+    edges BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX files_blob ON files (blob, language);
+CREATE TABLE notes (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, value BLOB NOT NULL);
+"""
+_NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
+
+ParseKey = tuple[bytes, str]  # of a parse: the blob and the language it was read in
+
+
+def graph_database_path(home: Path, project_id: str | None) -> Path:
+    return home / "code" / f"{project_id or 'none'}.db"
+
+
+def delete_graph_databases(home: Path, projects: Iterable[str] | None = None) -> None:
+    """Those of `projects`, None for all. Who has one open reads on in a file without a name, which goes with them."""
+    folder = home / "code"
+    names = ["*"] if projects is None else [f"{name}.db*" for name in projects]
+    for name in names:
+        for file in folder.glob(name):
+            file.unlink(missing_ok=True)
+
+
+class FileRecord(NamedTuple):
+    """What was known of a file when it was last looked at."""
+
+    blob: bytes
+    language: str
+    size: int
+    mtime_ns: int  # 0 = look again
+    left_out: str | None = None  # why; None = it is in the graph
+    edges: bytes = b""
+
+    @property
+    def key(self) -> ParseKey:
+        return self.blob, self.language
+
+
+class ConcurrentUpdate(Exception):
+    """Another process has written since we read."""
+
+
+class DamagedDatabase(Exception):
+    """What is on the shelf cannot be read."""
+
+
+class WriteFailed(Exception):
+    """The disk is full, or somebody has held the file for too long. What was read is right all the same."""
+
+
+class GraphDatabase:
+    """Not for two threads at once; for any number of processes."""
+
+    def __init__(self, path: Path, key: str | None) -> None:
+        self._path = path
+        self._key = key
+        self._connection = self._opened()
+        self.generation = 0  # of what was loaded
+
+    @property
+    def on_disk(self) -> bool:
+        return bool(self._connection.filename)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _opened(self) -> apsw.Connection:
+        """In memory where nothing can be written."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return self._connect()
+        except (apsw.NotADBError, apsw.CorruptError):  # damaged, or of another key: it can be made again
+            with contextlib.suppress(OSError, apsw.Error):
+                self._remove()
+                return self._connect()
+        except (apsw.Error, OSError) as error:
+            logger.info("the code graph is kept in memory only: %s", error)
+        return apsw.Connection(":memory:")
+
+    def _connect(self) -> apsw.Connection:
+        self._path.touch(0o600)  # SQLite would make it readable by all
+        connection = connect(self._path, self._key)
+        connection.pragma("synchronous", "normal")
+        connection.pragma("secure_delete", False)
+        return connection
+
+    def _remove(self) -> None:
+        for end in ("", "-wal", "-shm"):
+            Path(f"{self._path}{end}").unlink(missing_ok=True)
+
+    def start_again(self) -> None:
+        """With nothing: what was there cannot be read."""
+        self._connection.close()
+        with contextlib.suppress(OSError):
+            self._remove()
+        self._connection = self._opened()
+
+    def _prepared(self) -> int:
+        """What is of another version is cleared. The generation of what is there."""
+        with self._writing() as run:
+            tables = {name for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+            if "about" in tables:
+                for version, generation in run("SELECT version, generation FROM about"):
+                    if version == _version():
+                        return int(generation)
+            for table in tables:
+                run(f'DROP TABLE "{table}"')
+            run(_SCHEMA)
+            run("INSERT INTO about VALUES (?, 0)", (_version(),))
+            return 0
+
+    # reading
+
+    def newest(self) -> int | None:
+        """The generation now on the shelf; None if a program of another version has taken it over."""
+        with self._translated():
+            for version, generation in self._connection.execute("SELECT version, generation FROM about"):
+                return int(generation) if version == _version() else None
+        return None
+
+    def load(self) -> tuple[dict[str, FileRecord], dict[ParseKey, tuple[bytes, bytes]]]:
+        """All files, and outline and terms of what they say. Raises `DamagedDatabase`."""
+        self.generation = self._prepared()
+        files: dict[str, FileRecord] = {}
+        parses: dict[ParseKey, tuple[bytes, bytes]] = {}
+        with self._translated(), self._connection:  # all as it is at one moment
+            for (generation,) in self._connection.execute("SELECT generation FROM about"):
+                self.generation = int(generation)
+            for path, blob, language, size, mtime_ns, left_out, checksum, edges in self._connection.execute(
+                "SELECT path, blob, language, size, mtime_ns, left_out, checksum, edges FROM files"
+            ):
+                _prove(checksum, edges)
+                files[path] = FileRecord(blob, language, size, mtime_ns, left_out, edges)
+            for blob, language, checksum, outline, terms in self._connection.execute(
+                "SELECT blob, language, checksum, outline, terms FROM parses WHERE unused_since IS NULL"
+            ):
+                _prove(checksum, outline, terms)
+                parses[blob, language] = outline, terms
+        return files, parses
+
+    def parses(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, ParsedFile]]:
+        """Those of the wanted ones that are here."""
+        with self._translated():
+            for blob, language in wanted:
+                for row in self._connection.execute(
+                    "SELECT outline, rest, refs, terms FROM parses WHERE blob = ? AND language = ?",
+                    (blob, language),
+                ):
+                    yield (blob, language), ParsedFile(*row)
+
+    def mentioning(self, names: Iterable[str]) -> set[ParseKey]:
+        """The parses of files in which one of `names` stands, be it within another. Quicker than to unpack them all."""
+        words = [name.encode() for name in names]
+        found: set[ParseKey] = set()
+        with self._translated():
+            for blob, language, *parts in self._connection.execute(
+                "SELECT blob, language, outline, rest, refs FROM parses WHERE unused_since IS NULL"
+            ):
+                said = b"".join(map(zlib.decompress, parts))
+                if any(word in said for word in words):
+                    found.add((blob, language))
+        return found
+
+    def has_parses(self) -> bool:
+        with self._translated():
+            return any(self._connection.execute("SELECT 1 FROM parses LIMIT 1"))
+
+    def note(self, name: str) -> bytes | None:
+        """What somebody put beside the graph; None if nobody did."""
+        with self._translated():
+            for checksum, value in self._connection.execute(
+                "SELECT checksum, value FROM notes WHERE name = ?", (name,)
+            ):
+                _prove(checksum, value)
+                return bytes(value)
+        return None
+
+    # writing
+
+    def put_note(self, name: str, value: bytes) -> None:
+        with self._writing() as run:
+            run(_NOTE, (name, _checksum(value), value))
+
+    def keep(self, parses: Mapping[ParseKey, ParsedFile], today: int) -> None:
+        """They are of use later even if no file is ever said to have them."""
+        with self._writing() as run:
+            for (blob, language), parse in parses.items():
+                run(
+                    "INSERT OR IGNORE INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (blob, language, today, _checksum(parse.outline, parse.terms), *parse),
+                )
+
+    def touch(self, records: Mapping[str, FileRecord]) -> None:
+        """Files whose times are new, and nothing else."""
+        with self._writing() as run:
+            for path, record in records.items():
+                run(
+                    "UPDATE files SET size = ?, mtime_ns = ? WHERE path = ? AND blob = ?",
+                    (record.size, record.mtime_ns, path, record.blob),
+                )
+
+    def replace(
+        self,
+        changed: Mapping[str, FileRecord],
+        gone: Iterable[str],
+        today: int,
+        notes: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
+        """Files, and notes that are true of them alone. Raises `ConcurrentUpdate` if somebody else did since we loaded:
+        what was resolved may be wrong by now.
+        """
+        with self._writing() as run:
+            run(
+                "UPDATE about SET generation = generation + 1 WHERE generation = ? AND version = ?",
+                (self.generation, _version()),
+            )
+            if not self._connection.changes():
+                raise ConcurrentUpdate
+            for name, value in notes.items():
+                run(_NOTE, (name, _checksum(value), value))
+            left: set[ParseKey] = set()
+            for path in [*gone, *changed]:
+                left.update(run("DELETE FROM files WHERE path = ? RETURNING blob, language", (path,)))
+            for path, record in changed.items():
+                run(
+                    "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (path, *record[:-1], _checksum(record.edges), record.edges),
+                )
+                run("UPDATE parses SET unused_since = NULL WHERE blob = ? AND language = ?", record[:2])
+            for key in left:
+                run(
+                    """
+                    UPDATE parses SET unused_since = ? WHERE blob = ? AND language = ?
+                    AND NOT EXISTS (SELECT 1 FROM files f WHERE f.blob = parses.blob AND f.language = parses.language)
+                    """,
+                    (today, *key),
+                )
+            run("DELETE FROM parses WHERE unused_since <= ?", (today - KEPT_DAYS,))
+            run(
+                """
+                DELETE FROM parses WHERE rowid IN (
+                    SELECT rowid FROM (
+                        SELECT rowid, sum(length(outline) + length(rest) + length(refs) + length(terms))
+                            OVER (ORDER BY unused_since DESC, rowid DESC) AS taken
+                        FROM parses WHERE unused_since IS NOT NULL)
+                    WHERE taken > ?)
+                """,
+                (MOST_UNUSED,),
+            )
+        self.generation += 1
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Callable[..., apsw.Cursor]]:
+        """A transaction that has the right to write from its first moment on."""
+        with self._translated():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection.execute
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+            raise DamagedDatabase(str(error)) from error  # SQLError: not the tables we made
+        except apsw.Error as error:
+            raise WriteFailed(str(error)) from error
+
+
+def _checksum(*parts: bytes) -> int:
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return checksum
+
+
+def _prove(checksum: int, *parts: bytes) -> None:
+    if _checksum(*parts) != checksum:
+        raise DamagedDatabase("a checksum is wrong")
+
+
+@cache
+def _version() -> str:
+    """Of all that decides what is on the shelf: another parser, or another resolver, would have put something else there."""
+    code = Path(__file__).parents[1]
+    text = code.parent / "text"
+    files = [file for part in ("graph", "languages") for file in (code / part).rglob("*")]
+    files = [file for file in files if file.suffix in (".py", ".scm")]
+    files += [code / name for name in ("facts.py", "nodes.py", "packing.py", "terms.py", "decoding.py")]
+    files += [text / name for name in ("stem.py", "words.py", "redact.py")]
+    files += text.glob("*_rules.py")  # a text that counts as a secret from now on must go
+    digest = hashlib.sha1(usedforsecurity=False)
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return f"{marshal.version} {digest.hexdigest()}"

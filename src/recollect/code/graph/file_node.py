@@ -1,0 +1,68 @@
+"""One file of the code graph. Its outline and edges stay packed until someone asks for them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from recollect.code.facts import Definition
+from recollect.code.nodes import OUTSIDE, POSSIBLE, CodeEdge, Symbol, symbol_ids
+from recollect.code.packing import unpack_edges, unpack_outline
+
+
+@dataclass(frozen=True)
+class FileNode:
+    path: str
+    language: str
+    blob: bytes
+    packed_outline: bytes = field(repr=False)
+    terms: bytes = field(repr=False)
+    packed_edges: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def _outline(self) -> tuple[str, list[Definition]]:
+        return unpack_outline(self.packed_outline)
+
+    @property
+    def doc(self) -> str:
+        return self._outline[0]
+
+    @property
+    def definitions(self) -> list[Definition]:
+        return self._outline[1]
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        return tuple(
+            Symbol(
+                id,
+                last_name(definition),
+                definition.kind,
+                self.path,
+                definition.line,
+                definition.end,
+                definition.signature,
+                definition.doc,
+                definition.exported,
+            )
+            for id, definition in zip(symbol_ids(self.path, self.definitions), self.definitions, strict=True)
+        )
+
+    @cached_property
+    def edges(self) -> tuple[CodeEdge, ...]:
+        return unpack_edges(self.packed_edges)
+
+    @cached_property
+    def links(self) -> dict[str, float]:
+        """The summed confidence of the edges to each other file. Edges that are only possible do not count."""
+        links: dict[str, float] = {}
+        for edge in self.edges:
+            confidence = edge.confidence
+            if confidence >= POSSIBLE and not edge.target.startswith(OUTSIDE):
+                path = edge.target.split("::", 1)[0]
+                links[path] = links.get(path, 0.0) + confidence
+        links.pop(self.path, None)
+        return links
+
+
+def last_name(definition: Definition) -> str:
+    """Return `run` for a method that is defined outside its class as `Server.run`."""
+    return definition.name.rpartition(".")[2] or definition.name

@@ -1,1 +1,0 @@
-"""From what files say to who calls whom, one resolver for each family of languages."""

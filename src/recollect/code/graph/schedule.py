@@ -1,0 +1,44 @@
+"""When to look at a project's files again, for a program that runs all day."""
+
+from pathlib import Path
+
+SOONEST = 2.0  # seconds after something changed
+LATEST = 60.0  # once nothing has for a while
+
+
+class RefreshSchedule:
+    """At once when git moved (a commit, another branch); else the more rarely the longer nothing changes."""
+
+    def __init__(self, root: Path) -> None:
+        self._git = _git_folder(root)
+        self._moved = self._moves()
+        self._pause = SOONEST
+        self._next = float("-inf")
+
+    def due(self, now: float) -> bool:
+        return now >= self._next or self._moves() != self._moved
+
+    def looked(self, now: float, *, changed: bool) -> None:
+        self._moved = self._moves()
+        self._pause = SOONEST if changed else min(self._pause * 2, LATEST)
+        self._next = now + self._pause
+
+    def _moves(self) -> list[int]:
+        return [_when(self._git / name) for name in ("HEAD", "index")]
+
+
+def _git_folder(root: Path) -> Path:
+    """A worktree has a file in its place that says where it is."""
+    git = root / ".git"
+    try:
+        text = git.read_text(encoding="utf-8") if git.is_file() else ""
+    except (OSError, UnicodeDecodeError):
+        return git
+    return root / text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else git
+
+
+def _when(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0

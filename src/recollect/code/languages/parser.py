@@ -1,0 +1,39 @@
+"""Parse one file: the grammar makes a syntax tree, and the language's parser turns it into facts."""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Parser, Query
+
+from recollect.code.facts import FileFacts
+from recollect.code.languages.table import LANGUAGES
+
+_MOST_IN_ERROR = 10_000  # children: searching one long error takes quadratic time and finds nothing
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    row = LANGUAGES[language]
+    return Grammar(getattr(import_module(row.grammar), row.grammar_function)())
+
+
+@cache
+def query(language: str) -> Query:
+    """Return the queries of a language as one."""
+    row = LANGUAGES[language]
+    folder = Path(__file__).parent / row.folder
+    return Query(
+        grammar(language), "\n".join((folder / f"{name}.scm").read_text("utf-8") for name in row.queries)
+    )
+
+
+def parse(language: str, source: bytes) -> FileFacts:
+    """Return the facts of a file. Never raises, whatever the bytes: `broken` says that parts did not parse."""
+    tree = Parser(grammar(language)).parse(source)
+    if tree.root_node.type == "ERROR" and tree.root_node.child_count > _MOST_IN_ERROR:
+        return FileFacts(language, broken=True)
+    parser = import_module(f"recollect.code.languages.{LANGUAGES[language].parser}.parse")
+    facts: FileFacts = parser.facts(tree, source, language)
+    return facts

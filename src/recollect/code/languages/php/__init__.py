@@ -1,0 +1,51 @@
+"""PHP: each file declares its namespace; `require` names a file."""
+
+import re
+from collections.abc import Iterator
+
+from recollect.code.facts import Import
+from recollect.code.languages.language import Language
+from recollect.code.languages.plain.packages import QUOTED, NamespacePackages, import_last_name
+
+_USE = re.compile(r"use\s+(?:function\s+|const\s+)?\\?([\w\\]*?)\\?(?:\{(.*)\}|([^;{]*))\s*;", re.DOTALL)
+_PART = re.compile(r"(?:function\s+|const\s+)?\\?([\w\\]+)(?:\s+as\s+(\w+))?", re.IGNORECASE)
+
+
+def _imports(text: str) -> Iterator[Import]:
+    if not text.startswith("use"):
+        if found := QUOTED.search(text):
+            yield Import("./" + found[1].lstrip("/"), "*")
+        return
+    if found := _USE.match(text):
+        prefix, group, single = found.groups()
+        parts = group if group is not None else f"{prefix}{single}"
+        for part in parts.split(","):
+            if name := _PART.match(part.strip()):
+                path = f"{prefix}\\{name[1]}" if group is not None else name[1]
+                yield import_last_name(path.replace("\\", "."), name[2] or "")
+
+
+class PhpPackages(NamespacePackages):
+    def seen(self, path: str) -> list[str]:
+        own = self.of(path)
+        return [own, ""] if own else [own]
+
+
+LANGUAGES = (
+    Language(
+        name="php",
+        endings=(".php",),
+        minor_endings=(".phtml", ".inc"),
+        interpreters=("php",),
+        folder="php",
+        queries=("php",),
+        grammar="tree_sitter_php",
+        grammar_function="language_php",
+        resolver="plain",
+        config_files=("composer.json",),
+        read_imports=_imports,
+        packages=PhpPackages,
+        hidden_after=rb"\b(?:private|protected)\b",
+        constructor="__construct",
+    ),
+)

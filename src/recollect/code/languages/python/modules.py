@@ -1,0 +1,123 @@
+"""Which file of the project a module's name means, as Python would find it."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+_ENDINGS = (".py", ".pyi", ".pyw")
+_ROOTS = ("", "src", "lib", "python")  # folders that are on the path, whoever asks
+
+
+class PythonModules:
+    """All Python files of a project by the names they can be imported under."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths: set[str] = set(paths)
+        self._index()
+
+    def add(self, path: str) -> None:
+        if path not in self._paths:
+            self._paths.add(path)
+            self._index()
+
+    def remove(self, path: str) -> None:
+        if path in self._paths:
+            self._paths.remove(path)
+            self._index()
+
+    def _index(self) -> None:
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self._paths):
+            for name in self._names(path):
+                self._by_name[name].append(path)
+
+    def imported(self, name: str, importer: str) -> str | None:
+        """The file that `import name` in `importer` reads; None when it is none of the project's."""
+        key = (name, importer.rpartition("/")[0])
+        if key not in self._found:
+            self._found[key] = self._find(name, importer)
+        return self._found[key]
+
+    def _find(self, name: str, importer: str) -> str | None:
+        if name.startswith("."):
+            return self._relative(name, importer)
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        found = [path for path in self._by_name.get(name, ()) if self._reachable(path, name, importer)]
+        if len(found) > 1:
+            found.sort(key=lambda path: -_shared(path, importer))
+        return found[0] if found else None
+
+    def inside(self, package: str, name: str) -> str | None:
+        """The file of a package's submodule."""
+        folder, _, file = package.rpartition("/")
+        return self._file(f"{folder}/{name}" if folder else name) if _is_package(file) else None
+
+    def packages(self, path: str) -> Iterator[tuple[str, str]]:
+        """The packages that a file stands in, from the inside out, and what each calls the next one."""
+        folder, _, file = path.rpartition("/")
+        name = "" if _is_package(file) else file.rpartition(".")[0]
+        while folder:
+            if name and (package := self._file(folder)) and _is_package(package.rpartition("/")[2]):
+                yield package, name
+            folder, _, name = folder.rpartition("/")
+
+    def below(self, path: str) -> list[str]:
+        """The other files of a package and of those in it; none if `path` is a module."""
+        folder, _, file = path.rpartition("/")
+        if not _is_package(file):
+            return []
+        return [each for each in self._paths if each.startswith(f"{folder}/") and each != path]
+
+    def _relative(self, name: str, importer: str) -> str | None:
+        rest = name.lstrip(".")
+        folders = importer.split("/")[: -(len(name) - len(rest))]
+        if len(name) - len(rest) > importer.count("/") + 1:
+            return None
+        return self._file("/".join([*folders, *rest.split(".")] if rest else folders))
+
+    def _file(self, stem: str) -> str | None:
+        for ending in _ENDINGS:
+            if (path := f"{stem}/__init__{ending}" if stem else f"__init__{ending}") in self._paths:
+                return path
+            if (path := stem + ending) in self._paths:
+                return path
+        return None
+
+    def _names(self, path: str) -> Iterable[str]:
+        """From the top of its package, and from each folder above that."""
+        parts = path.rsplit(".", 1)[0].split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        top = self._top(path)
+        return (".".join(parts[at:]) for at in range(top + 1) if parts[at:])
+
+    def _top(self, path: str) -> int:
+        """How many folders stand above the package that `path` is in."""
+        folders = path.split("/")[:-1]
+        while folders and "/".join([*folders, "__init__.py"]) in self._paths:
+            folders.pop()
+        return len(folders)
+
+    def _reachable(self, path: str, name: str, importer: str) -> bool:
+        """Packages may be installed from anywhere; a lone module is found from its own folder only."""
+        stem = path.rsplit(".", 1)[0].removesuffix("/__init__")
+        root = stem[: -len(name) - 1] if len(stem) > len(name) else ""
+        if root in _ROOTS or self._top(path) < path.count("/"):
+            return True
+        return importer.startswith(f"{root}/")
+
+
+def _is_package(file: str) -> bool:
+    return file.startswith("__init__.")
+
+
+def _shared(path: str, other: str) -> int:
+    """How many folders two paths have in common."""
+    count = 0
+    for one, two in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if one != two:
+            break
+        count += 1
+    return count

@@ -1,0 +1,113 @@
+"""What a file or a README says of a module, in one line."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+LONGEST = 120
+_LICENCE = re.compile(
+    r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen_string_literal|-\*-|coding[:=]"
+    r"|rubocop|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
+    re.IGNORECASE,
+)
+_DOCSTRING = re.compile(r"""\A(?:\s*#[^\n]*\n|\s*\n)*\s*[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
+_BLOCK = re.compile(r"/\*+(.*?)\*/", re.DOTALL)
+
+_CODE = re.compile(
+    r"(?m)^(?:module\.|exports|(?:export |public |final |abstract |default |async |static |inline |declare )*"
+    r"(?:function|var|let|const|class|interface|enum|record|template|struct|namespace (?!\w+(?:\\\w+)*;)|int|void|typedef))\b"
+)
+
+
+def headline(path: str, text: str) -> str:
+    """The first sentence of what the file says about itself; "" if it says nothing."""
+    ending = PurePosixPath(path).suffix.lower()
+    if ending in (".py", ".pyi"):
+        found = _DOCSTRING.match(text)
+        return first_sentence(found[2]) if found else ""
+    if ending == ".rs":
+        return first_sentence("\n".join(re.findall(r"(?m)^//! ?(.*)$", text)))
+    if ending == ".go":
+        found = re.search(r"((?:^//[^\n]*\n)+|^/\*.*?\*/\s*)package ", text, re.DOTALL | re.MULTILINE)
+        return _comment(found[1]) if found else ""
+    if ending in (".rb", ".sh", ".bash", ".ex", ".pl", ".r"):
+        return _first(_runs(text, "#"))
+    header = _CODE.split(text, maxsplit=1)[0]
+    blocks = [block for block in _BLOCK.findall(header) if not _LICENCE.search(block)]
+    return _first([*_runs(text, "//"), *(_undressed(block) for block in blocks)])
+
+
+def _comment(text: str) -> str:
+    if text.startswith("/*"):
+        return first_sentence(_undressed(text.strip()[2:].removesuffix("*/")))
+    return _first(_runs(text, "//"))
+
+
+def _runs(text: str, mark: str) -> list[str]:
+    """The paragraphs of comment lines at the beginning of a file."""
+    found: list[str] = [""]
+    for line in text.splitlines()[:60]:
+        bare = line.strip()
+        if bare.startswith(mark) and not bare.startswith(f"{mark}!"):
+            words = bare.lstrip(mark[0]).strip()
+            found[-1:] = [f"{found[-1]}\n{words}"] if words else [found[-1], ""]
+        elif bare and not _LICENCE.search(bare):
+            break
+        else:
+            found.append("")
+    return found
+
+
+def _undressed(block: str) -> str:
+    lines = [line.strip().lstrip("*").strip() for line in block.splitlines()]
+    return "\n".join(line for line in lines if not line.startswith("@"))
+
+
+def _first(paragraphs: Iterable[str]) -> str:
+    for paragraph in paragraphs:
+        if paragraph.strip() and not _LICENCE.search(paragraph) and (told := first_sentence(paragraph)):
+            return told
+    return ""
+
+
+def first_sentence(text: str) -> str:
+    """The first one, without markup, cut if it is long."""
+    paragraph = re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip(), maxsplit=1)[0]
+    plain = " ".join(paragraph.split())
+    plain = re.sub(r"!\[[^\]]*\]\([^)]*\)|\[\]\([^)]*\)", "", plain)
+    plain = re.sub(
+        r"\[([^\]]*)\]\([^)]*\)|:\w+:`([^`<]*)(?:<[^>]*>)?`|\{@\w+ #?([^}]*)\}|<[^>]+>", r"\1\2\3", plain
+    )
+    plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
+    first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
+    if len(first.split()) < 2 or " = " in first:
+        return ""
+    return first if len(first) <= LONGEST else f"{first[: LONGEST - 1].rsplit(' ', 1)[0].rstrip(',;:')}…"
+
+
+def readme_summary(text: str) -> str:
+    """What the first paragraph that is no heading, badge or list says."""
+    text = re.sub(r"(?s)<!--.*?-->|```.*?```", "", text)
+    for paragraph in re.split(r"\n\s*\n", text):
+        bare = paragraph.strip()
+        if (
+            bare
+            and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
+            and len((told := first_sentence(bare)).split()) > 3
+            and told[-1] not in "!:"
+        ):
+            return told
+    return ""
+
+
+def readme_entry(text: str, name: str) -> str:
+    """What a README's list, table or section says of a part called `name`."""
+    called = rf"\[?[`*_]*(?:[\w./-]*/)?{re.escape(name)}/?[`*_]*\]?(?:\([^)]*\))?"
+    for pattern in (
+        rf"(?mi)^\s*[-*]\s+{called}\s*(?:[:—–]|-)\s+(.+)$",
+        rf"(?mi)^\|\s*{called}\s*\|\s*([^|]+)\|",
+        rf"(?mi)^#{{2,4}}\s+{called}\s*\n+([^#\n|<!\[].+)$",
+    ):
+        if (found := re.search(pattern, text)) and (told := first_sentence(found[1])):
+            return told
+    return ""

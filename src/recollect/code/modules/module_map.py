@@ -1,0 +1,142 @@
+"""The module map: which parts a codebase has, where they are, and how it is built, tested and linted."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import recollect.model as m
+from recollect.code.paths import FileRole
+from recollect.errors import UnknownName
+
+VERSION = 1  # of the document; another one is scanned anew
+
+SLOTS = ("build", "test", "lint", "types", "format", "run")  # what a project has commands for
+
+
+class Confidence(StrEnum):
+    SHALLOW = "shallow"  # from a scan alone
+    PARTIAL = "partial"  # classified, or some of its files used
+    MAPPED = "mapped"  # worked in over several sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    key: str  # where the scan found it, a folder or a file: it stays when the name is corrected
+    name: str
+    kind: FileRole = FileRole.CODE
+    description: str = ""
+    core_files: tuple[str, ...] = ()  # the most important first; a folder ends in "/": all that is in it
+    entry_points: tuple[str, ...] = ()
+    test_files: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()  # packages from outside
+    related: tuple[str, ...] = ()  # keys of modules, the closest first
+    terms: tuple[str, ...] = ()  # stems that tell it from others
+    confidence: Confidence = Confidence.SHALLOW
+    sessions: tuple[str, ...] = ()  # that worked in it, the last few
+    said: Mapping[str, str] = field(default_factory=dict)  # field → who corrected it
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCard:
+    """What a briefing says about a module."""
+
+    name: str
+    files: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    deps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TestFramework:
+    tool: str
+    config_file: str = ""
+    run_command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTools:
+    """How one part of the project is built; a monorepo has several, and so has a part of two languages."""
+
+    path: str  # "" = the whole project
+    tool: str
+    commands: Mapping[str, str] = field(default_factory=dict)  # by `SLOTS`
+    test: TestFramework | None = None
+    linters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Someone's word on where a file or a whole module belongs."""
+
+    key: str  # of the module; "" = to none
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleMap:
+    modules: tuple[Module, ...] = ()
+    tools: tuple[ProjectTools, ...] = ()  # the main one first
+    files: Mapping[str, Placement] = field(default_factory=dict)
+    merged: Mapping[str, Placement] = field(default_factory=dict)  # by key of the module that was
+    updated_at: datetime | None = None
+
+    def find(self, name: str) -> Module:
+        """By name or key, or the end of it that only one has. Raises `UnknownName`."""
+        wanted = name.strip().strip("/").lower()
+        exact = [each for each in self.modules if wanted in (each.name.lower(), each.key.strip("/").lower())]
+        ends = [each for each in self.modules if each.name.lower().endswith(f"/{wanted}")]
+        for found in (exact, ends):
+            if len(found) == 1:
+                return found[0]
+        raise UnknownName("module", name, [each.name for each in self.modules])
+
+    def name_of(self, key: str) -> str:
+        return next((each.name for each in self.modules if each.key == key), key)
+
+    def home(self, path: str) -> Module | None:
+        """The module a file belongs to, as code or as test of it."""
+        for module in self.modules:
+            if any(covers(entry, path) for entry in (*module.core_files, *module.test_files)):
+                return module
+        return None
+
+
+def covers(entry: str, path: str) -> bool:
+    """Whether an entry of a module's files, which may be a folder, has this file."""
+    return path.startswith(entry) if entry.endswith("/") else path == entry
+
+
+def as_document(found: ModuleMap) -> str:
+    return json.dumps({"version": VERSION, **m.as_json(found)}, ensure_ascii=False, sort_keys=True)
+
+
+def from_document(text: str) -> ModuleMap | None:
+    """None where it is of another version."""
+    document = json.loads(text)
+    if document.pop("version", None) != VERSION:
+        return None
+    at = document["updated_at"]
+    return ModuleMap(
+        tuple(map(_module, document["modules"])),
+        tuple(map(_tools, document["tools"])),
+        {path: Placement(**each) for path, each in document["files"].items()},
+        {key: Placement(**each) for key, each in document["merged"].items()},
+        m.from_text(at) if at else None,
+    )
+
+
+def _module(record: Mapping[str, Any]) -> Module:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    return Module(
+        **{**values, "kind": FileRole(values["kind"]), "confidence": Confidence(values["confidence"])}
+    )
+
+
+def _tools(record: Mapping[str, Any]) -> ProjectTools:
+    test = TestFramework(**record["test"]) if record["test"] else None
+    return ProjectTools(record["path"], record["tool"], record["commands"], test, tuple(record["linters"]))

@@ -1,1 +1,0 @@
-"""What a file of JavaScript or TypeScript says of itself."""

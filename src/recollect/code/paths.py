@@ -1,0 +1,152 @@
+"""What a path says about a file: whether it is code, a test, documentation, an example, tooling, or none of these."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+
+from recollect.code.languages.table import CODE_ENDINGS
+
+
+class FileRole(StrEnum):
+    CODE = "code"
+    TESTS = "tests"
+    DOCS = "docs"
+    EXAMPLES = "examples"
+    TOOLING = "tooling"  # scripts, benchmarks, packaging
+    CI = "ci"
+
+
+_FOLDERS = {
+    FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests",
+    FileRole.DOCS: "doc docs documentation website site man",
+    FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook",
+    FileRole.TOOLING: "scripts script tools hack support extras contrib bench benches benchmark benchmarks benchsuite perf pkg packaging"
+    " ci fuzz ops deploy docker patches build-tools devtools",
+    FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
+}
+_ROLE_OF = {name: role for role, names in _FOLDERS.items() for name in names.split()}
+_VENDORED = frozenset("vendor third_party thirdparty node_modules bower_components site-packages".split())
+_TEST_NAME = re.compile(
+    r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
+)
+_SETTINGS = re.compile(
+    r".+\.config(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
+)
+
+
+def join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def is_below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
+
+
+def is_code(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    return f".{name.rsplit('.', 1)[-1].lower()}" in CODE_ENDINGS and not _SETTINGS.fullmatch(name)
+
+
+def is_test_name(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    return bool(_TEST_NAME.fullmatch(name.partition(".")[0]) or re.search(r"\.(test|spec)\.\w+$", name))
+
+
+def is_vendored(path: str) -> bool:
+    return not _VENDORED.isdisjoint(path.split("/"))
+
+
+def is_fixture_folder(folder: str) -> bool:
+    """Return whether a package in that folder is not part of the project: a fixture, an example, a template."""
+    return any(
+        _ROLE_OF.get(part) in (FileRole.TESTS, FileRole.EXAMPLES, FileRole.DOCS)
+        or part.startswith(("template", "fixture", "fuzz"))
+        or part in _VENDORED
+        for part in folder.split("/")
+    )
+
+
+def folder_role(name: str) -> FileRole | None:
+    return FileRole.TESTS if name.startswith("__test") else _ROLE_OF.get(name.lower())
+
+
+def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str, tuple[FileRole, str]]:
+    """Return the role of each path and, unless it is code, the folder that decides it; leave out what has no role.
+
+    `packages` are the folders with a manifest: their own sub-folders count like those of the project.
+    """
+    paths = [path for path in paths if not is_vendored(path)]
+    test_folders = _test_folders(paths)
+    code_folders = _code_despite_name(paths)
+    roles: dict[str, tuple[FileRole, str]] = {}
+    for path in paths:
+        folders = path.split("/")[:-1]
+        package = package_of(path, packages)
+        depth = package.count("/") + 1 if package else 0
+        role = folder_role(folders[depth]) if depth < len(folders) else None
+        if folders and folders[0].startswith(".") and role is not FileRole.CI:
+            continue  # settings of editors and the like
+        if package and re.fullmatch(r"tests?-.+|.+-tests?", package.rsplit("/", 1)[-1]):
+            roles[path] = FileRole.TESTS, package
+            continue
+        template = next(
+            (number for number, folder in enumerate(folders) if folder.startswith("template-")), None
+        )
+        if template is not None:
+            roles[path] = FileRole.EXAMPLES, "/".join(folders[: template + 1])
+            continue
+        if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders)):
+            roles[path] = role, "/".join(folders[: depth + 1])
+            continue
+        tests = next((folder for folder in _prefixes(folders) if folder in test_folders), None)
+        if tests:
+            roles[path] = FileRole.TESTS, tests
+        elif is_code(path):
+            roles[path] = (FileRole.TESTS, "/".join(folders)) if is_test_name(path) else (FileRole.CODE, "")
+    return roles
+
+
+def _code_despite_name(paths: Iterable[str]) -> set[str]:
+    """Return top folders named like tooling that contain most of the code, and `pkg`, where Go has its packages."""
+    code = Counter(path.partition("/")[0] for path in paths if is_code(path) and not is_test_name(path))
+    go = {"pkg"} if any(path.startswith("pkg/") and path.endswith(".go") for path in paths) else set()
+    return go | {
+        name
+        for name, count in code.items()
+        if folder_role(name) is FileRole.TOOLING and count * 2 > code.total()
+    }
+
+
+def package_of(path: str, packages: Collection[str]) -> str:
+    """Return the innermost of these folders that contains the path; "" if none does."""
+    while path := folder_of(path):
+        if path in packages:
+            return path
+    return ""
+
+
+def _prefixes(folders: Sequence[str]) -> list[str]:
+    return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+
+
+def _test_folders(paths: Iterable[str]) -> set[str]:
+    """Return folders named for tests that mostly contain tests: `django/test` is the code of a test client."""
+    total: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for path in filter(is_code, paths):
+        for folder in _prefixes(path.split("/")[:-1]):
+            if folder_role(folder.rsplit("/", 1)[-1]) is FileRole.TESTS:
+                total[folder] += 1
+                tests[folder] += is_test_name(path)
+    return {
+        folder
+        for folder, count in total.items()
+        if tests[folder] * 2 > count
+        or folder.endswith(("src/test", "fixtures", "testdata"))
+        or "/__test" in f"/{folder}"
+    }

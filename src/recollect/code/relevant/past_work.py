@@ -1,0 +1,39 @@
+"""What was changed for work like this: past tasks and commits vote for the files they touched."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from recollect.code.relevant import weights as w
+from recollect.code.relevant.index import Field, Index, Scores, top_scores
+
+
+class PastWorkIndex:
+    """Of texts, as `terms_of` made them, each with the files that were touched for it and its age in years."""
+
+    def __init__(self, work: Iterable[tuple[bytes, Sequence[int], float]]) -> None:
+        telling = [(text, files, years) for text, files, years in work if files]
+        self._files = [files for _, files, _ in telling]
+        self._index = Index(
+            [Field([text for text, _, _ in telling], length_penalty=w.MESSAGE_LENGTH_PENALTY)],
+            w.HISTORY_SATURATION,
+        )
+        ages = np.array([max(years, 0.0) for _, _, years in telling], np.float32)
+        self._trust = w.OLDEST_SHARE + (1 - w.OLDEST_SHARE) * np.float32(0.5) ** (
+            ages / np.float32(w.HALF_LIFE_YEARS)
+        )
+
+    def touched(self, term: int) -> list[Sequence[int]]:
+        """The files of each one whose text has the term."""
+        return [self._files[voter] for voter in self._index.owners(term)]
+
+    def cast(self, question: Mapping[int, float], count: int) -> Scores:
+        """For each of `count` files; 1 for the one with most votes, all 0 when nothing is alike."""
+        votes = np.zeros(count, np.float32)
+        likeness = self._index.scores(question) * self._trust
+        for voter in top_scores(likeness, w.SIMILAR_COMMITS):
+            files = self._files[voter]
+            votes[files] += (likeness[voter] / likeness.max()) ** w.SIMILARITY_POWER / len(
+                files
+            ) ** w.SPREAD_POWER
+        return votes / votes.max() if votes.any() else votes

@@ -1,0 +1,51 @@
+"""The terms of a question and their weights."""
+
+import re
+from collections.abc import Mapping
+from math import log
+
+import numpy as np
+
+from recollect.code.relevant.weights import TITLE_SHARE
+from recollect.code.terms import count_terms
+
+POSTING = np.dtype([("term", "<u4"), ("count", "<u2")])
+
+_IGNORED = re.compile(r"<!--.*?-->|\w+://\S+", re.S)  # the text of issue templates, and links
+_FENCED = re.compile(r"```.*?```|~~~.*?~~~", re.S)
+_CODE = re.compile(
+    r"^(?: {4,}|\t|>>>).*"  # indented
+    r'|^\s*File ".*'
+    r"|^[ ]*(?:from|import|def|class|return|raise|with|for|if)\b.*[:(=].*",
+    re.M,
+)
+
+
+def weigh_question(text: str) -> Mapping[int, float]:
+    """Return the `question_terms` of `text`: half by the whole text, half without code, which would drown the words."""
+    title, _, rest = text.strip().partition("\n")
+    whole = question_terms(text)
+    words = question_terms(f"{title}\n{_CODE.sub(' ', _FENCED.sub(' ', rest))}")
+    return {term: (weight + words.get(term, 0.0)) / 2 for term, weight in whole.items()}
+
+
+def question_terms(weigh_question: str) -> dict[int, float]:
+    """Return the weight of each term; all weights add up to 1. The first line counts more: the rest may digress."""
+    text = _IGNORED.sub(" ", weigh_question).strip()
+    whole = _weights(text)
+    title = _weights(text.partition("\n")[0])
+    return {
+        term: (1 - TITLE_SHARE) * weight + TITLE_SHARE * title.get(term, 0.0)
+        for term, weight in whole.items()
+    }
+
+
+def shared_weight(weigh_question: Mapping[int, float], terms: bytes) -> float:
+    """Return the share of the question, from 0 to 1, whose terms are among the packed `terms`."""
+    return sum(weigh_question.get(term, 0.0) for term in np.frombuffer(terms, POSTING)["term"].tolist())
+
+
+def _weights(text: str) -> dict[int, float]:
+    weights = {term: 1 + log(count) for term, count in count_terms(text).items()}
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()}

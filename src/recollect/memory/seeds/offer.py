@@ -1,0 +1,70 @@
+"""Seeds become memories that wait for a person's word: each is offered once, whatever the answer was."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import recollect.model as m
+from recollect.context.store import Store
+from recollect.errors import LimitReached, Refused
+from recollect.memory.seeds.seed import Seed
+from recollect.text.redact import redact
+
+_OFFERED = "seeds_offered"  # a setting of the project: fingerprints
+
+Remember = Callable[..., m.Receipt]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedOffer:
+    found: int
+    new: tuple[str, ...]  # ids of memories that wait for review
+
+
+def offer_seeds(
+    store: Store, remember: Remember, seeds: Sequence[Seed], user_id: str, project_id: str, now: datetime
+) -> SeedOffer:
+    """`remember` is the way everything is written: it takes out secrets, and knows what is known."""
+    before: list[str] = store.setting(project_id, _OFFERED) or []
+    offered = list(before)
+    names = {_name(seed): seed for seed in seeds}
+    new = []
+    for name, seed in names.items():
+        if name in offered:
+            continue
+        try:
+            receipt = remember(
+                seed.content,
+                kind=seed.kind,
+                created_by=f"recollect:{project_id}",  # each project has a share of its own
+                source=m.Source.SEEDED,
+                standing=m.Standing.CANDIDATE,
+                snippet=seed.source,
+                importance=seed.confidence,
+                file_paths=seed.file_paths,
+            )
+        except LimitReached:
+            break  # another day
+        except Refused:
+            offered.append(name)  # too long, or private
+            continue
+        offered.append(name)
+        if not receipt.is_duplicate or _is_seedling(store.get(receipt.id)):
+            question = m.Review(
+                m.new_id(now), user_id, project_id, "seed", (receipt.id,), f"found in {seed.source}", now
+            )
+            if store.reviews.ask(question):
+                new.append(receipt.id)
+    if offered != before:
+        store.set_setting(project_id, _OFFERED, offered)
+    return SeedOffer(len(names), tuple(new))
+
+
+def _is_seedling(memory: m.Memory) -> bool:
+    """Planted by us: who was interrupted before asking about it asks the next time."""
+    return memory.source is m.Source.SEEDED and memory.standing is m.Standing.CANDIDATE
+
+
+def _name(seed: Seed) -> str:
+    """As it may be kept: not even a digest of a secret is."""
+    return m.fingerprint(redact(seed.content)[0])

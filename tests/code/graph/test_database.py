@@ -1,0 +1,239 @@
+"""The graph on disk: whatever happens to the file, the graph is right."""
+
+import subprocess
+import sys
+
+import apsw
+import pytest
+from sources import grow_old, write
+
+from recollect.code.graph import database as shelves
+from recollect.code.graph.database import ConcurrentUpdate, FileRecord, GraphDatabase
+from recollect.code.packing import ParsedFile
+from recollect.store.keys import is_plain
+
+KEY = "ab" * 32
+PARSE = ParsedFile(b"outline", b"rest", b"references", b"terms")
+
+
+def record(blob=b"1", edges=b""):
+    return FileRecord(blob, "python", 10, 1, None, edges)
+
+
+@pytest.fixture
+def open_shelf(shelf):
+    opened = []
+
+    def open_one():
+        opened.append(GraphDatabase(shelf, None))
+        opened[-1].load()
+        return opened[-1]
+
+    yield open_one
+    for each in opened:
+        each.close()
+
+
+def test_what_is_put_there_comes_back(open_shelf):
+    first = open_shelf()
+    first.keep({(b"1", "python"): PARSE}, today=1)
+    first.replace({"a.py": record(edges=b"edges")}, [], today=1)
+
+    files, parses = open_shelf().load()
+
+    assert files == {"a.py": record(edges=b"edges")}
+    assert parses == {(b"1", "python"): (b"outline", b"terms")}
+
+
+def test_who_has_read_before_another_wrote_is_told(open_shelf):
+    first, second = open_shelf(), open_shelf()
+    first.replace({"a.py": record()}, [], today=1)
+
+    with pytest.raises(ConcurrentUpdate):
+        second.replace({"b.py": record()}, [], today=1)
+
+    assert second.load()[0] == {"a.py": record()}
+
+
+def test_a_parse_nobody_uses_is_kept_for_a_month(open_shelf):
+    shelf = open_shelf()
+    key = (b"1", "python")
+    shelf.keep({key: PARSE}, today=1)
+    shelf.replace({"a.py": record()}, [], today=1)
+    shelf.replace({}, ["a.py"], today=5)
+
+    shelf.replace({"b.py": record(b"2")}, [], today=34)
+    after_29_days = dict(shelf.parses([key]))
+    shelf.replace({"b.py": record(b"3")}, [], today=35)
+    after_30_days = dict(shelf.parses([key]))
+
+    assert after_29_days == {key: PARSE}
+    assert after_30_days == {}
+
+
+def test_a_parse_that_one_of_two_files_left_is_still_used(open_shelf):
+    shelf = open_shelf()
+    shelf.keep({(b"1", "python"): PARSE}, today=1)
+    shelf.replace({"a.py": record(), "b.py": record()}, [], today=1)
+
+    shelf.replace({}, ["a.py"], today=2)
+
+    assert (b"1", "python") in shelf.load()[1]
+
+
+def test_unused_parses_take_up_only_so_much(open_shelf, monkeypatch):
+    monkeypatch.setattr(shelves, "MOST_UNUSED", 80)
+    shelf = open_shelf()
+    keys = [(bytes([number]), "python") for number in range(5)]
+    for day, key in enumerate(keys):
+        shelf.keep({key: PARSE}, today=day)
+
+    shelf.replace({"a.py": record(b"x")}, [], today=5)
+
+    assert dict(shelf.parses(keys)).keys() == set(keys[-3:])
+
+
+def damage_header(file):
+    file.write_bytes(b"no database at all" * 100)
+
+
+def damage_middle(file):
+    data = bytearray(file.read_bytes())
+    for place in range(4096, len(data), 97):
+        data[place] ^= 0xFF
+    file.write_bytes(data)
+
+
+def damage_tables(file):
+    connection = apsw.Connection(str(file))
+    connection.execute("DROP TABLE files; CREATE TABLE files (what)")
+    connection.close()
+
+
+def damage_edges(file):
+    connection = apsw.Connection(str(file))
+    connection.execute("UPDATE files SET edges = x'0102'")
+    connection.close()
+
+
+def damage_rest(file):
+    connection = apsw.Connection(str(file))
+    connection.execute("UPDATE parses SET rest = x'0102'")
+    connection.close()
+
+
+def of_another_version(file):
+    connection = apsw.Connection(str(file))
+    connection.execute("UPDATE about SET version = 'of yesterday'; DELETE FROM files")
+    connection.close()
+
+
+def empty(file):
+    file.write_bytes(b"")
+
+
+def missing(file):
+    file.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_header,
+        damage_middle,
+        damage_tables,
+        damage_edges,
+        damage_rest,
+        of_another_version,
+        empty,
+        missing,
+    ],
+)
+def test_a_damaged_file_is_made_anew(shop, shelf, open_code, damage):
+    grow_old(shop)
+    first = open_code()
+    expected = {path: leaf.edges for path, leaf in first.graph.leaves.items()}
+    first.close()
+    damage(shelf)
+
+    code = open_code()
+    write(shop, extra="x = 1\n")
+    code.refresh()
+    (shop / "extra.py").unlink()
+    code.refresh()
+
+    assert {path: leaf.edges for path, leaf in code.graph.leaves.items()} == expected
+
+
+@pytest.mark.parametrize("before, after", [(None, KEY), (KEY, None), (KEY, "cd" * 32)])
+def test_a_file_of_another_key_is_made_anew(shop, shelf, open_code, before, after):
+    first = open_code(key=before)
+    first.refresh()
+    first.close()
+
+    second = open_code(key=after)
+    done = second.refresh()
+    second.close()
+
+    assert done.parsed == 3
+    assert is_plain(shelf) == (after is None)
+
+
+def test_with_a_key_nothing_can_be_read_from_the_file(shop, shelf, open_code):
+    code = open_code(key=KEY)
+    code.refresh()
+    code.close()
+
+    assert b"money" not in shelf.read_bytes()
+
+
+def test_no_text_of_the_files_is_on_disk(folder, shelf, code):
+    write(folder, a='TOKEN = "hunter2-correct-horse"\n\ndef f(key="swordfish"):\n    g("marlin")  # trout\n')
+    code.refresh()
+    found = code.graph.outline("a.py")
+    code.close()
+
+    import marshal
+    import zlib
+
+    connection = apsw.Connection(str(shelf))
+    blobs = connection.execute(
+        "SELECT outline FROM parses UNION ALL SELECT rest FROM parses UNION ALL SELECT edges FROM files"
+    ).fetchall()
+    kept = " ".join(repr(marshal.loads(zlib.decompress(blob))) for (blob,) in blobs if blob)
+    connection.close()
+    assert len(found) == 2
+    for secret in ("hunter2", "horse", "swordfish", "marlin", "trout"):
+        assert secret not in kept
+
+
+def test_where_nothing_can_be_written_it_is_kept_in_memory(shop, tmp_path):
+    from recollect.code.codebase import Codebase
+
+    (tmp_path / "file").write_text("not a folder")
+    code = Codebase(shop, tmp_path / "file" / "code" / "shop.db", None)
+
+    first, second = code.refresh(), code.refresh()
+
+    assert first.files == 3
+    assert second.resolved == 0
+    assert code.graph.callers("money.py::total")
+    code.close()
+
+
+def test_processes_that_begin_at_the_same_moment_both_end_right(shop, shelf, open_code):
+    program = (
+        "import sys; from pathlib import Path; from recollect.code.codebase import Codebase;"
+        "print(Codebase(Path(sys.argv[1]), Path(sys.argv[2]), None).refresh().complete)"
+    )
+
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(shop), str(shelf)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    said = [process.communicate(timeout=60)[0].strip() for process in running]
+
+    assert said == ["True"] * 3
+    assert open_code().graph.callers("money.py::total")

@@ -1,0 +1,514 @@
+from textwrap import dedent
+
+import pytest
+
+from recollect.code.languages.parser import parse
+from recollect.code.languages.python.resolver import PythonResolver
+from recollect.code.nodes import CALLS, IMPORTS, INHERITS, POSSIBLE, REFERENCES, USES, CodeEdge
+
+
+def project(files):
+    return PythonResolver({path: parse("python", dedent(text).encode()) for path, text in files.items()})
+
+
+def calls(files, path="app.py"):
+    """Caller, called and rule, shortened to what follows `::`; only what is shown by default."""
+    return {
+        (edge.source.partition("::")[2], edge.target, edge.rule)
+        for edge in project(files).edges(path)
+        if edge.kind == CALLS and edge.confidence >= POSSIBLE
+    }
+
+
+SHOP = """
+    class Till:
+        def __init__(self): ...
+        def open(self) -> "Till": ...
+        def close(self): ...
+"""
+
+
+def test_a_name_is_looked_for_from_the_inside_out():
+    found = calls(
+        {
+            "app.py": """
+                def helper(): ...
+
+                class A:
+                    def helper(self): ...
+                    def run(self):
+                        helper()
+
+                def outer():
+                    def helper(): ...
+                    def inner():
+                        helper()
+                    inner()
+            """
+        }
+    )
+
+    assert found == {
+        ("A.run", "app.py::helper", "scope"),
+        ("outer.inner", "app.py::outer.helper", "scope"),
+        ("outer", "app.py::outer.inner", "scope"),
+    }
+
+
+@pytest.mark.parametrize(
+    "imported, called",
+    [
+        ("from shop.till import open_till", "open_till()"),
+        ("from shop.till import open_till as start", "start()"),
+        ("from shop import open_till", "open_till()"),
+        ("from shop import till", "till.open_till()"),
+        ("from shop.everything import *", "open_till()"),
+        ("import shop.till", "shop.till.open_till()"),
+        ("import shop.till as t", "t.open_till()"),
+        ("from .shop.till import open_till", "open_till()"),
+        (
+            "try:\n    from fast import open_till\nexcept ImportError:\n    from shop import open_till",
+            "open_till()",
+        ),
+    ],
+)
+def test_imports_are_followed_to_where_a_function_is_defined(imported, called):
+    files = {
+        "shop/__init__.py": "from .till import open_till",
+        "shop/till.py": "def open_till(): ...",
+        "shop/everything.py": "from .till import *\nfrom .till import open_till as _hidden",
+    }
+
+    at_the_top = calls(files | {"app.py": f"{imported}\n\ndef run():\n    {called}"})
+    inside = calls(
+        files | {"app.py": f"def run():\n    {imported.replace(chr(10), chr(10) + '    ')}\n    {called}"}
+    )
+
+    assert ("run", "shop/till.py::open_till", "import") in at_the_top
+    if "*" not in imported:
+        assert ("run", "shop/till.py::open_till", "import") in inside
+
+
+def test_a_star_brings_only_what_is_listed():
+    files = {
+        "shop.py": "__all__ = ['sell']\ndef sell(): ...\ndef steal(): ...",
+        "app.py": "from shop import *\n\ndef run():\n    sell()\n    steal()",
+    }
+
+    assert calls(files) == {("run", "shop.py::sell", "import")}
+
+
+def test_what_is_outside_is_kept_as_such_and_builtins_are_not():
+    found = calls(
+        {
+            "json.py": "def dumps(): ...",
+            "app.py": """
+                import requests
+                import json
+                from numpy.linalg import norm
+
+                class Failed(ValueError, requests.Timeout): ...
+
+                def run():
+                    session = requests.Session()
+                    session.get()
+                    print(len(norm()))
+                    json.dumps()
+            """,
+        }
+    )
+
+    assert found == {
+        ("run", "external:requests.Session", "import"),
+        ("run", "external:requests.Session.get", "type"),
+        ("run", "external:numpy.linalg.norm", "import"),
+        ("run", "external:json.dumps", "import"),
+    }
+
+
+def test_self_cls_and_super_go_through_the_bases_in_their_order():
+    found = calls(
+        {
+            "app.py": """
+                class Base:
+                    def greet(self): ...
+                    def only_base(self): ...
+
+                class Left(Base):
+                    def greet(self):
+                        super().greet()
+
+                class Right(Base):
+                    def greet(self): ...
+                    def only_base(self): ...
+
+                class Both(Left, Right):
+                    def run(self):
+                        self.greet()
+                        self.only_base()
+
+                    @classmethod
+                    def make(cls):
+                        cls.make()
+                        type(cls).make()
+                        def later():
+                            cls.run()
+            """
+        }
+    )
+
+    assert found == {
+        ("Left.greet", "app.py::Base.greet", "self"),
+        ("Both.run", "app.py::Left.greet", "self"),
+        ("Both.run", "app.py::Right.only_base", "self"),
+        ("Both.make", "app.py::Both.make", "self"),
+        ("Both.make.later", "app.py::Both.run", "self"),
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def run(till: Till):\n    till.close()",
+        "def run(till: 'Till | None'):\n    till.close()",
+        "def run(till: Optional[Till]):\n    till.close()",
+        "def run(tills: list[Till]):\n    for till in tills:\n        till.close()",
+        "def run(tills: list[Till]):\n    tills[0].close()",
+        "def run(tills: dict[str, Till]):\n    for name, till in tills.items():\n        till.close()",
+        "def run(tills: dict[str, Till]):\n    tills.get('a').close()",
+        "def run(*tills: Till):\n    [till.close() for till in tills]",
+        "def run(kind: type[Till]):\n    kind().close()",
+        "def run(make: Callable[[int], Till]):\n    make().close()",
+        "def run(pair: tuple[int, Till]):\n    _, till = pair\n    till.close()",
+        "def run():\n    till = Till()\n    till.close()",
+        "def run():\n    Till().open().close()",
+        "def run(given=None):\n    (given or Till()).close()\n    till = given or Till()\n    till.close()",
+        "def run(x):\n    if isinstance(x, Till):\n        x.close()",
+        "def run(x):\n    cast('Till', x).close()\n    till = cast(Till, x)\n    till.close()",
+        "def make() -> Till: ...\ndef run():\n    make().close()",
+        "def make():\n    return Till()\ndef run():\n    make().close()",
+        "async def make() -> Till: ...\nasync def run():\n    (await make()).close()",
+        "the_till = Till()\ndef run():\n    the_till.close()",
+        "T = TypeVar('T', bound=Till)\ndef run(till: T):\n    till.close()",
+        "@contextmanager\ndef opened() -> Iterator[Till]: ...\ndef run():\n    with opened() as till:\n        till.close()",
+        "@contextmanager\ndef opened():\n    yield Till()\ndef run():\n    with opened() as till:\n        till.close()",
+        "@cache\ndef make() -> Till: ...\ndef run():\n    make().close()",
+        "if (till := Till()):\n    pass\ndef run():\n    till.close()",
+        "def run(tills: list[Till]):\n    for at, till in enumerate(sorted(tills)):\n        till.close()",
+        "def run():\n    try: ...\n    except (KeyError, Till) as till:\n        till.close()",
+        "def run(url: Till | str):\n    url = url.open()\n    url.close()",
+        "S = TypeVar('S')\nclass Own(Till):\n    def __enter__(self: S) -> S: ...\ndef run():\n    with Own() as own:\n        own.close()",
+    ],
+)
+def test_types_are_followed(body):
+    head = "from typing import *\nfrom contextlib import contextmanager\nfrom shop import Till\n"
+
+    found = calls({"shop.py": SHOP, "app.py": f"{head}\n{body}"})
+
+    assert ("run", "shop.py::Till.close", "type") in found
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "def __init__(self):\n        self.till = Till()",
+        "def __init__(self, till: Till):\n        self.till = till",
+        "till: Till",
+        "till = Till()",
+        "@property\n    def till(self) -> Till: ...",
+        "@cached_property\n    def till(self):\n        return Till()",
+        "def prepare(self):\n        self.till: Till | None = None",
+        "till = Lazy()",
+    ],
+)
+def test_attributes_are_followed(attribute):
+    source = f"""
+from shop import Till
+
+class Lazy:
+    def __get__(self, instance, owner) -> Till: ...
+
+class Shop:
+    {attribute}
+
+class Branch(Shop):
+    def run(self):
+        self.till.close()
+"""
+
+    found = calls({"shop.py": SHOP, "app.py": source})
+
+    assert ("Branch.run", "shop.py::Till.close", "type") in found
+
+
+def test_reading_a_property_calls_it_and_assigning_to_self_does_not_hide_it():
+    found = calls(
+        {
+            "app.py": """
+                class Base:
+                    @property
+                    def debug(self) -> bool: ...
+                    @debug.setter
+                    def debug(self, value): ...
+
+                class App(Base):
+                    def run(self):
+                        self.debug = True
+                        if self.debug: ...
+                        self.debug.bit_length()
+            """
+        }
+    )
+
+    assert {edge for edge in found if "external" not in edge[1]} == {
+        ("App.run", "app.py::Base.debug", "self")
+    }
+
+
+def test_calling_a_class_calls_its_constructor_or_else_the_class():
+    found = calls(
+        {
+            "shop.py": SHOP,
+            "app.py": """
+                from shop import Till
+
+                class Small(Till): ...
+                class Bare: ...
+                class Called:
+                    def __call__(self): ...
+
+                def run():
+                    Small()
+                    Bare()
+                    Called()()
+            """,
+        }
+    )
+
+    assert found == {
+        ("run", "shop.py::Till.__init__", "scope"),
+        ("run", "app.py::Bare", "scope"),
+        ("run", "app.py::Called", "scope"),
+        ("run", "app.py::Called.__call__", "type"),
+    }
+
+
+def test_self_as_a_return_type_is_what_the_method_was_called_on():
+    found = calls(
+        {
+            "app.py": """
+                class Query:
+                    def filter(self) -> Self: ...
+                    def order(self):
+                        return self
+                    def __enter__(self) -> "Self": ...
+
+                class Special(Query):
+                    def only_here(self): ...
+
+                def run():
+                    Special().filter().order().only_here()
+                    with Special() as query:
+                        query.only_here()
+            """.replace("class Query", "from typing import Self\n\n                class Query")
+        }
+    )
+
+    assert ("run", "app.py::Special.only_here", "type") in found
+
+
+def test_the_vote_says_what_a_receiver_without_a_type_mostly_is():
+    files = {
+        "shop.py": SHOP,
+        "one.py": "from shop import Till\ndef one(till: Till): ...",
+        "two.py": "from shop import Till\ndef two():\n    till = Till()",
+        "app.py": "def run(till):\n    till.close()\n    till.unknown()",
+    }
+
+    assert calls(files) == {("run", "shop.py::Till.close", "vote")}
+
+
+def test_a_name_that_means_several_things_gets_no_vote():
+    files = {
+        "shop.py": SHOP + "\n    class Drawer:\n        def close(self): ...",
+        "one.py": "from shop import Till, Drawer\ndef one(till: Till): ...\ndef two(till: Drawer): ...",
+        "app.py": "def run(till):\n    till.close()",
+    }
+
+    assert calls(files) == set()
+
+
+def test_the_only_method_of_a_name_is_merely_possible():
+    resolver = project(
+        {
+            "shop.py": "class Till:\n    def reconcile(self): ...\n    def append(self): ...",
+            "app.py": "def run(x):\n    x.reconcile()\n    x.append()\n    [].reconcile()",
+        }
+    )
+
+    assert resolver.edges("app.py") == [
+        CodeEdge("app.py::run", CALLS, "shop.py::Till.reconcile", "name", 2),
+    ]
+
+
+def test_bases_imports_uses_and_references_are_edges_too():
+    resolver = project(
+        {
+            "shop/__init__.py": "",
+            "shop/till.py": SHOP + "\n    LIMIT = 3\n    def check(f): ...",
+            "app.py": """
+                import os.path
+                from shop import till
+                from shop.till import Till, LIMIT, check
+
+                class Small(Till):
+                    @check
+                    def run(self) -> Till:
+                        return min(LIMIT, till.LIMIT, key=check)
+            """,
+        }
+    )
+
+    edges = {edge[:4] for edge in resolver.edges("app.py")}
+
+    assert edges == {
+        ("app.py", IMPORTS, "external:os.path", "written"),
+        ("app.py", IMPORTS, "shop/till.py", "written"),
+        ("app.py::Small", INHERITS, "shop/till.py::Till", "import"),
+        ("app.py::Small.run", REFERENCES, "shop/till.py::check", "import"),
+        ("app.py::Small.run", REFERENCES, "shop/till.py::Till", "import"),
+        ("app.py::Small.run", USES, "shop/till.py::LIMIT", "import"),
+    }
+
+
+def test_an_absolute_import_means_the_nearest_package_and_no_stranger_s_module():
+    files = {
+        "one/lib/__init__.py": "def here(): ...",
+        "two/lib/__init__.py": "def here(): ...",
+        "scripts/yaml.py": "def load(): ...",
+        "two/app.py": "import lib\nimport yaml\n\ndef run():\n    lib.here()\n    yaml.load()",
+    }
+
+    assert calls(files, "two/app.py") == {
+        ("run", "two/lib/__init__.py::here", "import"),
+        ("run", "external:yaml.load", "import"),
+    }
+
+
+def test_a_changed_file_is_seen_at_once_and_its_importers_are_named():
+    resolver = project(
+        {
+            "shop/__init__.py": "from .till import open_till",
+            "shop/till.py": "def open_till(): ...",
+            "app.py": "from shop import open_till\n\ndef run():\n    open_till()",
+            "other.py": "import json",
+        }
+    )
+    before = [edge.target for edge in resolver.edges("app.py") if edge.kind == CALLS]
+
+    importers = resolver.importers("shop/till.py")
+    resolver.update("shop/till.py", parse("python", b"class open_till:\n    def __init__(self): ..."))
+    changed = [edge.target for edge in resolver.edges("app.py") if edge.kind == CALLS]
+    resolver.update("shop/till.py", None)
+    gone = [edge.target for edge in resolver.edges("app.py") if edge.kind == CALLS]
+
+    assert before == ["shop/till.py::open_till"]
+    assert importers == {"shop/__init__.py", "app.py"}
+    assert changed == ["shop/till.py::open_till.__init__"]
+    assert gone == []
+
+
+def test_a_file_that_comes_is_found_by_those_that_asked_for_it():
+    resolver = project({"app.py": "from shop import sell\n\ndef run():\n    sell()"})
+
+    resolver.update("shop.py", parse("python", b"def sell(): ..."))
+
+    assert [edge.target for edge in resolver.edges("app.py")] == ["shop.py", "shop.py::sell"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A(A): ...\nA().run()",
+        "class A(B): ...\nclass B(A): ...\nA().run()",
+        "x = x\nx.run()\ny = z\nz = y\ny.run()",
+        "from app import x\nx.run()",
+        "from app import *\nx.run()",
+        "def f():\n    return f()\nf().run()",
+        "class A(X, Y): ...\nclass X: ...\nclass Y(X): ...\nA().run()",
+        "\n".join(f"a{i + 1} = a{i}.b()" for i in range(400)) + "\na400.run()",
+        "def f(x: " + "list[" * 300 + "]" * 300 + "): x.run()",
+        "x: ']][[|,' = 1\nx.run()",
+        "from ...... import x\nx.run()",
+    ],
+)
+def test_circles_and_nonsense_come_to_an_end(source):
+    assert isinstance(project({"app.py": source}).edges("app.py"), list)
+
+
+def test_self_means_the_same_in_all_methods_of_a_class_and_no_others():
+    files = {
+        "app.py": """
+            class Till:
+                def open(self):
+                    self.count()
+
+                def close(self):
+                    self.count()
+
+                @classmethod
+                def make(self):
+                    self.count()
+
+                def count(self): ...
+
+            class Drawer:
+                def close(self):
+                    self.count()
+
+                def count(self): ...
+
+            def count(self):
+                self.count()
+        """
+    }
+
+    assert calls(files) == {
+        ("Till.open", "app.py::Till.count", "self"),
+        ("Till.close", "app.py::Till.count", "self"),
+        ("Till.make", "app.py::Till.count", "self"),
+        ("Drawer.close", "app.py::Drawer.count", "self"),
+    }
+
+
+def test_a_name_means_what_it_was_given_in_its_own_function():
+    files = {
+        "app.py": """
+            class A:
+                def go(self): ...
+
+            class B:
+                def go(self): ...
+
+            thing = A()
+
+            def first():
+                thing.go()
+
+            def second():
+                thing = B()
+
+                def inner():
+                    thing.go()
+
+            def third(thing: B):
+                thing.go()
+        """
+    }
+
+    assert calls(files) >= {
+        ("first", "app.py::A.go", "type"),
+        ("second.inner", "app.py::B.go", "type"),
+        ("third", "app.py::B.go", "type"),
+    }
+    assert ("first", "app.py::B.go", "type") not in calls(files)
