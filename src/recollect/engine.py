@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from recollect.memory.maintenance.care import Care
     from recollect.memory.maintenance.review import Decision, OpenReview
     from recollect.memory.maintenance.wrong import WrongResult
-    from recollect.memory.write.write import Learner
+    from recollect.memory.write.writer import MemoryWriter
     from recollect.work.sessions.sessions import Sessions
     from recollect.work.sessions.spool import Spool
     from recollect.work.sessions.transcript import Learning
@@ -58,10 +58,10 @@ class Engine(Asking, Moving):
     """Memory for one user, standing in one project. Usable from any thread; close it, or use it in a `with`."""
 
     @cached_property
-    def _learner(self) -> "Learner":
-        from recollect.memory.write.write import Learner  # its tables of words cost readers 60 ms
+    def _learner(self) -> "MemoryWriter":
+        from recollect.memory.write.writer import MemoryWriter  # its tables of words cost readers 60 ms
 
-        return Learner(self.context, self._judge)
+        return MemoryWriter(self.context, self._judge)
 
     @classmethod
     def open(

@@ -51,7 +51,7 @@ def nothing_kept(run):
         (["remember", "x", "--importance", "1.5"], b"", "out of range"),
         (["remember", "x", "--importance", "nan"], b"", "out of range"),
         (["remember", "x", "--importance", "-inf"], b"", "out of range"),
-        (["remember", "x", "--scope", "session"], b"", "needs its session"),
+        (["remember", "x", "--scope", "session"], b"", "needs a session"),
         (["remember", "x", "--file", ".env"], b"", "kept private"),
         (["show", "nosuchid"], b"", "No memory 'nosuchid'"),
         (["show", "'; DROP TABLE memories;--"], b"", "No memory"),

@@ -105,7 +105,7 @@ class Care:
     def mirror(self, folder: Path, *, plaintext: bool = False) -> "MirrorReport":
         """Bring what was edited in `folder` by hand into the store, and the files there up to date. Raises `Refused`."""
         from recollect.memory.transfer.mirror import Mirror
-        from recollect.memory.write.write import Learner
+        from recollect.memory.write.writer import MemoryWriter
 
         self.refuse_agents("mirror memories")
         if self.store.info().encrypted and not plaintext:
@@ -114,13 +114,13 @@ class Care:
                 "`--plaintext` makes them all the same; anyone who can read the disk can read them.",
             )
 
-        def learner(project: m.Project | None) -> Learner:
-            return Learner(self.context.for_project(project))
+        def writer(project: m.Project | None) -> MemoryWriter:
+            return MemoryWriter(self.context.for_project(project))
 
         mirror = Mirror(
             self.store,
             folder,
-            learner,
+            writer,
             user_id=self.settings.user,
             actor=self.actor,
             clock=self.clock,

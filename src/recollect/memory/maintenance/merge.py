@@ -5,8 +5,8 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.memory.write.reinforce import BREADCRUMBS, in_richer_words, said_again
-from recollect.memory.write.supersede import supersede
+from recollect.memory.write.precedence import supersede
+from recollect.memory.write.reinforce import MAX_REINFORCEMENTS, reinforced, with_richer_text
 
 SAME = "says the same"  # the reason on the link to what went into another
 _STANDINGS = tuple(m.Standing)  # from the weakest to the strongest
@@ -40,7 +40,7 @@ def merge(
 
 def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
     """What `survivor` becomes. That they were put together says nothing new: it was last said when either was."""
-    again = in_richer_words(survivor, other, said_again(survivor, other, now))
+    again = with_richer_text(survivor, other, reinforced(survivor, other, now))
     crumb = replace(again.reinforcements[-1], at=other.created_at)
     crumbs = sorted((*survivor.reinforcements, *other.reinforcements, crumb), key=lambda each: each.at)
     used = [each for each in (survivor.last_accessed_at, other.last_accessed_at) if each]
@@ -54,7 +54,7 @@ def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
         last_accessed_at=max(used, default=None),
         valid_from=min(survivor.valid_from, other.valid_from),
         anchors=tuple(dict.fromkeys((*survivor.anchors, *other.anchors))),
-        reinforcements=tuple(crumbs[-BREADCRUMBS:]),
+        reinforcements=tuple(crumbs[-MAX_REINFORCEMENTS:]),
     )
 
 

@@ -12,9 +12,9 @@ from recollect.errors import Refused, ReviewNotFound, UnknownName
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import merge
 from recollect.memory.maintenance.undo import one_change
-from recollect.memory.write.reinforce import BREADCRUMBS
-from recollect.memory.write.supersede import supersede
-from recollect.memory.write.write import Learner
+from recollect.memory.write.precedence import supersede
+from recollect.memory.write.reinforce import MAX_REINFORCEMENTS
+from recollect.memory.write.writer import MemoryWriter
 
 
 class AnswerContext(NamedTuple):
@@ -115,7 +115,7 @@ def headline(found: Iterable[OpenReview]) -> str:
 
 def decide(
     store: Store,
-    learner: Learner,
+    writer: MemoryWriter,
     question: OpenReview,
     answer: str,
     change: m.Change,
@@ -133,7 +133,7 @@ def decide(
     )
     notes: tuple[str, ...] = ()
     if answer == "edit":  # the vector of the new text is made before the transaction
-        _, receipt = learner.rewrite(
+        _, receipt = writer.rewrite(
             review.memories[0], lambda memory: replace(memory, content=text), change.actor, change
         )
         notes = receipt.notes
@@ -198,8 +198,8 @@ def confirmed(memory: m.Memory, actor: str, now: datetime) -> m.Memory:
         anchors=(),  # to be tied to the code as it is now
         trust=trust,
         confidence=max(memory.confidence, trust),
-        provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-BREADCRUMBS:]),
-        reinforcements=(*memory.reinforcements, m.Reinforcement(now, actor))[-BREADCRUMBS:],
+        provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-MAX_REINFORCEMENTS:]),
+        reinforcements=(*memory.reinforcements, m.Reinforcement(now, actor))[-MAX_REINFORCEMENTS:],
         updated_at=now,
     )
 

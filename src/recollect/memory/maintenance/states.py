@@ -12,7 +12,7 @@ from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.memory.maintenance.undo import GRACE, one_change, undo
 from recollect.memory.write.enrich import normal_tag
 from recollect.memory.write.limits import check_items
-from recollect.memory.write.supersede import supersede
+from recollect.memory.write.precedence import supersede
 from recollect.model import FORGOTTEN_SETTING, Cleared
 
 

@@ -10,7 +10,7 @@ from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import SAME
 from recollect.memory.maintenance.undo import one_change
 from recollect.memory.write import limits
-from recollect.memory.write.write import Learner
+from recollect.memory.write.writer import MemoryWriter
 from recollect.text.redact import redact
 
 FLAGGED = "user_flagged"
@@ -31,7 +31,7 @@ class WrongResult:
 
 def flag(
     store: Store,
-    learner: Learner,
+    writer: MemoryWriter,
     change: m.Change,
     memory: m.Memory,
     because: str,
@@ -45,7 +45,7 @@ def flag(
             "Give one of the two.",
         )
     reason = _reason(because)
-    correction = learner.ready(_correction(memory, instead, change.actor)) if instead else None
+    correction = writer.prepare(_correction(memory, instead, change.actor)) if instead else None
     if correction is not None and correction.memory.fingerprint == memory.fingerprint:
         raise Refused("That is what the memory says already.", "Say what is right instead.")
     if correction is not None and correction.memory.project_id != memory.project_id:
@@ -59,7 +59,7 @@ def flag(
         if restore:
             for each in previous:
                 states.restore(store, each.id, change.actor, change.at)
-        receipt = learner.keep(correction) if correction is not None else None
+        receipt = writer.write(correction) if correction is not None else None
         if receipt is not None:
             memory = replace(memory, superseded_by=receipt.id)
             store.put(memory)

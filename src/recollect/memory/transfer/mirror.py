@@ -20,7 +20,7 @@ from recollect.context.store import Store
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
 from recollect.memory.maintenance import states
 from recollect.memory.transfer.record import RecordReader
-from recollect.memory.write.write import Learner
+from recollect.memory.write.writer import MemoryWriter
 from recollect.store.keys import sync as to_disk
 
 _FIELDS = ("content", "kind", "tags", "file_paths", "importance", "pinned")
@@ -59,13 +59,13 @@ class _Base:
 
 
 class Mirror:
-    """Keeps `folder` in step with the memories of one user. `learner` writes for a project, None for none."""
+    """Keeps `folder` in step with the memories of one user. `writer` writes for a project, None for none."""
 
     def __init__(
         self,
         store: Store,
         folder: Path,
-        learner: Callable[[m.Project | None], Learner],
+        writer: Callable[[m.Project | None], MemoryWriter],
         *,
         user_id: str,
         actor: str,
@@ -74,7 +74,7 @@ class Mirror:
     ) -> None:
         self._store = store
         self._folder = expand_home(folder)
-        self._learner = learner
+        self._writer = writer
         self._user_id = user_id
         self._actor = actor
         self._clock = clock
@@ -161,7 +161,7 @@ class Mirror:
             self._keep_both(place, name, ours, wanted, came)
 
     def _checked(self, entry: Entry, whole: bool = False) -> Entry:
-        """The entry, if it keeps the rules of an import; secrets are for the learner. Raises with the field."""
+        """The entry, if it keeps the rules of an import; secrets are for the writer. Raises with the field."""
         for name in _FIELDS if whole else ("content",):
             if entry.get(name) is None:
                 raise ContentRefused(f"{name} is missing")
@@ -182,8 +182,8 @@ class Mirror:
             if name in _FIELDS and name != "pinned" and value != before[name]
         }
         if details:
-            learner = self._learner(place)
-            _, receipt = learner.rewrite(ours.id, lambda memory: replace(memory, **details), self._actor)
+            writer = self._writer(place)
+            _, receipt = writer.rewrite(ours.id, lambda memory: replace(memory, **details), self._actor)
             came.redacted += len(receipt.redactions)
         if wanted["pinned"] != ours.pinned:
             states.pin(self._store, ours.id, self._actor, self._clock(), wanted["pinned"])
@@ -199,7 +199,7 @@ class Mirror:
             importance=wanted["importance"],
             created_by=self._actor,
         )
-        receipt = self._learner(place).remember(draft)
+        receipt = self._writer(place).remember(draft)
         came.redacted += len(receipt.redactions)
         if wanted["pinned"]:
             states.pin(self._store, receipt.id, self._actor, self._clock(), True)

@@ -1,4 +1,4 @@
-"""From what comes in by a door to a memory that may be kept: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
+"""Turn a draft into a memory: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
 
 import posixpath
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from recollect.text.redact import redact
 _E = TypeVar("_E", bound=StrEnum)
 
 
-def prepare(
+def memory_from(
     draft: m.Draft, *, user_id: str, project: m.Project | None, now: datetime, folder: Path | None = None
 ) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
-    """The memory that `draft` would be, cleaned of what may not be kept. Raises `Refused`."""
+    """Return the memory for `draft`, without what may not be stored. Raise `Refused`."""
     text, redactions = clean_text(draft.content)
-    draft, more = _redact_rest(draft)
+    draft, more = _redact_details(draft)
     kind = kind_of(draft.kind or ("procedure" if draft.steps else DEFAULT))
     scope = _scope(draft, project)
     by_agent = m.is_agent(draft.created_by)
@@ -73,7 +73,7 @@ def prepare(
 
 
 def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
-    """`content` as it may be kept. Raises `ContentRefused`."""
+    """Return `content` without secrets. Raise `ContentRefused` if it may not be stored."""
     text = limits.clean(content)
     limits.refuse_echo(text)
     text, redactions = redact(text)
@@ -84,9 +84,9 @@ def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
 def clean_details(
     memory: m.Memory, project: m.Project | None, folder: Path | None = None
 ) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
-    """The other fields of a memory that was edited, under the rules for a new one. Raises `Refused`."""
+    """Check the other fields of an edited memory like those of a new one. Raise `Refused`."""
     root = Path(project.root) if project else None
-    draft, redactions = _redact_rest(
+    draft, redactions = _redact_details(
         m.Draft(
             content="",
             tags=memory.tags,
@@ -111,7 +111,7 @@ def clean_details(
 
 
 def one_of(names: type[_E], what: str, value: str | None) -> _E | None:
-    """The member of `names` called `value`; None for None. Raises `UnknownName`."""
+    """Return the member of `names` called `value`; None for None. Raise `UnknownName`."""
     if value is None:
         return None
     try:
@@ -121,17 +121,19 @@ def one_of(names: type[_E], what: str, value: str | None) -> _E | None:
 
 
 def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
-    here = project.id if project else None
+    project_id = project.id if project else None
     scope = one_of(m.Scope, "scope", draft.scope)
     if scope is None:
-        scope = m.Scope.PROJECT if here else m.Scope.GLOBAL
+        scope = m.Scope.PROJECT if project_id else m.Scope.GLOBAL
     if scope is m.Scope.SESSION and not draft.session:
         raise ContentRefused(
-            "A session-scoped memory needs its session.", "Give --session, or use --scope project."
+            "A memory with scope session needs a session.", "Give --session, or use --scope project."
         )
-    if scope is not m.Scope.GLOBAL and here is None:
-        raise OutOfScope("There is no project here to remember it for.", "Use --scope global.")
-    if m.is_agent(draft.created_by) and (scope is m.Scope.GLOBAL or draft.project_id not in (None, here)):
+    if scope is not m.Scope.GLOBAL and project_id is None:
+        raise OutOfScope("There is no project in this folder.", "Use --scope global.")
+    if m.is_agent(draft.created_by) and (
+        scope is m.Scope.GLOBAL or draft.project_id not in (None, project_id)
+    ):
         raise OutOfScope(
             "An agent may write only to the project it runs in.",
             "Ask the user to run `recollect remember --scope global …`.",
@@ -140,7 +142,7 @@ def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
 
 
 def _source(draft: m.Draft, by_agent: bool, correcting: bool) -> m.Source:
-    """What a person types is stated, or a correction; what an agent records is observed unless it says less."""
+    """Return the source: a user states or corrects; an agent observes, unless it claims less."""
     if not by_agent:
         return m.Source.USER_CORRECTED if correcting or draft.correction else m.Source.USER_STATED
     claimed = one_of(m.Source, "source", draft.source) or m.Source.OBSERVED
@@ -166,40 +168,40 @@ _LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
 _TEXTS = ("season", "branch", "session", "created_by", "snippet")
 
 
-def _redact_rest(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
-    """Secrets hide in tags and steps as well as in the text."""
-    found: list[m.Redaction] = []
+def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
+    """Redact the other fields: tags and steps may hold secrets too."""
+    redactions: list[m.Redaction] = []
     changed: dict[str, object] = {}
     for name, items in _LISTS.items():
         texts = []
         for item in limits.check_items(name.replace("_", " "), items(draft)):
-            text, redactions = redact(item)
+            text, removed = redact(item)
             texts.append(text)
-            found += redactions
+            redactions += removed
         changed[name] = tuple(texts)
     for name in _TEXTS:
         value = getattr(draft, name)
         if value:
-            # Redacted before it is cut: half a secret would not be known for one.
-            text, redactions = redact(limits.plain(value, f"The {name.replace('_', ' ')}"))
+            # Redact before cutting: half a secret would not be recognised.
+            text, removed = redact(limits.plain(value, f"The {name.replace('_', ' ')}"))
             changed[name] = text[: limits.MAX_FIELD] if name == "snippet" else limits.short(text, name)
-            found += redactions
-    return replace(draft, **changed), tuple(found)  # type: ignore[arg-type]
+            redactions += removed
+    return replace(draft, **changed), tuple(redactions)  # type: ignore[arg-type]
 
 
 def _relative(path: str, root: Path | None, folder: Path | None) -> str:
-    """As it is seen from the project's root, with forward slashes, from wherever in it one stands."""
+    """Return `path` relative to the project's root, with forward slashes."""
     path = path.replace("\\", "/")
     if root is None:
         return path.removeprefix("./") or "."
-    base = folder if folder is not None and _is_from(path, folder, root) else root
-    whole = posixpath.normpath(posixpath.join(base.as_posix(), path))
-    inside = whole == root.as_posix() or whole.startswith(f"{root.as_posix()}/")
-    return posixpath.relpath(whole, root.as_posix()) if inside else whole
+    base = folder if folder is not None and _is_relative_to(path, folder, root) else root
+    absolute = posixpath.normpath(posixpath.join(base.as_posix(), path))
+    inside = absolute == root.as_posix() or absolute.startswith(f"{root.as_posix()}/")
+    return posixpath.relpath(absolute, root.as_posix()) if inside else absolute
 
 
-def _is_from(path: str, folder: Path, root: Path) -> bool:
-    """Whether `path` is meant as seen from `folder`: agents give paths from the root, people from where they stand."""
+def _is_relative_to(path: str, folder: Path, root: Path) -> bool:
+    """Return whether `path` is relative to `folder`: agents give paths from the root, people from their folder."""
     try:
         return folder != root and ((folder / path).exists() or not (root / path).exists())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What is said again grows stronger, and keeps the richer words."""
+"""Reinforce a memory that is said again."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -6,15 +6,15 @@ from datetime import datetime
 import recollect.model as m
 from recollect.memory.write import contradict
 
-BREADCRUMBS = 50  # the newest are kept; `strength` counts them all
+MAX_REINFORCEMENTS = 50  # the newest are kept; `strength` counts all
 
 
-def said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
-    """`known`, now that `memory` has said the same."""
-    said = memory.content if memory.fingerprint != known.fingerprint else ""
-    crumb = m.Reinforcement(at=now, by=memory.created_by, session=memory.session, said=said)
+def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
+    """Return `known` after `memory` has said the same."""
+    text = memory.content if memory.fingerprint != known.fingerprint else ""
+    latest = m.Reinforcement(at=now, by=memory.created_by, session=memory.session, said=text)
     provenance = known.provenance
-    if memory.trust > known.trust:  # we know it better now than we did
+    if memory.trust > known.trust:  # a better source than before
         provenance = (*provenance, *memory.provenance)
     return replace(
         known,
@@ -29,20 +29,20 @@ def said_again(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
         file_paths=tuple(dict.fromkeys((*known.file_paths, *memory.file_paths))),
         triggers=tuple(dict.fromkeys((*known.triggers, *memory.triggers))),
         procedure=known.procedure or memory.procedure,
-        reinforcements=(*known.reinforcements, crumb)[-BREADCRUMBS:],
+        reinforcements=(*known.reinforcements, latest)[-MAX_REINFORCEMENTS:],
         updated_at=now,
     )
 
 
-def in_richer_words(known: m.Memory, memory: m.Memory, again: m.Memory) -> m.Memory:
-    """`again`, which is `known` said again by `memory`, in the words of the one who says more and is trusted as much."""
+def with_richer_text(known: m.Memory, memory: m.Memory, merged: m.Memory) -> m.Memory:
+    """Return `merged`, which is `known` reinforced by `memory`, with the text of `memory` if it says more and is trusted as much."""
     richer = len(contradict.content_words(memory.content)) > len(contradict.content_words(known.content))
     if not richer or memory.trust < known.trust:
-        return again
+        return merged
     return replace(
-        again,
+        merged,
         content=memory.content,
         summary=memory.summary,
         fingerprint=memory.fingerprint,
-        reinforcements=(*again.reinforcements[:-1], replace(again.reinforcements[-1], said=known.content)),
+        reinforcements=(*merged.reinforcements[:-1], replace(merged.reinforcements[-1], said=known.content)),
     )

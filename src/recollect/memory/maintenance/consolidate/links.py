@@ -8,7 +8,7 @@ import recollect.model as m
 from recollect.memory.maintenance.consolidate.context import LINKED, STRENGTHENED, Action, OperationContext
 from recollect.memory.maintenance.consolidate.groups import MemoryGroup
 from recollect.memory.maintenance.feedback import STRONGER
-from recollect.memory.write.write import LINKED as NEAR_ENOUGH
+from recollect.memory.write.writer import LINKED as NEAR_ENOUGH
 
 
 def link_across_sessions(context: OperationContext, position: str) -> Iterator[Action]:

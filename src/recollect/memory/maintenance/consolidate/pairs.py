@@ -20,8 +20,8 @@ from recollect.memory.maintenance.consolidate.groups import SimilarPair
 from recollect.memory.maintenance.merge import merge, survivor_of
 from recollect.memory.write import contradict
 from recollect.memory.write.contradict import ALIKE
+from recollect.memory.write.precedence import supersede, wins_unattended
 from recollect.memory.write.statement import Statement, TokenKind, parse
-from recollect.memory.write.supersede import supersede
 
 SURE = 0.95  # cosine from which two memories are merged without asking, if all else agrees too
 _PREFIX = 4  # letters that two words must share to count as forms of one
@@ -130,17 +130,14 @@ def _same_subject(pair: SimilarPair) -> bool:
 def _settles(older: m.Memory, newer: m.Memory, pair: SimilarPair) -> bool:
     """Return whether the newer may supersede the older without asking.
 
-    The rule is that of writing, restricted to another number or amount, and never against what a user said: on
-    writing somebody is there to see the notice, here nobody is.
+    Only another number or amount is settled like this, and by a stricter rule than on writing, where somebody sees the
+    notice.
     """
     return (
         pair.verdict.certain
         and _same_subject(pair)
         and _only_measures_differ(*pair.texts)
-        and older.created_at < newer.created_at
-        and older.trust <= newer.trust
-        and older.trust < m.TRUST[m.Source.USER_STATED]
-        and not older.pinned
+        and wins_unattended(newer, older)
     )
 
 

@@ -1,0 +1,87 @@
+"""Who wins a contradiction, and what the store then records. This is the only place that decides it.
+
+| situation | the newer memory wins if | else |
+| --- | --- | --- |
+| written, edited or said again: `decide` | it is a user's correction, or trusted at least as much as the older | conflict |
+| found by consolidation: `wins_unattended` | trusted as much, and the older is neither pinned nor said by a user | conflict |
+| `recollect resolve` | the user names it | both stay |
+
+The loser is superseded and stays on record. In a conflict both stay active, and a link says that they contradict each
+other. How much a memory is trusted depends on its source: `model.TRUST`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import recollect.model as m
+from recollect.context.store import Store
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.write.contradict import Comparison
+
+Contradiction = tuple[m.Memory, Comparison]  # the older memory, and how the newer relates to it
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Which of the memories that a new one contradicts it supersedes, and which stay beside it."""
+
+    superseded: tuple[Contradiction, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
+
+    @property
+    def takes_pin(self) -> bool:
+        """Whether the new memory inherits a pin: the user pinned the subject, not the words."""
+        return any(old.pinned for old, _ in self.superseded)
+
+
+def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
+    """Return what `new` supersedes. Memories that are no longer active are left alone."""
+    active = [(old, comparison) for old, comparison in contradicted if old.state is m.State.ACTIVE]
+    return Decision(
+        tuple(pair for pair in active if _wins(new, pair[0])),
+        tuple(pair for pair in active if not _wins(new, pair[0])),
+    )
+
+
+def _wins(new: m.Memory, old: m.Memory) -> bool:
+    return new.provenance[-1].source is m.Source.USER_CORRECTED or new.trust >= old.trust
+
+
+def wins_unattended(new: m.Memory, old: m.Memory) -> bool:
+    """Return whether `new` supersedes `old` when no user is there to see it."""
+    return (
+        old.created_at < new.created_at
+        and old.trust <= new.trust
+        and old.trust < m.TRUST[m.Source.USER_STATED]
+        and not old.pinned
+    )
+
+
+def open_conflicts(store: Store, memory: m.Memory) -> tuple[Contradiction, ...]:
+    """Return the memories that are in conflict with `memory`: said again, it may win."""
+    comparison = Comparison(StatementRelation.CONTRADICTION, "said again", certain=True)
+    return tuple(
+        (store.get(link.target if link.source == memory.id else link.source), comparison)
+        for link in store.links(memory.id)
+        if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None
+    )
+
+
+def supersede(store: Store, old: m.Memory, new: m.Memory, reason: str, actor: str, now: datetime) -> None:
+    """Record that `new` replaces `old`, and close the conflicts of `old`. Call it within a transaction."""
+    store.log("update", actor, now, old.id, {"state": m.State.SUPERSEDED, "by": new.id})
+    store.put(
+        replace(
+            old,
+            state=m.State.SUPERSEDED,
+            state_reason=f"superseded: {reason}",
+            superseded_by=new.id,
+            valid_to=now,
+            updated_at=now,
+        )
+    )
+    store.put_link(m.Link(new.id, old.id, m.Relation.SUPERSEDES, now, 1.0, reason))
+    for link in store.links(old.id):
+        if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None:
+            store.put_link(replace(link, verdict="superseded", resolved_at=now))
