@@ -19,7 +19,8 @@ from typing import Any
 
 from recollect.config import Settings
 from recollect.engine import Engine
-from recollect.work.episodes.patterns import ERROR_FIX, Fix
+from recollect.model import ERROR_FIX
+from recollect.work.episodes.patterns import Fix
 from recollect.work.episodes.record import event_key
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.formats import read

@@ -173,6 +173,10 @@ class PatternSighting:
     at: datetime
 
 
+CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW = "co-edit", "error-fix", "refactor", "workflow"  # kinds of patterns
+FILE_PURPOSE, COMMON_ERROR, WORKFLOW_LEARNT = "file_purpose", "common_error", "workflow"  # kinds of learnings
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     kind: str

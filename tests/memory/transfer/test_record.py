@@ -175,7 +175,7 @@ def test_a_secret_seen_before_is_counted_again():
     for _ in range(2):
         memory = reader.memory({"content": "Use tabs", "branch": SECRET, "tags": [SECRET]}, {})
 
-        assert reader.found == 2
+        assert reader.redacted == 2
         assert SECRET not in str(memory)
 
 

@@ -19,6 +19,10 @@ from recollect.embed.open import NoEmbedder
 from recollect.errors import BadImport, RecollectError, StoreError
 from recollect.memory.transfer.import_file import lines_of, read_import_file
 from recollect.model import (
+    CO_EDIT,
+    ERROR_FIX,
+    REFACTOR,
+    WORKFLOW,
     Finding,
     Gap,
     PatternSighting,
@@ -37,7 +41,6 @@ from recollect.model import (
     fingerprint,
 )
 from recollect.work.episodes.failures import as_data, failure_of
-from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW
 from recollect.work.episodes.queries import CoEdit, as_pattern
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"

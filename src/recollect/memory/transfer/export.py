@@ -9,8 +9,7 @@ from typing import IO, Any
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.memory.transfer.import_file import FORMAT, VERSION
-from recollect.memory.transfer.record import SETTINGS
+from recollect.memory.transfer.import_file import FORMAT, SETTINGS, VERSION
 from recollect.model import Owner
 
 _EVERY = 1_000_000_000

@@ -1,9 +1,28 @@
-"""What a field of a foreign record must be: each kind of field reads one, cleans it, or refuses it by name."""
+"""Pydantic types of the fields of foreign records.
 
+Each type checks a value, removes secrets from it, or refuses it. Secrets are removed by the `Cleaner` that is passed as
+pydantic's validation context. pydantic takes about 100 ms to import, so only `record` imports this module, and only
+code that reads foreign records imports `record`.
+"""
+
+import base64
+import binascii
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+)
+from pydantic_core import PydanticCustomError
 
 import recollect.model as m
 from recollect.errors import ContentRefused
@@ -12,233 +31,211 @@ from recollect.memory.transfer.join import NEWEST
 from recollect.memory.write import enrich, limits
 from recollect.text.redact import redact
 
-LONGEST = 4 * limits.MAX_FIELD  # characters of a text: what a door lets in, and what its redaction made of it
-MOST = 4 * limits.MAX_ITEMS  # tags, files… of one memory: memories that were merged have those of all
-STORY = 16 * 1024  # characters of what a session was about
-_LARGEST = 2**53 - 1  # as far as JSON counts
+LONGEST = 4 * limits.MAX_FIELD  # characters of a text: what a field holds, and what redaction makes of it
+MOST = 4 * limits.MAX_ITEMS  # tags, files… of one memory: a merged memory has those of several
+MOST_FILES = 60_000  # files of a module: all that a project can have
+STORY = 16 * 1024  # characters of a session's summary
+_LARGEST = 2**53 - 1  # the largest integer that JSON numbers hold exactly
+
+_OUR_ID = re.compile(r"[0-9a-hjkmnp-tv-z]{18}")
+_OTHER_ID = re.compile(r"(?!.*[0-9a-f]{20})[0-9a-z]{1,40}")
+OUR_PROJECT = re.compile(r"p[0-9a-f]{15}")
+
+T = TypeVar("T")
 
 
 class Cleaner(Protocol):
     def clean(self, text: str) -> str:
-        """`text` without secrets."""
+        """Return `text` without secrets."""
 
 
-Field = Callable[[str, Any, Cleaner], Any]  # from its name and what the file has, to what is kept
-Table = Mapping[str, Field]
+class ForeignRecord(BaseModel):
+    """An object of foreign JSON. Fields that no model names are ignored; null means not given."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were given."""
+        return {name: value for name, value in self if value is not None}
+
+
+def made(kind: Callable[..., Any]) -> AfterValidator:
+    """Return a validator that makes a `kind` of the fields that were given."""
+    return AfterValidator(lambda record: kind(**record.given()))
 
 
 def refusal(what: str) -> ContentRefused:
-    return ContentRefused(f"{what}.", "Mend it and import again; the other records are kept.")
+    return ContentRefused(f"{what}.", "Correct the record and import again; the other records are kept.")
 
 
-def read(table: Table, given: Mapping[str, Any], reader: Cleaner, prefix: str) -> dict[str, Any]:
-    """The fields that are given: in JSON, null is not."""
-    return {
-        name: field(prefix + name, given[name], reader)
-        for name, field in table.items()
-        if given.get(name) is not None
-    }
+_REASONS: dict[str, str] = {  # by pydantic's type of error, with the values that its context has
+    "missing": "is missing",
+    "model_type": "must be an object",
+    "dict_type": "must be an object",
+    "tuple_type": "must be a list",
+    "string_type": "must be a text",
+    "float_type": "must be a number",
+    "finite_number": "must be a number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "enum": "must be one of {expected}",
+    "literal_error": "must be one of {expected}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be above {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "too_long": "has more than {max_length:,} entries",
+    "too_short": "has fewer than {min_length} entries",
+    "string_unicode": "is not valid UTF-8",
+    "refused": "{why}",
+}
 
 
-def object_of(make: Callable[..., Any], table: Table, *needed: str) -> Field:
-    def field(name: str, value: Any, reader: Cleaner) -> Any:
-        return make(**whole(table, value, reader, name, *needed))
+def explained(error: ValidationError, name: str) -> ContentRefused:
+    """Return a refusal that names the first wrong field below `name`, and what is wrong with it.
 
-    return field
-
-
-def whole(table: Table, value: Any, reader: Cleaner, name: str, *needed: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise refusal(f"{name} must be an object")
-    values = read(table, value, reader, f"{name}.")
-    for each in needed:
-        if each not in values:
-            raise refusal(f"{name}.{each} is missing")
-    return values
+    Names in an object of the file's own making are not shown: they may hold a secret.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    names = [part for part in first["loc"] if isinstance(part, str) and part in _field_names()]
+    short_list = first["type"] == "missing" and first["loc"] and isinstance(first["loc"][-1], int)
+    reason = "has too few entries" if short_list else _REASONS.get(first["type"], "is not valid")
+    path = ".".join(part for part in (name, *names) if part)
+    return refusal(f"{path} {reason.format(**first.get('ctx', {}))}")
 
 
-def list_of(item: Field, most: int = MOST) -> Field:
-    def field(name: str, value: Any, reader: Cleaner) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple):
-            raise refusal(f"{name} must be a list")
-        if len(value) > most:
-            raise refusal(f"{name} has {len(value):,} entries, more than {most}")
-        return tuple(item(name, each, reader) for each in value)
-
-    return field
+def _field_names() -> set[str]:
+    return {name for model in ForeignRecord.__subclasses__() for name in model.model_fields}
 
 
-def trail_of(item: Field, first: int = 0) -> Field:
-    """A list of which the first ones and the newest are kept."""
-    whole = list_of(item, first + NEWEST)
-
-    def field(name: str, value: Any, reader: Cleaner) -> Any:
-        if isinstance(value, list | tuple):
-            value = [*value[:first], *value[first:][-NEWEST:]]
-        return whole(name, value, reader)
-
-    return field
+def refused(why: str) -> PydanticCustomError:
+    return PydanticCustomError("refused", "{why}", {"why": why})
 
 
-def text(name: str, value: Any, reader: Cleaner) -> str:
-    cleaned = reader.clean(short(name, value))
-    return short(name, cleaned)  # a mark may be longer than what it stands for
-
-
-def short(name: str, value: Any, most: int = LONGEST) -> str:
+def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise refusal(f"{name} must be a text")
-    if len(value) > most:
-        raise refusal(f"{name} has {len(value):,} characters, more than {most:,}")
-    return limits.plain(value, name)
+        raise refused("must be a text")
+    return value
 
 
-def story(name: str, value: Any, reader: Cleaner) -> str:
-    """A longer text; what is beyond its limit is left out, as where it was first kept."""
-    return reader.clean(short(name, value, 4 * STORY))[:STORY]
+def _bounded(text: str, most: int = LONGEST) -> str:
+    if len(text) > most:
+        raise refused(f"has {len(text):,} characters, more than {most:,}")
+    try:
+        return limits.plain(text, "")
+    except ContentRefused as error:
+        raise refused(error.message.strip(" .")) from None
 
 
-def named(name: str, value: Any, reader: Cleaner) -> str:
-    """A text that says who."""
-    said = text(name, value, reader)
-    if not said.strip():
-        raise refusal(f"{name} is empty")
-    return said
+def _text(text: str, info: ValidationInfo[Cleaner]) -> str:
+    return _bounded(info.context.clean(_bounded(text)))  # a redaction mark may be longer than the secret
 
 
-def handle(name: str, value: Any, reader: Cleaner) -> str:
-    """A text by which things belong together, so it must not be changed: a secret is refused."""
-    text = named(name, value, reader)
-    if text != value:
-        raise refusal(f"{name} looks like a secret")
+def _story(text: str, info: ValidationInfo[Cleaner]) -> str:
+    cleaned: str = info.context.clean(_bounded(text, 4 * STORY))
+    return cleaned[:STORY]
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise refused("is empty")
     return text
 
 
-any_texts = list_of(text)
+def _handle(text: str, info: ValidationInfo[Cleaner]) -> str:
+    if _not_blank(_text(text, info)) != text:
+        raise refused("looks like a secret")
+    return text
 
 
-def texts(name: str, value: Any, reader: Cleaner) -> tuple[str, ...]:
-    return tuple(each for each in any_texts(name, value, reader) if each.strip())
+def _identity(text: str) -> str:
+    _bounded(text)
+    if _OUR_ID.fullmatch(text) or (_OTHER_ID.fullmatch(text) and redact(text)[0] == text):
+        return text
+    raise refused("cannot be an id: up to 40 lower-case letters and digits, and no secret")
 
 
-def tags(name: str, value: Any, reader: Cleaner) -> tuple[str, ...]:
-    tags = dict.fromkeys(enrich.normal_tag(each) for each in texts(name, value, reader))
+def _project_id(text: str, info: ValidationInfo[Cleaner]) -> str:
+    return text if OUR_PROJECT.fullmatch(text) else _handle(text, info)
+
+
+def _project_key(text: str, info: ValidationInfo[Cleaner]) -> str:
+    if not text.startswith(("remote:", "git:", "dir:", "tree:")):
+        raise refused("must begin with remote:, git:, dir: or tree:")
+    # A folder is only looked up, so its name may look like a secret.
+    return _handle(text, info) if text.startswith("remote:") else _bounded(text, 2 * LONGEST)
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{0,64}", _bounded(text)):
+        raise refused("must be up to 64 hexadecimal digits")
+    return text
+
+
+def _pattern_name(text: str, info: ValidationInfo[Cleaner]) -> str:
+    """A pattern is named by words, or by a digest, which is no secret."""
+    return text if re.fullmatch(r"[0-9a-f]{24}", text) else _not_blank(_text(text, info))
+
+
+def _time(value: Any) -> datetime:
+    try:
+        return m.from_text(_bounded(_string(value), 40))
+    except ValueError as error:
+        if isinstance(error, PydanticCustomError):
+            raise
+        raise refused("is not a time in ISO 8601") from None
+
+
+def _vector(value: Any) -> bytes:
+    import numpy as np
+
+    try:
+        data = base64.b64decode(_bounded(_string(value), 64 * LONGEST), validate=True)
+        length = float(np.linalg.norm(np.frombuffer(data, "<f4")))
+    except (binascii.Error, ValueError):
+        length = 0.0
+    if not abs(length - 1) < 0.01:  # also refuses NaN
+        raise refused("must be a vector of length 1, as base64 of 32-bit floats")
+    return data
+
+
+def _without_blank(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text for text in texts if text.strip())
+
+
+def _normal_tags(texts: tuple[str, ...]) -> tuple[str, ...]:
+    tags = dict.fromkeys(enrich.normal_tag(text) for text in texts)
     return tuple(tag for tag in tags if tag)
 
 
-def time(name: str, value: Any, reader: Cleaner) -> datetime:
-    try:
-        return m.from_text(short(name, value, 40))
-    except ValueError:
-        raise refusal(f"{name} is not a time in ISO 8601") from None
+def newest_of(first: int = 0) -> BeforeValidator:
+    """Return a validator that keeps the `first` entries of a list and the newest of the others."""
+
+    def shorten(value: Any) -> Any:
+        return [*value[:first], *value[first:][-NEWEST:]] if isinstance(value, list | tuple) else value
+
+    return BeforeValidator(shorten)
 
 
-def share(name: str, value: Any, reader: Cleaner) -> float:
-    if not _is_number(value, int | float) or not 0 <= value <= 1:  # nor is NaN
-        raise refusal(f"{name} must be a number from 0 to 1")
-    return float(value)
+_Str = Annotated[str, Strict()]
 
+Text = Annotated[_Str, AfterValidator(_text)]
+Story = Annotated[_Str, AfterValidator(_story)]  # longer, and shortened to its limit
+Name = Annotated[Text, AfterValidator(_not_blank)]
+Handle = Annotated[_Str, AfterValidator(_handle)]  # connects records, so it is refused rather than changed
+Identity = Annotated[_Str, AfterValidator(_identity)]
+ProjectId = Annotated[_Str, AfterValidator(_project_id)]
+ProjectKey = Annotated[_Str, AfterValidator(_project_key)]
+Digest = Annotated[_Str, AfterValidator(_digest)]
+PatternName = Annotated[_Str, AfterValidator(_pattern_name)]
+Kind = Annotated[Text, AfterValidator(lambda text: kind_of(text).name)]
+Vector = Annotated[bytes, PlainValidator(_vector)]
+Time = Annotated[datetime, PlainValidator(_time)]
+Share = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
+Weight = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST)]
 
-def weight(name: str, value: Any, reader: Cleaner) -> float:
-    weight = share(name, value, reader)
-    if not weight:
-        raise refusal(f"{name} must be above 0")
-    return weight
-
-
-def count(name: str, value: Any, reader: Cleaner) -> int:
-    if not _is_number(value, int) or not 0 <= value <= _LARGEST:
-        raise refusal(f"{name} must be a whole number, 0 or more")
-    return int(value)
-
-
-def _is_number(value: Any, types: Any) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
-
-
-def span(name: str, value: Any, reader: Cleaner) -> tuple[int, int]:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise refusal(f"{name} must be two whole numbers")
-    return count(name, value[0], reader), count(name, value[1], reader)
-
-
-def one_of(names: Iterable[str]) -> Field:
-    known = {str(name): name for name in names}
-
-    def field(name: str, value: Any, reader: Cleaner) -> str:
-        if not isinstance(value, str) or value not in known:
-            raise refusal(f"{name} must be one of {', '.join(known)}")
-        return known[value]
-
-    return field
-
-
-def kind(name: str, value: Any, reader: Cleaner) -> str:
-    return kind_of(text(name, value, reader)).name
-
-
-_OUR_ID = re.compile(r"[0-9a-hjkmnp-tv-z]{18}")
-_OTHER_ID = re.compile(r"(?!.*[0-9a-f]{20})[0-9a-z]{1,40}")
-
-
-def identity(name: str, value: Any, reader: Cleaner) -> str:
-    text = short(name, value)
-    if _OUR_ID.fullmatch(text) or (_OTHER_ID.fullmatch(text) and redact(text)[0] == text):
-        return text
-    raise refusal(f"{name} cannot be an id: up to 40 lower-case letters and digits, and no secret")
-
-
-OUR_PROJECT = re.compile(r"p[0-9a-f]{15}")
-
-
-def project_id(name: str, value: Any, reader: Cleaner) -> str:
-    if isinstance(value, str) and OUR_PROJECT.fullmatch(value):
-        return value
-    return handle(name, value, reader)
-
-
-def key(name: str, value: Any, reader: Cleaner) -> str:
-    if not isinstance(value, str) or not value.startswith(("remote:", "git:", "dir:", "tree:")):
-        raise refusal(f"{name} must begin with remote:, git:, dir: or tree:")
-    # A folder is only looked up, and may be called anything.
-    return handle(name, value, reader) if value.startswith("remote:") else short(name, value, 2 * LONGEST)
-
-
-def digest(name: str, value: Any, reader: Cleaner) -> str:
-    if not re.fullmatch(r"[0-9a-f]{0,64}", short(name, value)):
-        raise refusal(f"{name} must be up to 64 hexadecimal digits")
-    return str(value)
-
-
-def named_values(item: Field, most: int = MOST) -> Field:
-    """An object with names of its own."""
-
-    def field(name: str, value: Any, reader: Cleaner) -> dict[str, Any]:
-        if not isinstance(value, Mapping) or len(value) > most:
-            raise refusal(f"{name} must be an object of at most {most:,} names")
-        return {named(name, key, reader): item(f"{name}.{key}", each, reader) for key, each in value.items()}
-
-    return field
-
-
-def data(table: Table, *may_lack: str) -> Field:
-    """As it is kept, what is null too."""
-    needed = table.keys() - may_lack
-
-    def field(name: str, value: Any, reader: Cleaner) -> dict[str, Any]:
-        values = whole(table, value, reader, name, *sorted(needed))
-        return {each: values.get(each) for each in table if each in value}
-
-    return field
-
-
-def pair(item: Field) -> Field:
-    whole = list_of(item, 2)
-
-    def field(name: str, value: Any, reader: Cleaner) -> tuple[Any, ...]:
-        pair: tuple[Any, ...] = whole(name, value, reader)
-        if len(pair) != 2:
-            raise refusal(f"{name} must be two")
-        return pair
-
-    return field
+Many = Annotated[tuple[T, ...], Field(max_length=MOST, fail_fast=True)]
+ManyFiles = Annotated[tuple[T, ...], Field(max_length=MOST_FILES, fail_fast=True)]
+Pair = Annotated[tuple[T, ...], Field(min_length=2, max_length=2)]
+Named = Annotated[dict[Name, T], Field(max_length=MOST)]  # an object with names of its own
+NamedFiles = Annotated[dict[Name, T], Field(max_length=MOST_FILES)]
+Texts = Annotated[Many[Text], AfterValidator(_without_blank)]
+Tags = Annotated[Texts, AfterValidator(_normal_tags)]

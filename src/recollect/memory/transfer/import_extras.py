@@ -77,7 +77,7 @@ class ImportExtras:
                     except RecollectError as error:
                         left_out.add(error)
                     else:
-                        self._report.redacted += self._reader.found
+                        self._report.redacted += self._reader.redacted
         self._report.notes += left_out.notes()
 
     def _bring_setting(self, record: Any) -> None:

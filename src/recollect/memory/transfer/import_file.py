@@ -28,6 +28,7 @@ SECTIONS = (
     "learnings",
     "messages",
 )
+SETTINGS = ("aliases", "seasons", "budget")  # that a user would miss; other settings belong to a machine
 _UNREADABLE = (ValueError, RecursionError)
 _OPENING = re.compile(r'"(\w+)": \[')
 

@@ -175,12 +175,12 @@ class Importer:
                 left_out.add(error)
                 continue
             remote = theirs.remotes[:1]
-            ours = self._store.project_for(theirs.remotes or theirs.keys)
+            ours = self._store.project_for(theirs.remotes or theirs.keys or ())
             if ours is None:
                 known_id = not remote and OUR_PROJECT.fullmatch(theirs.id)
                 ours = theirs.id if known_id else _project_id(remote[0] if remote else f"file:{theirs.id}")
                 self._store.adopt_project(m.Project(ours, theirs.name, "", ""), remote)
-            report.redacted += self._reader.found
+            report.redacted += self._reader.redacted
             self._projects[theirs.id] = ours
         report.notes += left_out.notes()
 
@@ -190,7 +190,7 @@ class Importer:
             for number, record in chunk:
                 try:
                     memory = self._reader.memory(record, self._projects)
-                    redacted = self._reader.found
+                    redacted = self._reader.redacted
                     vector = None if redacted or self._by_agent else self._reader.vector(record)
                 except RecollectError as error:
                     report.ids.append(None)
@@ -313,7 +313,7 @@ class Importer:
                 except RecollectError as error:
                     left_out.add(error)
                 else:
-                    report.redacted += self._reader.found
+                    report.redacted += self._reader.redacted
             with self._store.changes.recorded(self._change):
                 ends = self._store.get_many([end for link in made for end in (link.source, link.target)])
                 for link in made:

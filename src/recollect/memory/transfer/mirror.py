@@ -19,7 +19,6 @@ from recollect.config import expand_home
 from recollect.context.store import Store
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
 from recollect.memory.maintenance import states
-from recollect.memory.transfer.record import RecordReader
 from recollect.memory.write.writer import MemoryWriter
 from recollect.store.keys import sync as to_disk
 
@@ -167,6 +166,8 @@ class Mirror:
                 raise ContentRefused(f"{name} is missing")
         if not isinstance(entry.get("pinned", False), bool):
             raise ContentRefused("pinned must be true or false")
+        from recollect.memory.transfer.record import RecordReader  # imports pydantic
+
         reader = RecordReader(self._user_id, None, self._clock)
         memory = reader.memory({name: entry[name] for name in _FIELDS if name in entry}, {})
         given = ("content", "tags", "file_paths", "pinned")

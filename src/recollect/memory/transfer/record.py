@@ -1,16 +1,15 @@
-"""One record of a foreign file as a memory, a link, a project, a session…
+"""Read one record of a foreign file as a memory, a link, a project, a session…
 
-The tables at the end say of every field what it must be. What they do not name is not read, so nothing
-comes in unchecked; what they call a text is redacted.
+The models below say what every field must be. Fields that they do not name are not read, so nothing comes in
+unchecked; every text is redacted.
 """
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 import recollect.memory.transfer.fields as f
 import recollect.model as m
@@ -18,46 +17,335 @@ from recollect.code.modules import module_map as maps
 from recollect.code.paths import FileRole
 from recollect.kinds import DEFAULT
 from recollect.memory.write import enrich, limits
-from recollect.model import Owner, Pattern, SessionLearning
 from recollect.text.redact import redact
-from recollect.work.episodes import learnings, patterns
 
-_REMEMBERED = 64  # characters: names come again and again, statements do not
+_CACHED = 64  # characters: short texts are mostly names, which repeat; statements do not
+_CACHE_SIZE = 10_000
 
 # Nine characters of an id hold milliseconds from the first of these to beyond the second.
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignProject:
-    """A project as a file tells of it."""
+class _Provenance(f.ForeignRecord):
+    source: m.Source
+    at: f.Time
+    session: f.Text | None = None
+    messages: f.Pair[f.Count] | None = None
+    agent: f.Text | None = None
+    branch: f.Text | None = None
+    snippet: f.Text | None = None
+    reason: f.Text | None = None
 
-    id: str
-    name: str
-    keys: tuple[str, ...] = ()
+
+class _Reinforcement(f.ForeignRecord):
+    at: f.Time
+    by: f.Name
+    session: f.Text | None = None
+    said: f.Text | None = None
+
+
+class _Anchor(f.ForeignRecord):
+    path: f.Name
+    symbol: f.Text | None = None
+    digest: f.Digest | None = None
+
+
+class _Procedure(f.ForeignRecord):
+    name: f.Text
+    trigger: f.Text | None = None
+    steps: f.Texts | None = None
+    prerequisites: f.Texts | None = None
+    warnings: f.Texts | None = None
+
+
+class _Memory(f.ForeignRecord):  # `content` is read before, and `fingerprint` made anew
+    id: f.Identity | None = None
+    user_id: f.Handle | None = None
+    project_id: f.ProjectId | None = None
+    scope: m.Scope | None = None
+    kind: f.Kind | None = None
+    summary: f.Text | None = None
+    created_at: f.Time | None = None
+    updated_at: f.Time | None = None
+    valid_from: f.Time | None = None
+    provenance: (
+        Annotated[f.Many[Annotated[_Provenance, f.made(m.Provenance)]], f.newest_of(first=1)] | None
+    ) = None
+    created_by: f.Name | None = None
+    visibility: m.Visibility | None = None
+    standing: m.Standing | None = None
+    state: m.State | None = None
+    state_reason: f.Text | None = None
+    superseded_by: f.Identity | None = None
+    tags: f.Tags | None = None
+    file_paths: f.Texts | None = None
+    anchors: f.Many[Annotated[_Anchor, f.made(m.Anchor)]] | None = None
+    triggers: f.Texts | None = None
+    procedure: Annotated[_Procedure, f.made(m.Procedure)] | None = None
+    season: f.Text | None = None
+    branch: f.Text | None = None
+    importance: f.Share | None = None
+    confidence: f.Share | None = None
+    trust: f.Share | None = None
+    strength: f.Count | None = None
+    access_count: f.Count | None = None
+    last_accessed_at: f.Time | None = None
+    valid_to: f.Time | None = None
+    deleted_at: f.Time | None = None
+    reinforcements: (
+        Annotated[f.Many[Annotated[_Reinforcement, f.made(m.Reinforcement)]], f.newest_of()] | None
+    ) = None
+    order: f.Count | None = None
+    promoted_at: f.Time | None = None
+    settled_at: f.Time | None = None
+    session: f.Text | None = None  # this and the next are for plain lines, which have no provenance
+    author: Literal["user", "assistant"] | None = None
+
+
+class ForeignVector(f.ForeignRecord):
+    model: f.Handle
+    values: f.Vector  # little-endian float32, unit length
+
+
+class _WithVector(f.ForeignRecord):
+    vector: ForeignVector | None = None
+
+
+class _Link(f.ForeignRecord):
+    source: f.Identity
+    target: f.Identity
+    relation: m.Relation
+    created_at: f.Time
+    weight: f.Weight | None = None
+    reason: f.Text | None = None
+    verdict: Literal["contradictory", "superseded", "ambiguous"] | None = None
+    resolved_at: f.Time | None = None
+
+
+class ForeignProject(f.ForeignRecord):
+    """A project as a file describes it."""
+
+    id: f.ProjectId
+    name: f.Name
+    keys: f.Many[f.ProjectKey] | None = None
 
     @property
     def remotes(self) -> list[str]:
-        return [key for key in self.keys if key.startswith("remote:")]
+        return [key for key in self.keys or () if key.startswith("remote:")]
+
+
+class _Session(f.ForeignRecord):  # `transcript` is a file of the machine it was on
+    id: f.Handle
+    user_id: f.Handle | None = None
+    project_id: f.ProjectId | None = None
+    started_at: f.Time
+    agent: f.Text | None = None
+    host: f.Text | None = None
+    branch: f.Text | None = None
+    parent: f.Text | None = None
+    ended_at: f.Time | None = None
+    summary: f.Story | None = None
+    active_at: f.Time | None = None
+    extracted_at: f.Time | None = None
+
+
+class _Finding(f.ForeignRecord):  # `fingerprint` is made anew
+    id: f.Identity
+    session: f.Handle
+    kind: f.Kind
+    content: f.Story
+    created_at: f.Time
+    importance: f.Share | None = None
+    confidence: f.Share | None = None
+    tags: f.Texts | None = None
+    file_paths: f.Texts | None = None
+    messages: f.Pair[f.Count] | None = None
+    promoted_to: f.Identity | None = None
+    source: m.Source | None = None
+    signals: f.Texts | None = None
+    steps: f.Texts | None = None
+
+
+class _Gap(f.ForeignRecord):
+    id: f.Identity
+    project_id: f.ProjectId | None = None
+    context: f.Story
+    created_at: f.Time
+    session: f.Text | None = None
+
+
+class _Review(f.ForeignRecord):
+    id: f.Identity
+    user_id: f.Handle | None = None
+    project_id: f.ProjectId | None = None
+    kind: f.Name
+    memories: f.Many[f.Identity]
+    reason: f.Text | None = None
+    created_at: f.Time
+    decided_at: f.Time | None = None
+    decision: f.Text | None = None
+
+
+class _Tag(f.ForeignRecord):
+    name: f.Name
+    description: f.Text
+
+
+class _Placed(f.ForeignRecord):
+    key: f.Text
+    by: f.Name
+
+
+class _Module(f.ForeignRecord):
+    key: f.Name
+    name: f.Name
+    kind: FileRole | None = None
+    description: f.Text | None = None
+    core_files: f.ManyFiles[f.Name] | None = None
+    entry_points: f.ManyFiles[f.Name] | None = None
+    test_files: f.ManyFiles[f.Name] | None = None
+    dependencies: f.ManyFiles[f.Name] | None = None
+    related: f.ManyFiles[f.Name] | None = None
+    terms: f.ManyFiles[f.Name] | None = None
+    confidence: maps.Confidence | None = None
+    sessions: f.Texts | None = None
+    said: f.Named[f.Name] | None = None
+
+
+class _Framework(f.ForeignRecord):
+    tool: f.Name
+    config_file: f.Text | None = None
+    run_command: f.Text | None = None
+
+
+class _Tools(f.ForeignRecord):
+    path: f.Text
+    tool: f.Name
+    commands: f.Named[f.Text] | None = None
+    test: Annotated[_Framework, f.made(maps.TestFramework)] | None = None
+    linters: f.Texts | None = None
+
+
+class _Map(f.ForeignRecord):
+    project_id: f.ProjectId
+    version: f.Count
+    modules: f.ManyFiles[Annotated[_Module, f.made(maps.Module)]]
+    tools: f.ManyFiles[Annotated[_Tools, f.made(maps.ProjectTools)]] | None = None
+    files: f.NamedFiles[Annotated[_Placed, f.made(maps.Placement)]] | None = None
+    merged: f.NamedFiles[Annotated[_Placed, f.made(maps.Placement)]] | None = None
+    updated_at: f.Time | None = None
+
+
+class _Failure(f.ForeignRecord):
+    head: f.Text
+    # Each line has its words and the names in them.
+    lines: Annotated[tuple[tuple[f.Name, f.Texts], ...], Field(min_length=1, max_length=f.MOST)]
+
+
+class _CoEdit(f.ForeignRecord):
+    files: f.Pair[f.Name]
+    operations: f.Texts
+    within_seconds: f.Count
+
+
+class _ErrorFix(f.ForeignRecord):
+    failure: _Failure
+    error: f.Text
+    command: f.Text
+    files: f.Texts
+    commands: f.Texts
+    instead: f.Text
+
+
+class _Refactor(f.ForeignRecord):
+    rename: f.Pair[f.Name]
+    files: f.ManyFiles[f.Name]
+
+
+class _Workflow(f.ForeignRecord):
+    steps: f.Texts
+
+
+class _FilePurpose(f.ForeignRecord):
+    path: f.Name
+    says: f.Text
+    tasks: f.Texts
+    times: f.Count
+
+
+class _CommonError(f.ForeignRecord):
+    error: f.Text | None = None
+    command: f.Text | None = None
+    times: f.Count
+
+
+class _LearntWorkflow(f.ForeignRecord):
+    steps: f.Texts
+    times: f.Count
+
+
+_PATTERNS: Mapping[str, type[f.ForeignRecord]] = {
+    m.CO_EDIT: _CoEdit,
+    m.ERROR_FIX: _ErrorFix,
+    m.REFACTOR: _Refactor,
+    m.WORKFLOW: _Workflow,
+}
+_LEARNINGS: Mapping[str, type[f.ForeignRecord]] = {
+    m.FILE_PURPOSE: _FilePurpose,
+    m.COMMON_ERROR: _CommonError,
+    m.WORKFLOW_LEARNT: _LearntWorkflow,
+}
+
+
+class _Pattern(f.ForeignRecord):
+    project_id: f.ProjectId | None = None
+    name: f.PatternName
+    confidence: f.Share
+    count: f.Count
+    first_seen: f.Time
+    last_seen: f.Time
+
+
+class _Learning(f.ForeignRecord):
+    project_id: f.ProjectId | None = None
+    name: f.Name
+    confidence: f.Share
+    session: f.Text
+
+
+class _Aliases(f.ForeignRecord):
+    """Aliases that were added, and defaults that were removed."""
+
+    added: f.Named[f.Texts] | None = None
+    removed: Annotated[tuple[f.Pair[f.Text], ...], Field(max_length=10 * f.MOST)] | None = None
+
+
+class _Setting(f.ForeignRecord):
+    name: Literal["aliases", "seasons", "budget"]
+    project_id: f.ProjectId | None = None
+
+
+_SETTINGS: Mapping[str, TypeAdapter[Any]] = {
+    "aliases": TypeAdapter(_Aliases),
+    "seasons": TypeAdapter(f.Texts),
+    "budget": TypeAdapter(Annotated[f.Count, Field(gt=0)]),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignSetting:
-    """What a user has set, for a project or for all."""
+    """A setting that travels with an export, for one project or for all."""
 
     name: str
-    value: Any  # as the table `_SETTINGS` has read it
+    value: Any
     project_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignVector:
-    model: str
-    values: bytes  # little-endian float32, unit length
+R = TypeVar("R", bound=f.ForeignRecord)
 
 
 class RecordReader:
-    """Reads records, all in the eyes of one user, who is called `exporter` in the file if that is not None.
+    """Reads foreign records for one user, whose name in the file is `exporter` if that is not None.
 
     Raises `ContentRefused` or `UnknownName` with the field.
     """
@@ -69,18 +357,17 @@ class RecordReader:
         self._exporter = exporter
         self._project = project
         self._clock = clock
-        self._seen: dict[str, tuple[str, int]] = {user_id: (user_id, 0)}
-        self.found = 0  # things taken out of the texts of the last record
+        self._cleaned: dict[str, tuple[str, int]] = {user_id: (user_id, 0)}
+        self.redacted = 0  # secrets removed from the last record
 
     def memory(self, record: object, projects: Mapping[str, str]) -> m.Memory:
-        """`projects` has our ids for those of the file."""
+        """Return the memory. `projects` maps project ids of the file to ours."""
         given = self._start(record)
         text = self.clean(limits.clean(given.get("content")))
         limits.check_size(text)
         folded = " ".join(text.split())
-        self._seen[folded] = folded, 0  # a short memory is its own summary
-        values = f.read(_MEMORY, given, self, "")
-        self._take_home(values)
+        self._cleaned[folded] = folded, 0  # a short memory is its own summary
+        values = self._owned(self._parse(_Memory, given, "").given(), projects)
         born = values.setdefault("created_at", self._clock())
         session, author = values.pop("session", None), values.pop("author", "user")
         stated = author == "user"
@@ -92,9 +379,11 @@ class RecordReader:
             reason="imported",
         )
         values["provenance"] = values.get("provenance") or (origin,)
-        if "project_id" in values:
-            values["project_id"] = projects.get(values["project_id"], values["project_id"])
-        elif self._project is not None and values.get("scope") is not m.Scope.GLOBAL:
+        if (
+            "project_id" not in values
+            and self._project is not None
+            and values.get("scope") is not m.Scope.GLOBAL
+        ):
             values["project_id"] = self._project.id
         home = values.setdefault("project_id", None)
         trust = values.setdefault("trust", m.TRUST[values["provenance"][0].source])
@@ -116,368 +405,118 @@ class RecordReader:
         }
         return m.Memory(content=text, fingerprint=m.fingerprint(text), **(defaults | values))
 
+    def vector(self, record: Mapping[str, Any]) -> ForeignVector | None:
+        """Return the vector that came with a memory, or None."""
+        return self._parse(_WithVector, record, "").vector
+
     def link(self, record: object) -> m.Link:
-        link: m.Link = _LINK("link", self._start(record), self)
-        return link
+        return m.Link(**self._read(_Link, record, "link").given())
 
     def project(self, record: object) -> ForeignProject:
-        project: ForeignProject = _PROJECT("project", self._start(record), self)
-        return project
-
-    def vector(self, record: Mapping[str, Any]) -> ForeignVector | None:
-        """That of a memory; None where it came without."""
-        return f.read({"vector": _VECTOR}, record, self, "").get("vector")
+        return self._read(ForeignProject, record, "project")
 
     def session(self, record: object, projects: Mapping[str, str]) -> m.Session:
-        values = self._owned(_SESSION, record, "session", projects, "id", "started_at")
+        values = self._owned(self._read(_Session, record, "session").given(), projects)
         return m.Session(**{"user_id": self.user_id, "project_id": None} | values)
 
     def finding(self, record: object) -> m.Finding:
-        values = f.whole(_FINDING, self._start(record), self, "finding", *_FINDING_NEEDS)
+        values = self._read(_Finding, record, "finding").given()
         return m.Finding(fingerprint=m.fingerprint(values["content"]), **values)
 
     def gap(self, record: object, projects: Mapping[str, str]) -> m.Gap:
-        values = self._owned(_GAP, record, "gap", projects, "id", "context", "created_at")
+        values = self._owned(self._read(_Gap, record, "gap").given(), projects)
         return m.Gap(**{"project_id": None} | values)
 
     def review(self, record: object, projects: Mapping[str, str]) -> m.Review:
-        values = self._owned(_REVIEW, record, "review", projects, "id", "kind", "memories", "created_at")
+        values = self._owned(self._read(_Review, record, "review").given(), projects)
         return m.Review(**{"user_id": self.user_id, "project_id": None, "reason": ""} | values)
 
     def module_map(self, record: object, projects: Mapping[str, str]) -> tuple[str, maps.ModuleMap]:
-        """The project, and its map."""
-        values = self._owned(_MAP, record, "map", projects, "project_id", "version", "modules")
+        """Return the id of the project, and its map."""
+        values = self._owned(self._read(_Map, record, "map").given(), projects)
         if values.pop("version") != maps.VERSION:
-            raise f.refusal("map.version is another one than ours: the project has to be scanned anew")
+            raise f.refusal("map.version is not the one this Recollect reads: scan the project again")
         return values.pop("project_id"), maps.ModuleMap(**values)
 
-    def pattern(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, Pattern]:
-        owner, values = self._learnt(_PATTERN, _PATTERNS, record, "pattern", projects)
-        return owner, Pattern(**values)
+    def pattern(self, record: object, projects: Mapping[str, str]) -> tuple[m.Owner, m.Pattern]:
+        owner, values = self._learnt(_Pattern, _PATTERNS, record, "pattern", projects)
+        return owner, m.Pattern(**values)
 
-    def learning(self, record: object, projects: Mapping[str, str]) -> tuple[Owner, SessionLearning]:
-        owner, values = self._learnt(_LEARNING, _LEARNINGS, record, "learning", projects)
-        return owner, SessionLearning(**values)
+    def learning(self, record: object, projects: Mapping[str, str]) -> tuple[m.Owner, m.SessionLearning]:
+        owner, values = self._learnt(_Learning, _LEARNINGS, record, "learning", projects)
+        return owner, m.SessionLearning(**values)
 
     def _learnt(
         self,
-        table: f.Table,
-        kinds: Mapping[str, f.Field],
+        model: type[f.ForeignRecord],
+        kinds: Mapping[str, type[f.ForeignRecord]],
         record: object,
         name: str,
         projects: Mapping[str, str],
-    ) -> tuple[Owner, dict[str, Any]]:
-        """What was learnt from what was done: `data` is read as its kind has it."""
-        kind = str(self._start(record).get("kind"))
-        fields = {**table, "data": kinds.get(kind, f.text), "project_id": f.project_id}
-        values = self._owned(fields, record, name, projects, *table, "data")
-        return Owner(self.user_id, values.pop("project_id", None)), values
+    ) -> tuple[m.Owner, dict[str, Any]]:
+        """Read a pattern or a learning, whose `data` depends on its kind."""
+        given = self._start(record)
+        kind = given.get("kind")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise f.refusal(f"{name}.kind must be one of {', '.join(kinds)}")
+        values = self._owned(self._parse(model, given, name).given(), projects)
+        data = self._parse(kinds[kind], given.get("data"), f"{name}.data").model_dump(exclude_unset=True)
+        owner = m.Owner(self.user_id, values.pop("project_id", None))
+        return owner, {"kind": kind, "data": data, **values}
 
     def tag(self, record: object) -> tuple[str, str]:
-        """Its name and description."""
-        values = f.whole(_TAG, self._start(record), self, "tag", "name", "description")
-        return enrich.normal_tag(values["name"]), values["description"]
+        """Return the name and the description of a tag."""
+        tag = self._read(_Tag, record, "tag")
+        return enrich.normal_tag(tag.name), tag.description
 
     def setting(self, record: object, projects: Mapping[str, str]) -> ForeignSetting:
         given = self._start(record)
-        table = {**_SETTING, "value": _SETTINGS.get(str(given.get("name")), f.text)}
-        return ForeignSetting(**self._owned(table, record, "setting", projects, "name", "value"))
-
-    def _owned(
-        self, table: f.Table, record: object, name: str, projects: Mapping[str, str], *needed: str
-    ) -> dict[str, Any]:
-        values = f.whole(table, self._start(record), self, name, *needed)
-        self._take_home(values)
-        if "project_id" in values:
-            values["project_id"] = projects.get(values["project_id"], values["project_id"])
-        return values
-
-    def _take_home(self, values: dict[str, Any]) -> None:
-        """Who moves to another machine may be called otherwise there."""
-        if self._exporter is not None and values.get("user_id") == self._exporter:
-            values["user_id"] = self.user_id
+        values = self._owned(self._parse(_Setting, given, "setting").given(), projects)
+        if given.get("value") is None:
+            raise f.refusal("setting.value is missing")
+        try:
+            value = _SETTINGS[values["name"]].validate_python(given["value"], context=self)
+        except ValidationError as error:
+            raise f.explained(error, "setting.value") from None
+        if isinstance(value, _Aliases):
+            value = {
+                "added": {name: list(words) for name, words in (value.added or {}).items()},
+                "removed": [list(pair) for pair in value.removed or ()],
+            }
+        return ForeignSetting(value=value, **values)
 
     def clean(self, text: str) -> str:
-        """`text` without secrets, which are counted."""
-        seen = self._seen.get(text)
-        if seen is None:
-            cleaned, redactions = redact(text)
-            seen = cleaned, len(redactions)
-            if len(self._seen) > 10_000:
-                self._seen = {self.user_id: (self.user_id, 0)}
-            if len(text) <= _REMEMBERED:
-                self._seen[text] = seen
-        self.found += seen[1]
-        return seen[0]
+        """Return `text` without secrets, and count them."""
+        cleaned = self._cleaned.get(text)
+        if cleaned is None:
+            without, redactions = redact(text)
+            cleaned = without, len(redactions)
+            if len(self._cleaned) > _CACHE_SIZE:
+                self._cleaned = {self.user_id: (self.user_id, 0)}
+            if len(text) <= _CACHED:
+                self._cleaned[text] = cleaned
+        self.redacted += cleaned[1]
+        return cleaned[0]
+
+    def _read(self, model: type[R], record: object, name: str) -> R:
+        return self._parse(model, self._start(record), name)
 
     def _start(self, record: object) -> Mapping[str, Any]:
-        self.found = 0
+        self.redacted = 0
         if not isinstance(record, Mapping):
             raise f.refusal("It is not an object")
         return record
 
+    def _parse(self, model: type[R], given: object, name: str) -> R:
+        try:
+            return model.model_validate(given, context=self)
+        except ValidationError as error:
+            raise f.explained(error, name) from None
 
-_PROVENANCE: f.Table = {
-    "source": f.one_of(m.Source),
-    "at": f.time,
-    "session": f.text,
-    "messages": f.span,
-    "agent": f.text,
-    "branch": f.text,
-    "snippet": f.text,
-    "reason": f.text,
-}
-_REINFORCEMENT: f.Table = {"at": f.time, "by": f.named, "session": f.text, "said": f.text}
-_ANCHOR: f.Table = {"path": f.named, "symbol": f.text, "digest": f.digest}
-_PROCEDURE: f.Table = {
-    "name": f.text,
-    "trigger": f.text,
-    "steps": f.texts,
-    "prerequisites": f.texts,
-    "warnings": f.texts,
-}
-_MEMORY: f.Table = {  # `content` is read first, and `fingerprint` made anew
-    "id": f.identity,
-    "user_id": f.handle,
-    "project_id": f.project_id,
-    "scope": f.one_of(m.Scope),
-    "kind": f.kind,
-    "summary": f.text,
-    "created_at": f.time,
-    "updated_at": f.time,
-    "valid_from": f.time,
-    "provenance": f.trail_of(f.object_of(m.Provenance, _PROVENANCE, "source", "at"), first=1),
-    "created_by": f.named,
-    "visibility": f.one_of(m.Visibility),
-    "standing": f.one_of(m.Standing),
-    "state": f.one_of(m.State),
-    "state_reason": f.text,
-    "superseded_by": f.identity,
-    "tags": f.tags,
-    "file_paths": f.texts,
-    "anchors": f.list_of(f.object_of(m.Anchor, _ANCHOR, "path")),
-    "triggers": f.texts,
-    "procedure": f.object_of(m.Procedure, _PROCEDURE, "name"),
-    "season": f.text,
-    "branch": f.text,
-    "importance": f.share,
-    "confidence": f.share,
-    "trust": f.share,
-    "strength": f.count,
-    "access_count": f.count,
-    "last_accessed_at": f.time,
-    "valid_to": f.time,
-    "deleted_at": f.time,
-    "reinforcements": f.trail_of(f.object_of(m.Reinforcement, _REINFORCEMENT, "at", "by")),
-    "order": f.count,
-    "promoted_at": f.time,
-    "settled_at": f.time,
-    "session": f.text,  # this and the next are for plain lines, which have no provenance
-    "author": f.one_of(("user", "assistant")),
-}
-_LINK_FIELDS: f.Table = {
-    "source": f.identity,
-    "target": f.identity,
-    "relation": f.one_of(m.Relation),
-    "created_at": f.time,
-    "weight": f.weight,
-    "reason": f.text,
-    "verdict": f.one_of(("contradictory", "superseded", "ambiguous")),
-    "resolved_at": f.time,
-}
-_LINK = f.object_of(m.Link, _LINK_FIELDS, "source", "target", "relation", "created_at")
-_PROJECT_FIELDS: f.Table = {"id": f.project_id, "name": f.named, "keys": f.list_of(f.key)}
-_PROJECT = f.object_of(ForeignProject, _PROJECT_FIELDS, "id", "name")
-
-
-def _floats(name: str, value: Any, reader: f.Cleaner) -> bytes:
-    import numpy as np
-
-    try:
-        data = base64.b64decode(f.short(name, value, 64 * f.LONGEST), validate=True)
-        length = float(np.linalg.norm(np.frombuffer(data, "<f4")))
-    except (binascii.Error, ValueError):
-        length = 0.0
-    if not abs(length - 1) < 0.01:  # nor is NaN
-        raise f.refusal(f"{name} must be a vector of length 1, as base64 of 32-bit floats")
-    return data
-
-
-_VECTOR = f.object_of(ForeignVector, {"model": f.handle, "values": _floats}, "model", "values")
-_SESSION: f.Table = {
-    "id": f.handle,
-    "user_id": f.handle,
-    "project_id": f.project_id,
-    "started_at": f.time,
-    "agent": f.text,
-    "host": f.text,
-    "branch": f.text,
-    "parent": f.text,
-    "ended_at": f.time,
-    "summary": f.story,
-    "active_at": f.time,
-    "extracted_at": f.time,
-}  # `transcript` is a file on the machine it was on
-_FINDING: f.Table = {  # `fingerprint` is made anew
-    "id": f.identity,
-    "session": f.handle,
-    "kind": f.kind,
-    "content": f.story,
-    "created_at": f.time,
-    "importance": f.share,
-    "confidence": f.share,
-    "tags": f.texts,
-    "file_paths": f.texts,
-    "messages": f.span,
-    "promoted_to": f.identity,
-    "source": f.one_of(m.Source),
-    "signals": f.texts,
-    "steps": f.texts,
-}
-_FINDING_NEEDS = ("id", "session", "kind", "content", "created_at")
-_GAP: f.Table = {
-    "id": f.identity,
-    "project_id": f.project_id,
-    "context": f.story,
-    "created_at": f.time,
-    "session": f.text,
-}
-_REVIEW: f.Table = {
-    "id": f.identity,
-    "user_id": f.handle,
-    "project_id": f.project_id,
-    "kind": f.named,
-    "memories": f.list_of(f.identity),
-    "reason": f.text,
-    "created_at": f.time,
-    "decided_at": f.time,
-    "decision": f.text,
-}
-_TAG: f.Table = {"name": f.named, "description": f.text}
-
-
-_MOST_FILES = 60_000  # of a module: all that a project can have
-
-
-_files = f.list_of(f.named, _MOST_FILES)
-_PLACED = f.object_of(maps.Placement, {"key": f.text, "by": f.named}, "key", "by")
-_MODULE: f.Table = {
-    "key": f.named,
-    "name": f.named,
-    "kind": f.one_of(FileRole),
-    "description": f.text,
-    "core_files": _files,
-    "entry_points": _files,
-    "test_files": _files,
-    "dependencies": f.list_of(f.named, _MOST_FILES),
-    "related": f.list_of(f.named, _MOST_FILES),
-    "terms": f.list_of(f.named, _MOST_FILES),
-    "confidence": f.one_of(maps.Confidence),
-    "sessions": f.texts,
-    "said": f.named_values(f.named),
-}
-_FRAMEWORK: f.Table = {"tool": f.named, "config_file": f.text, "run_command": f.text}
-_TOOLS: f.Table = {
-    "path": f.text,
-    "tool": f.named,
-    "commands": f.named_values(f.text),
-    "test": f.object_of(maps.TestFramework, _FRAMEWORK, "tool"),
-    "linters": f.texts,
-}
-_MAP: f.Table = {
-    "project_id": f.project_id,
-    "version": f.count,
-    "modules": f.list_of(f.object_of(maps.Module, _MODULE, "key", "name"), _MOST_FILES),
-    "tools": f.list_of(f.object_of(maps.ProjectTools, _TOOLS, "path", "tool"), _MOST_FILES),
-    "files": f.named_values(_PLACED, _MOST_FILES),
-    "merged": f.named_values(_PLACED, _MOST_FILES),
-    "updated_at": f.time,
-}
-
-
-def _line(name: str, value: Any, reader: f.Cleaner) -> tuple[str, tuple[str, ...]]:
-    """Of a failure: its words, and what they spoke of."""
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise f.refusal(f"{name} must be words and names")
-    return f.named(name, value[0], reader), f.texts(name, value[1], reader)
-
-
-_some_lines = f.list_of(_line)
-
-
-def _lines(name: str, value: Any, reader: f.Cleaner) -> tuple[Any, ...]:
-    lines: tuple[Any, ...] = _some_lines(name, value, reader)
-    if not lines:
-        raise f.refusal(f"{name} is empty")
-    return lines
-
-
-_FAILURE = f.data({"head": f.text, "lines": _lines})
-_PATTERNS: Mapping[str, f.Field] = {
-    patterns.CO_EDIT: f.data({"files": f.pair(f.named), "operations": f.texts, "within_seconds": f.count}),
-    patterns.ERROR_FIX: f.data(
-        {
-            "failure": _FAILURE,
-            "error": f.text,
-            "command": f.text,
-            "files": f.texts,
-            "commands": f.texts,
-            "instead": f.text,
-        }
-    ),
-    patterns.REFACTOR: f.data({"rename": f.pair(f.named), "files": f.list_of(f.named, _MOST_FILES)}),
-    patterns.WORKFLOW: f.data({"steps": f.texts}),
-}
-_LEARNINGS: Mapping[str, f.Field] = {
-    learnings.FILE_PURPOSE: f.data({"path": f.named, "says": f.text, "tasks": f.texts, "times": f.count}),
-    learnings.COMMON_ERROR: f.data(
-        {"error": f.text, "command": f.text, "times": f.count}, "error", "command"
-    ),
-    learnings.WORKFLOW_LEARNT: f.data({"steps": f.texts, "times": f.count}),
-}
-
-
-def _mark(name: str, value: Any, reader: f.Cleaner) -> str:
-    """What a pattern is known by: words, or a digest, which is no secret."""
-    return (
-        value
-        if isinstance(value, str) and re.fullmatch(r"[0-9a-f]{24}", value)
-        else f.named(name, value, reader)
-    )
-
-
-_PATTERN: f.Table = {
-    "kind": f.one_of(_PATTERNS),
-    "name": _mark,
-    "confidence": f.share,
-    "count": f.count,
-    "first_seen": f.time,
-    "last_seen": f.time,
-}
-_LEARNING: f.Table = {"kind": f.one_of(_LEARNINGS), "name": f.named, "confidence": f.share, "session": f.text}
-
-
-def _budget(name: str, value: Any, reader: f.Cleaner) -> int:
-    tokens = f.count(name, value, reader)
-    if not tokens:
-        raise f.refusal(f"{name} must be above 0")
-    return tokens
-
-
-def _aliases(name: str, value: Any, reader: f.Cleaner) -> dict[str, Any]:
-    """As `recall.aliases` keeps them: what was added, and which of the defaults were taken out."""
-    kept = f.whole({"added": _added, "removed": f.list_of(f.any_texts, 10 * f.MOST)}, value, reader, name)
-    if any(len(pair) != 2 for pair in kept.get("removed", ())):
-        raise f.refusal(f"{name}.removed must be a list of pairs")
-    return {"added": kept.get("added", {}), "removed": [list(pair) for pair in kept.get("removed", ())]}
-
-
-def _added(name: str, value: Any, reader: f.Cleaner) -> dict[str, list[str]]:
-    if not isinstance(value, Mapping) or len(value) > f.MOST:
-        raise f.refusal(f"{name} must be an object of at most {f.MOST} names")
-    return {f.named(name, each, reader): list(f.texts(name, words, reader)) for each, words in value.items()}
-
-
-_SETTINGS: f.Table = {"aliases": _aliases, "seasons": f.texts, "budget": _budget}
-SETTINGS = tuple(_SETTINGS)  # what a user has set and would miss; the others are a machine's own
-_SETTING: f.Table = {"name": f.one_of(SETTINGS), "project_id": f.project_id}
+    def _owned(self, values: dict[str, Any], projects: Mapping[str, str]) -> dict[str, Any]:
+        """Replace the exporter and the projects of the file by ours: a user may have another name on each machine."""
+        if self._exporter is not None and values.get("user_id") == self._exporter:
+            values["user_id"] = self.user_id
+        if "project_id" in values:
+            values["project_id"] = projects.get(values["project_id"], values["project_id"])
+        return values

@@ -14,6 +14,10 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
 from recollect.model import (
+    CO_EDIT,
+    COMMON_ERROR,
+    ERROR_FIX,
+    WORKFLOW,
     FileOperation,
     FileTouch,
     Owner,
@@ -25,7 +29,7 @@ from recollect.model import (
     ToolExecution,
 )
 from recollect.work.episodes import learnings, queries, tasks
-from recollect.work.episodes.patterns import CO_EDIT, ERROR_FIX, WORKFLOW, Fix, fixes_among, sightings
+from recollect.work.episodes.patterns import Fix, fixes_among, sightings
 from recollect.work.episodes.record import CallPairing, bounded, clean, executed, project_path
 from recollect.work.episodes.recorder import Recorder
 from recollect.work.episodes.tables import EpisodeTables
@@ -497,7 +501,7 @@ class Episodes:
         errors.add(new)
         known = {
             learning.name: int(learning.data["times"])
-            for learning in self.store.episodes.learnings(self.owner, learnings.COMMON_ERROR)
+            for learning in self.store.episodes.learnings(self.owner, COMMON_ERROR)
         }
         root = Path(self.root) if self.root else None
         yield from errors.learnings(known)

@@ -5,11 +5,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from recollect.model import Pattern, SessionLearning, Task, ToolExecution
-from recollect.work.episodes.patterns import WORKFLOW
+from recollect.model import (
+    COMMON_ERROR,
+    FILE_PURPOSE,
+    WORKFLOW,
+    WORKFLOW_LEARNT,
+    Pattern,
+    SessionLearning,
+    Task,
+    ToolExecution,
+)
 from recollect.work.episodes.record import clean
 
-FILE_PURPOSE, COMMON_ERROR, WORKFLOW_LEARNT = "file_purpose", "common_error", "workflow"
 OFTEN = 3  # times from which something is a learning
 _HEAD = 4000  # characters of a file that are searched for its purpose
 _DOC = (

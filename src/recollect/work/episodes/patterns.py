@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.model import Pattern, PatternSighting, ToolExecution
+from recollect.model import ERROR_FIX, REFACTOR, WORKFLOW, Pattern, PatternSighting, ToolExecution
 from recollect.work.episodes.failures import SIMILAR, Failure, as_data, failure_from, failure_of, similarity
 from recollect.work.extract.commands import Command, parse, same_deed
 
-CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW = "co-edit", "error-fix", "refactor", "workflow"
 _MAX_OPEN = 16  # failures that wait for a fix; older ones are dropped
 _NEAR = 8  # runs after which another form of the command no longer counts as its fix
 _STEPS = 5  # of a workflow
