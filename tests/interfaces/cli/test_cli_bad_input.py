@@ -62,10 +62,10 @@ def nothing_kept(run):
         (["search", "x", "--kind", "gotca"], b"", "Did you mean 'gotcha'?"),
         (["search", "x", "--recipe", "seed3"], b"", "Did you mean 'seed-003'?"),
         (["search", "x", "--as-of", "2999-01-01"], b"", "2999-01-01 00:00 is in the future"),
-        (["search", "x", "--as-of", "garbage"], b"", "'garbage' is no time"),
-        (["search", "x", "--as-of", "-30d"], b"", "'-30d' is no time"),
-        (["search", "x", "--as-of", "999999999y"], b"", "is no time"),
-        (["search", "x", "--as-of", b"\xff"], b"", "is no time"),
+        (["search", "x", "--as-of", "garbage"], b"", "'garbage' is not a time"),
+        (["search", "x", "--as-of", "-30d"], b"", "'-30d' is not a time"),
+        (["search", "x", "--as-of", "999999999y"], b"", "is not a time"),
+        (["search", "x", "--as-of", b"\xff"], b"", "is not a time"),
         (["recall", "x", "--host", "claud"], b"", "Did you mean 'claude-code'?"),
         (["recall", "x", "--host", "emacs"], b"", "Known: claude-code, "),
         (["recall", "x", "--role", "code"], b"", "Did you mean 'coder'?"),
@@ -108,9 +108,9 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
             ["remember", "x", "--correction", "--created-by", "agent:x"],
             "--correction and --created-by agent:x",
         ),
-        (["pin", "x", "--on", "--off"], "--on and --off exclude each other"),
-        (["encrypt", "--off", "--key-file", "k"], "--off and --key-file exclude each other"),
-        (["list", "--state", "deleted", "--all"], "--state and --all exclude each other"),
+        (["pin", "x", "--on", "--off"], "--on and --off cannot be used together"),
+        (["encrypt", "--off", "--key-file", "k"], "--off and --key-file cannot be used together"),
+        (["list", "--state", "deleted", "--all"], "--state and --all cannot be used together"),
         (["list", "--limit", "-1"], "-1"),
         (["list", "--limit", "9" * 30], "not in the range"),
         (["audit", "--limit", "9" * 30], "not in the range"),
@@ -118,7 +118,7 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
         (["search", "x", "--limit", "-1"], "not in the range"),
         (["search", "x", "--limit", "0"], "not in the range"),
         (["search", "--files", "a.py", "query"], "Missing argument 'QUERY...'"),
-        (["search", "x", "--as-of", "30d", "--state", "all"], "--as-of and --state exclude each other"),
+        (["search", "x", "--as-of", "30d", "--state", "all"], "--as-of and --state cannot be used together"),
         (["similar", "x", "--limit", "-1"], "not in the range"),
         (["session", "search", "x", "--limit", "-1"], "not in the range"),
         (["session", "search", "x", "--by", "day"], "'message', 'session'"),
@@ -126,18 +126,21 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
         (["recall", "a", "--task", "b"], "TASK or --task, not both"),
         (["recall", "--remaining", "-1"], "not in the range"),
         (["recall", "--budget", "many"], "not a valid integer"),
-        (["feedback", "x"], "Say --helpful or --not-helpful"),
-        (["feedback", "x", "--helpful", "--not-helpful"], "--helpful and --not-helpful exclude each other"),
+        (["feedback", "x"], "Give --helpful or --not-helpful"),
+        (
+            ["feedback", "x", "--helpful", "--not-helpful"],
+            "--helpful and --not-helpful cannot be used together",
+        ),
         (["alias", "add", "auth"], "Missing argument 'WORD...'"),
         (["alias", "lst"], "No such command 'lst'"),
         (["alias"], "Missing command"),
-        (["budget", "5", "--default"], "TOKENS and --default exclude each other"),
+        (["budget", "5", "--default"], "TOKENS and --default cannot be used together"),
         (["budget", "--defalt"], "not a valid integer"),
         (["links"], "Missing command"),
-        (["list", "--home", ""], "--home': it is empty"),
-        (["list", "--project", ""], "--project': it is empty"),
+        (["list", "--home", ""], "--home': the value is empty"),
+        (["list", "--project", ""], "--project': the value is empty"),
         (["tag", "x"], "Give a tag"),
-        (["tag", "x", "a", "--remove", "a"], "'a' cannot be both added"),
+        (["tag", "x", "a", "--remove", "a"], "'a' cannot be added and removed"),
         (["resolve", "a", "b"], "--keep"),
         (["lits"], "Did you mean 'list'?"),
         (["list", "--knd", "fact"], "--knd"),
@@ -279,7 +282,7 @@ def test_output_that_finds_no_room_is_told(home, remember):
         )
 
     assert done.returncode == 1
-    assert done.stderr == b"The output could not be written: No space left on device.\n"
+    assert done.stderr == b"Cannot write the output: No space left on device.\n"
 
 
 def test_closed_streams_are_no_error_and_never_become_the_store(home, remember):

@@ -22,7 +22,7 @@ def test_a_plan_is_shown_and_nothing_is_done(run, twice):
     told = run("consolidate", "--dry-run")
 
     assert "merge" in told.out
-    assert "It would be: merged 1" in told.out
+    assert "Dry run: merged 1" in told.out
     assert run("stats", "--json").json["memories"] == 2
 
 

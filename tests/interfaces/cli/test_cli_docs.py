@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.interfaces.cli.main import SECTIONS, cli
+from recollect.interfaces.cli.main import GROUPS, cli
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
-COMMANDS = [name for section in SECTIONS.values() for name in section]
+COMMANDS = [name for section in GROUPS.values() for name in section]
 
 
 def lookup(path: str) -> click.Command:
@@ -70,6 +70,6 @@ def test_help_lists_the_commands_in_sections(run):
     told = run("--help")
 
     assert told.code == 0
-    headings = [line for line in told.out.splitlines() if line in {f"{name}:" for name in SECTIONS}]
-    assert headings == [f"{name}:" for name in SECTIONS]
+    headings = [line for line in told.out.splitlines() if line in {f"{name}:" for name in GROUPS}]
+    assert headings == [f"{name}:" for name in GROUPS]
     assert all(re.search(rf"^  {name} ", told.out, re.M) for name in COMMANDS)

@@ -20,7 +20,7 @@ def test_edit_takes_secrets_out_of_details(run, remember, option):
 
     said = run("edit", name, option, AWS_KEY)
 
-    assert "taken out" in said.out
+    assert "Redacted" in said.out
     assert AWS_KEY.lower() not in run("show", name, "--json").out.lower()
 
 

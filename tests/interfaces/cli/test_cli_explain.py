@@ -37,29 +37,29 @@ MANY = {"rank": 1, "score": 2.0, "terms": "redis, tests, fail, login, loop"}
     [
         (
             hit({"meaning": 0.64, "words": 0.3, "confidence": 0.02}, meaning=MEANING, words=WORDS),
-            "closest in meaning (0.64) and shares ‘redis’.",
+            "is closest in meaning (0.64) and shares ‘redis’.",
         ),
         (
             hit({"meaning": 0.4, "words": 0.6}, meaning={"rank": 3, "cosine": 0.4}, words=MANY),
-            "shares ‘redis’, ‘tests’, ‘fail’ and 2 more and near in meaning (0.40, number 3).",
+            "shares ‘redis’, ‘tests’, ‘fail’ and 2 more and is close in meaning (0.40, rank 3).",
         ),
         (
             hit({"meaning": 0.05, "graph": 0.5}, graph={"score": 0.5, "path": PATH}),
-            "hangs together with a hit (#a1b2c3 —tag incident→ #d4e5f6).",
+            "is linked to a hit (#a1b2c3 —tag incident→ #d4e5f6).",
         ),
         (
             hit({"words": 0.5, "file": 0.2, "kind": 0.05}, words=WORDS),
-            "shares ‘redis’ and is about a file at hand.",
+            "shares ‘redis’ and is about one of the given files.",
         ),
         (
             hit({"words": 2.0, "kind": 1.3, "use": 1.0}, "product", words=WORDS),
-            "shares ‘redis’ and is a gotcha, which counts more.",
+            "shares ‘redis’ and is of a kind that ranks higher (gotcha).",
         ),
-        (hit({"confidence": 0.0}), "its score is 0.00."),
+        (hit({"confidence": 0.0}), "has a score of 0.00."),
     ],
 )
 def test_what_counts_most_is_told_in_words(first, told):
-    assert first_because([first]) == f"The only one found: {told}"
+    assert first_because([first]) == f"The only result: it {told}"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_it_has_over_the_second_is_told(first, second, told):
 def test_two_that_are_as_good_are_called_that(combined):
     one = hit({"words": 1.0}, combined)
 
-    assert first_because([one, one]).endswith("The second is about as good.")
+    assert first_because([one, one]).endswith("The second is almost equal.")
 
 
 def test_a_part_that_changes_nothing_has_no_bar(capsys):

@@ -100,7 +100,7 @@ def test_a_second_installation_has_nothing_to_do(run, user):
 
     again = run("install", "claude-code", "--yes")
 
-    assert "nothing to do" in again.out
+    assert "nothing to change" in again.out
     assert settings(user) == before
 
 
@@ -131,7 +131,7 @@ def test_on_a_terminal_it_asks_twice_which_agent_and_whether_to_write(run, user)
     before = settings(user)
     agreed = typed(["install"], "y\ny\n")
 
-    assert "Claude Code is here. Connect it?" in refused
+    assert "Found Claude Code. Connect it?" in refused
     assert "Nothing was changed." in refused
     assert before == OTHERS
     assert "Connected" in agreed
@@ -180,8 +180,8 @@ def test_json_tells_every_file_and_its_diff(run, user):
     "arguments, code, said",
     [
         (["install", "claud-code"], 1, "Did you mean 'claude-code'?"),
-        (["install", "codex", "--user", "--project", "."], 2, "exclude each other"),
-        (["install", "--project", "codex"], 2, "Put the host first"),
+        (["install", "codex", "--user", "--project", "."], 2, "cannot be used together"),
+        (["install", "--project", "codex"], 2, "Give the host before --project"),
         (["install", "codex", "--project", "/no/such/folder"], 1, "There is no folder"),
     ],
 )
@@ -229,5 +229,5 @@ def test_doctor_takes_in_what_waits(run, user, home):
     waiting, fixed = run("doctor"), run("doctor", "--fix", "--json")
 
     assert "The events of a session wait" in waiting.out
-    assert "1 event taken in from the spool." in fixed.json["done"]
+    assert "Read 1 event from the spool." in fixed.json["done"]
     assert "Empty" in run("doctor").out

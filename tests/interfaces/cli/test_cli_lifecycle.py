@@ -16,7 +16,7 @@ def test_what_was_forgotten_is_a_change_and_undone_by_it(run, remember):
     undone = run("undo", change["id"][-6:])
 
     assert (change["action"], memory_id in change["summary"]) == ("forget", True)
-    assert undone.out == "Undone: 1 memory is as before.\n"
+    assert undone.out == "Undone: 1 memory restored.\n"
     assert listed(run) == ["Mail is sent by a worker"]
 
 
@@ -57,7 +57,7 @@ def test_wrong_shows_what_is_right_and_is_undone_as_a_whole(run, remember):
 
     assert said.code == 0
     assert listed(run) == ["Mail is sent by cron"]
-    assert "user_flagged: since May" in shown.out and "replaced by" in shown.out
+    assert "user_flagged: since May" in shown.out and "superseded by" in shown.out
     change = run("changes", "--json").json[0]
     assert (change["action"], change["id"] in said.out) == ("wrong", True)
     run("undo", change["id"])
@@ -168,7 +168,7 @@ def test_a_program_says_that_it_is_sure(run, remember):
 def test_vacuum_says_when_it_does_not_pay(run, remember):
     remember("Mail is sent by a worker")
 
-    assert run("vacuum").out.startswith("It does not pay yet")
+    assert run("vacuum").out.startswith("Not needed")
     assert run("vacuum", "--json").json["done"] is False
     forced = run("vacuum", "--force", "--json").json
 

@@ -49,7 +49,7 @@ def test_a_secret_is_taken_out_and_the_writer_is_told(run):
     said = run("remember", f"The deploy key is {AWS_KEY}")
     listed = run("list", "--json")
 
-    assert "1 secret was taken out: " in said.out
+    assert "Redacted 1 secret: " in said.out
     assert AWS_KEY not in said.out + listed.out
 
 
@@ -166,14 +166,14 @@ def test_search_explains_itself_with_bars(run, remember):
     plain, explained = run("search", "redis"), run("search", "redis", "--explain")
 
     assert len(plain.out.splitlines()) == 1
-    assert re.search(r"words +█+░* \+0\.\d\d +number 1 by words: redis", explained.out)
+    assert re.search(r"words +█+░* \+0\.\d\d +rank 1 by words: redis", explained.out)
 
 
 def test_search_that_finds_nothing_says_so_beside_the_answer(run):
     found = run("search", "redis")
 
     assert (found.code, found.out) == (0, "")
-    assert "Nothing found" in found.err
+    assert "No memories found" in found.err
 
 
 def test_show_is_a_card_with_everything(run, remember):
@@ -238,8 +238,8 @@ def test_a_keyword_that_fits_several_shows_them_and_changes_nothing(run, remembe
     assert (told.code, told_programs.code) == (1, 1)
     assert "Tests need a running Redis" in told.err
     assert "The cache lives in Redis" in told.err
-    assert "Several memories have that word; give an id." in told.err
-    assert "Several memories have that word" in run("pin", "redis").err
+    assert "Several memories contain that word. Give an id instead." in told.err
+    assert "Several memories contain that word" in run("pin", "redis").err
     assert set(told_programs.json["error"]["matches"]) == names
     assert len(run("list", "--json").json["memories"]) == 2
 

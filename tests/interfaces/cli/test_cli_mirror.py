@@ -12,8 +12,8 @@ def test_hand_edits_come_in_and_are_told(run, remember, tmp_path):
 
     said, again = run("mirror", str(folder)), run("mirror", str(folder), "--json").json
 
-    assert first.out == f"Wrote 1 file in {folder}\n"
-    assert said.out.startswith("Taken in: 1 changed.")
+    assert first.out == f"Wrote 1 file to {folder}\n"
+    assert said.out.startswith("Imported: 1 changed.")
     assert run("show", name, "--json").json["memory"]["content"] == "Use four spaces"
     assert again == {
         "written": [],
@@ -55,7 +55,7 @@ def test_what_changed_on_both_sides_is_told(run, remember, tmp_path):
 
     said = run("mirror", str(folder))
 
-    assert f"Changed here and there: {name}." in said.err
+    assert f"Changed on both sides: {name}." in said.err
     assert len(run("list", "--json").json["memories"]) == 2
 
 
@@ -87,7 +87,7 @@ def test_the_log_is_verified_with_its_archive(run, remember, home):
     (home / "audit-archive.jsonl").write_text('[1, "garbage"]\n')
     broken = run("audit", "verify")
 
-    assert said.out == "2 lines checked, 0 of them archived: each follows from the one before.\n"
+    assert said.out == "Checked 2 entries, 0 of them archived: no entry was altered.\n"
     assert told.json == {"ok": True, "lines": 2, "archived": 0, "problem": None}
     assert broken.code == 1
     assert "line 1 of audit-archive.jsonl" in broken.err

@@ -97,8 +97,8 @@ def test_the_labels_of_a_card_keep_their_distance(run, remember):
 
     card = run("show", name).out
 
-    assert "\nno longer true  since 20" in card
-    assert "\nstate           superseded" in card
+    assert "\nvalid until    20" in card
+    assert "\nstate          superseded" in card
 
 
 DOCTOR = f"""{child.OBEY_MODES}

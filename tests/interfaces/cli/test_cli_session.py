@@ -75,8 +75,8 @@ def test_imported_messages_are_counted_refused_by_line_and_redacted(run):
     told = run("import", "--messages", "-", "--json", stdin=data).json
 
     assert said.code == 0
-    assert said.out == "Imported 1 message.\n1 secret taken out.\n"
-    assert "3 refused" in said.err
+    assert said.out == "Imported 1 message.\nRedacted 1 secret.\n"
+    assert "Refused 3 records" in said.err
     assert 'line 3: A message needs its "order"' in said.err
     assert [each["line"] for each in told["refused"]] == [2, 3, 4]
     assert (told["kept"], told["redacted"], told["notes"]) == (1, 1, [])
@@ -140,7 +140,7 @@ def test_extract_learns_from_a_transcript_and_says_what(run, transcript):
     told = run("extract", str(transcript))
     listed = run("list", "--json").json
 
-    assert told.out.startswith("1 file, 1 session, 1 finding; 1 memory made of them.")
+    assert told.out.startswith("Read 1 file with 1 session: 1 finding, 1 memory stored.")
     assert "pnpm" in listed["memories"][0]["content"]
 
 
@@ -187,7 +187,7 @@ def test_a_session_is_forked_and_ended(run, transcript):
 
     assert child["parent"] == "wed"
     assert ended.keys() == {"session", "findings", "promoted", "left", "saved"}
-    assert run("session", "recover").out == "No session waits to be recovered.\n"
+    assert run("session", "recover").out == "No sessions to recover.\n"
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_a_session_is_forked_and_ended(run, transcript):
     [
         (("session", "show", "nope"), "No session 'nope' here."),
         (("session", "end", ""), "No session '' here."),
-        (("extract", "nowhere.jsonl"), "There is no file 'nowhere.jsonl'."),
-        (("extract", "--since", "yesterday"), "'yesterday' is no time."),
+        (("extract", "nowhere.jsonl"), "The file 'nowhere.jsonl' does not exist."),
+        (("extract", "--since", "yesterday"), "'yesterday' is not a time."),
         (("preset", "eager"), "Unknown preset 'eager'."),
     ],
 )
@@ -214,7 +214,7 @@ def test_extract_wants_files_or_a_time(run, transcript):
 def test_since_finds_nothing_where_no_host_was(run, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
 
-    assert run("extract", "--since", "30d").out == "No host has left session files since then.\n"
+    assert run("extract", "--since", "30d").out == "No session files found since that time.\n"
 
 
 def test_an_unreadable_file_is_named_and_the_rest_is_read(run, transcript, tmp_path):

@@ -10,7 +10,7 @@ def test_an_alias_is_added_found_by_and_removed(run, remember):
     gone = run("alias", "remove", "billing", "tax", "--json").json
     after = run("search", "billing", "--json").json["results"]
 
-    assert said.out == "billing now also finds tax, invoice, and the other way round.\n"
+    assert said.out == "A search for billing now also finds tax, invoice, and vice versa.\n"
     assert [hit["memory"]["id"] for hit in found] == [name]
     assert (before, after) == ([], [])
     assert gone == {"name": "billing", "removed": ["tax"]}
@@ -32,7 +32,7 @@ def test_aliases_are_listed_and_ones_own_are_marked(run):
 def test_an_alias_that_comes_with_recollect_can_be_removed(run):
     said = run("alias", "remove", "db")
 
-    assert said.out == "db no longer finds database.\n"
+    assert said.out == "A search for db no longer finds database.\n"
     assert "db" not in {alias["name"] for alias in run("alias", "list", "--json").json["aliases"]}
 
 
@@ -47,7 +47,7 @@ def test_a_season_begins_lifts_its_memories_and_ends(run, remember):
     assert started.out == "release-week\n"
     assert (lifted["memory"]["id"], lifted["why"]["parts"]["season"] > 0) == (name, True)
     assert listed == {"seasons": ["release-week"]}
-    assert (ended.code, ended.out, ended.err) == (0, "", "No season is on.\n")
+    assert (ended.code, ended.out, ended.err) == (0, "", "No active seasons.\n")
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 65])
@@ -63,7 +63,7 @@ def test_the_budget_is_shown_set_and_set_back(run, remember):
     back = run("budget", "--default", "--json").json
 
     assert default == back == {"budget": 5000, "default": True}
-    assert set_to.out.startswith("A briefing takes at most 700 tokens (the default is 5,000)")
+    assert set_to.out.startswith("A briefing has at most 700 tokens (the default is 5,000)")
     assert recalled == 700
 
 

@@ -9,7 +9,7 @@ def test_all_projects_are_told_of_where_they_come_to_more_than_this_one(run, hom
 
     told = run("stats").out
 
-    assert "1 memory to agents, 0 of them used; 0 searches of their own" in told
+    assert "1 memory given to agents, 0 of them used; 0 searches by agents" in told
 
 
 def test_with_one_project_it_is_not_told_twice(run, home):

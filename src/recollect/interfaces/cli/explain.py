@@ -1,4 +1,4 @@
-"""Why a hit stands where it stands: in a sentence, and in bars."""
+"""Explanations of a ranking: one sentence about the first hit, and the parts of each score as bars."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,54 +12,56 @@ from recollect.interfaces.cli.output import glyph, one_line
 _BAR = 20  # cells for a part of 1
 _WORDS_NAMED = 3
 _REASONS_NAMED = 2
-_TELLING = 0.1  # of the score: parts below this share do not explain it
-_SEEN = 0.005  # what would be shown as 0.00 is not shown
+_MIN_SHARE = 0.1  # of the score: smaller parts do not explain it
+_MIN_SHOWN = 0.005  # smaller values would be printed as 0.00
 
 
 def first_because(hits: Sequence[m.Hit]) -> str:
-    """What made the first hit first, and what it has over the second."""
+    """Return a sentence that says why the first hit is first, and where it is ahead of the second."""
     first = hits[0]
-    reasons = [words for name in _telling(first) if (words := _in_words(name, first))]
-    told = " and ".join(reasons[:_REASONS_NAMED]) or f"its score is {first.score:.2f}"
+    reasons = [words for name in _main_parts(first) if (words := _phrase(name, first))]
+    text = " and ".join(reasons[:_REASONS_NAMED]) or f"has a score of {first.score:.2f}"
     if len(hits) == 1:
-        return one_line(f"The only one found: {told}.")
-    return one_line(f"First because: {told}. {_lead(first, hits[1])}")
+        return one_line(f"The only result: it {text}.")
+    return one_line(f"First because it {text}. {_lead(first, hits[1])}")
 
 
-def _telling(hit: m.Hit) -> list[str]:
-    """Names of the parts that explain the score, the greatest first."""
+def _main_parts(hit: m.Hit) -> list[str]:
+    """Return the names of the parts that explain the score, largest first."""
     parts = _parts(hit)
     if _multiplied(hit):
-        found = [name for name in ("cosine", "words") if name in parts]
-        return found + sorted(
-            (name for name, value in parts.items() if value > 1.05 and name not in found),
+        matches = [name for name in ("cosine", "words") if name in parts]
+        return matches + sorted(
+            (name for name, value in parts.items() if value > 1.05 and name not in matches),
             key=lambda name: -parts[name],
         )
-    least = _TELLING * abs(hit.score)
+    least = _MIN_SHARE * abs(hit.score)
     return [name for name, value in sorted(parts.items(), key=lambda part: -part[1]) if value > least]
 
 
-def _in_words(name: str, hit: m.Hit) -> str:
-    """What a part means; empty where there is nothing behind it that could be told."""
-    found: Mapping[str, Any] = hit.why.get("channels", {})
+def _phrase(name: str, hit: m.Hit) -> str:
+    """Return what a part means; empty if no channel contributed to it."""
+    channels: Mapping[str, Any] = hit.why.get("channels", {})
     if name in ("meaning", "cosine"):
-        return _meant(found["meaning"]) if "meaning" in found else ""
+        return _meaning(channels["meaning"]) if "meaning" in channels else ""
     if name == "words":
-        return _shared(found["words"]["terms"]) if "words" in found else ""
+        return _shared_words(channels["words"]["terms"]) if "words" in channels else ""
     if name == "graph":
-        return f"hangs together with a hit ({_way(found['graph']['path'])})" if "graph" in found else ""
+        return (
+            f"is linked to a hit ({_without_query(channels['graph']['path'])})" if "graph" in channels else ""
+        )
     if name == "kind":
-        return f"is a {hit.memory.kind}, which counts more"
+        return f"is of a kind that ranks higher ({hit.memory.kind})"
     return _PHRASES.get(name, "")
 
 
 _PHRASES = {
-    "everyday": "says what the question's everyday words mean",
-    "file": "is about a file at hand",
-    "season": "is in season",
-    "confidence": "is well confirmed",
-    "trust": "is trusted",
-    "decay": "is fresh",
+    "everyday": "explains everyday words of the query",
+    "file": "is about one of the given files",
+    "season": "has an active season",
+    "confidence": "has a high confidence",
+    "trust": "has a trusted source",
+    "decay": "has hardly decayed",
     "recency": "is recent",
     "frequency": "is used often",
     "use": "is used often",
@@ -67,35 +69,37 @@ _PHRASES = {
 }
 
 
-def _meant(channel: Mapping[str, Any]) -> str:
+def _meaning(channel: Mapping[str, Any]) -> str:
     rank, cosine = channel["rank"], f"{channel['cosine']:.2f}"
-    return f"closest in meaning ({cosine})" if rank == 1 else f"near in meaning ({cosine}, number {rank})"
+    return (
+        f"is closest in meaning ({cosine})" if rank == 1 else f"is close in meaning ({cosine}, rank {rank})"
+    )
 
 
-def _shared(terms: str) -> str:
+def _shared_words(terms: str) -> str:
     words = terms.split(", ")
     named = ", ".join(f"{glyph('‘', chr(39))}{word}{glyph('’', chr(39))}" for word in words[:_WORDS_NAMED])
     more = len(words) - _WORDS_NAMED
     return f"shares {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def _way(path: str) -> str:
-    """The path without the query that it begins with."""
+def _without_query(path: str) -> str:
+    """Return a path through the graph without the query that it begins with."""
     return path.partition("” → ")[2] or path
 
 
 def _lead(first: m.Hit, second: m.Hit) -> str:
-    """What it has most over the second."""
+    """Return where the first is most ahead of the second."""
     ours, theirs = _parts(first), _parts(second)
     if _multiplied(first):
         gains = {name: value / theirs[name] if theirs.get(name) else math.inf for name, value in ours.items()}
-        nothing, sign = 1.0, glyph("×", "x")
+        neutral, sign = 1.0, glyph("×", "x")
     else:
         gains = {name: ours.get(name, 0.0) - theirs.get(name, 0.0) for name in {**ours, **theirs}}
-        nothing, sign = 0.0, "+"
-    name, gain = max(gains.items(), key=lambda each: each[1])
-    if gain < nothing + _SEEN:
-        return "The second is about as good."
+        neutral, sign = 0.0, "+"
+    name, gain = max(gains.items(), key=lambda gain: gain[1])
+    if gain < neutral + _MIN_SHOWN:
+        return "The second is almost equal."
     amount = f"({sign}{gain:.2f})" if gain < math.inf else "(the second has none)"
     return f"Ahead of the second mostly by {_CHANNEL.get(name, name)} {amount}."
 
@@ -110,34 +114,34 @@ def _multiplied(hit: m.Hit) -> bool:
 
 
 def print_parts(hit: m.Hit) -> None:
-    """What the score is made of, a bar a part, greatest first, each with where it comes from."""
-    times = _multiplied(hit)
+    """Print the parts of the score, largest first: a bar, the value and where it comes from."""
+    is_product = _multiplied(hit)
     for name, value in sorted(_parts(hit).items(), key=lambda part: -abs(part[1])):
-        if abs(value - times) < _SEEN:  # adds nothing, or is a factor of 1
+        if abs(value - is_product) < _MIN_SHOWN:  # adds nothing, or a factor of 1
             continue
         cells = min(_BAR, round(abs(value) * _BAR))
         bar = glyph("█", "#") * cells + glyph("░", ".") * (_BAR - cells)
-        sign = glyph("×", "x") if times else "+" if value >= 0 else glyph("−", "-")
+        sign = glyph("×", "x") if is_product else "+" if value >= 0 else glyph("−", "-")
         click.echo(
             f"        {name:<10} {click.style(bar, fg='blue')} {sign}{abs(value):.2f}"
             + click.style(f"  {one_line(_source(name, hit))}".rstrip(), fg="bright_black")
         )
 
 
-_TOLD = {
-    "words": "number {rank} by words: {terms}",
-    "meaning": "number {rank} by meaning, cosine {cosine:.2f}",
+_CHANNEL_TEXT = {
+    "words": "rank {rank} by words: {terms}",
+    "meaning": "rank {rank} by meaning, cosine {cosine:.2f}",
     "graph": "{path}",
 }
-_CHANNEL = {"cosine": "meaning"}  # what the recipes of the documents call it
+_CHANNEL = {"cosine": "meaning"}  # the name in the seed recipes
 
 
 def _source(name: str, hit: m.Hit) -> str:
     channel = _CHANNEL.get(name, name)
-    found = hit.why.get("channels", {})
-    if channel in found and channel in _TOLD:
-        return _TOLD[channel].format(**found[channel])
-    told = {"kind": hit.memory.kind, "season": hit.memory.season or "", "standing": hit.memory.standing}
+    channels = hit.why.get("channels", {})
+    if channel in channels and channel in _CHANNEL_TEXT:
+        return _CHANNEL_TEXT[channel].format(**channels[channel])
+    texts = {"kind": hit.memory.kind, "season": hit.memory.season or "", "standing": hit.memory.standing}
     if name == "file":
-        return "about a file at hand" if not _multiplied(hit) or _parts(hit)[name] > 1 else ""
-    return told.get(name, "")
+        return "about one of the given files" if not _multiplied(hit) or _parts(hit)[name] > 1 else ""
+    return texts.get(name, "")

@@ -1,189 +1,282 @@
-"""What is between memories: links, tags, conflicts."""
+"""The `graph` command: definitions, callers, dependencies and impact in the code, and files relevant to a task."""
 
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-import recollect.model as m
+from recollect.code.graph.graph import CodeGraph, container_of, path_of
+from recollect.code.graph.impact import ImpactHit
+from recollect.code.nodes import OUTSIDE, CodeEdge, Symbol
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import (
-    MEMORY,
-    RELATION,
-    CliContext,
-    links_of,
-    open_engine,
-    shared_options,
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.options import limit_option, read_text
+
+if TYPE_CHECKING:
+    from recollect.code.relevant.search import FileHit, Relevant
+
+_MIN_SHOWN = 0.005  # smaller parts of a score would be printed as 0.00
+
+_possible = click.option(
+    "--possible", is_flag=True, help="Include edges that are only possible: nothing but the name matches."
 )
-from recollect.interfaces.cli.dot import as_dot
-from recollect.interfaces.cli.files import replacing, standard_output
 
 
-@click.command()
-@click.argument("source", metavar="A", type=MEMORY)
-@click.argument("target", metavar="B", type=MEMORY)
-@click.option(
-    "--relation",
-    type=RELATION,
-    default="relates_to",
-    show_default=True,
-    help="relates_to, supersedes, contradicts, derived_from, depends_on or caused_by.",
-)
-@click.option("--weight", type=float, default=1.0, show_default=True, help="How strong, above 0 and up to 1.")
+@click.group()
 @shared_options
-@click.pass_obj
-def link(cli: CliContext, source: str, target: str, relation: str, weight: float) -> None:
-    """Link memory A to memory B."""
-    with open_engine(cli) as engine:
-        made = engine.link(source, target, relation, weight)
-    if cli.json:
-        output.print_json({"link": made})
-        return
-    click.echo(f"Linked {made.source} {output.glyph('→', '->')} {made.target} ({made.relation})")
-
-
-class _Links(click.Group):
-    """`links ID` beside `links export`: what names no subcommand is an id. No id that we make has an o in it."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in self.commands:
-            return super().resolve_command(ctx, args)
-        return "ID", _links_of, args
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        ids = MEMORY.shell_complete(ctx, self.params[0], incomplete)
-        return [*super().shell_complete(ctx, incomplete), *ids]
-
-
-@click.group(cls=_Links, no_args_is_help=False, subcommand_metavar="ID | export [FILE]")
-@shared_options
-def links() -> None:
-    """List what a memory is linked to, or export the graph.
+def graph() -> None:
+    """Query the code graph: callers, dependencies, impact, relevant files.
 
     \b
-    recollect links nvh933
-    recollect links export graph.dot
+    recollect graph callers App.run
+    recollect graph impact src/app.py
+    recollect graph relevant "login fails after a redirect"
     """
 
 
-@click.command(name="ID")
-@click.argument("memory_id", metavar="", type=MEMORY)  # the usage has ID for a name already
-@shared_options
-@click.pass_obj
-def _links_of(cli: CliContext, memory_id: str) -> None:
-    """List what a memory is linked to, either way."""
-    with open_engine(cli) as engine:
-        found = links_of(engine, engine.get(memory_id))
-    if cli.json:
-        output.print_json({"links": [link for link, _ in found]})
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar whose total is known only while it runs."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
         return
-    if not found:
-        click.echo("It has no links. `recollect link A B` makes one.", err=True)
-    output.print_links(found)
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Reading the code", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@links.command(name="export")
-@click.argument("file", default="-", type=click.Path(allow_dash=True))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["dot", "json"]),
-    help="dot for Graphviz, json for programs [dot; json with --json].",
-)
-@shared_options
-@click.pass_obj
-def export_links(cli: CliContext, file: str, form: str | None) -> None:
-    """Write the memory graph to a file or standard output.
-
-    \b
-    recollect links export | dot -Tsvg > graph.svg
-    """
-    if file == "-" and cli.json and form == "dot":
-        raise click.UsageError("--json and --format dot exclude each other.", click.get_current_context())
-    with open_engine(cli) as engine:
-        memories, found = engine.memory_graph()
-    if (form or ("json" if file == "-" and cli.json else "dot")) == "dot":
-        text = as_dot(memories, found)
-    else:
-        text = m.dumps({"memories": [output.memory_json(each) for each in memories], "links": found}) + "\n"
-    if file == "-":
-        standard_output().write(text)
-        return
-    with replacing(Path(file)) as out:
-        out.write(text)
-    if cli.json:
-        output.print_json(
-            {"memories": len(memories), "links": len(found), "file": str(Path(file).absolute())}
-        )
-        return
-    click.echo(f"Exported {output.count(len(found), 'link')} to {output.printable(file)}")
+def _refreshed(cli: CliContext) -> CodeGraph:
+    """Return the graph after reading the files that have changed."""
+    with _progress() as progress:
+        done = cli.engine.code.refresh(progress)
+    if done.parsed and not cli.json:
+        click.echo(f"Read {output.count(done.parsed, 'file')} in {done.seconds:.1f} s.", err=True)
+    return cli.engine.code.graph
 
 
-@click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
-@click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option(
-    "-r", "--remove", "removed", metavar="NAME", multiple=True, help="Take this tag off; repeat for more."
-)
-@shared_options
-@click.pass_obj
-def tag(cli: CliContext, memory_id: str, names: tuple[str, ...], removed: tuple[str, ...]) -> None:
-    """Add tags to a memory, or take them off."""
-    ctx = click.get_current_context()
-    if not names and not removed:
-        raise click.UsageError("Give a tag to add, or --remove NAME.", ctx)
-    if both := set(names) & set(removed):
-        raise click.UsageError(f"{both.pop()!r} cannot be both added and --remove'd.", ctx)
-    with open_engine(cli) as engine:
-        memory = engine.tag(memory_id, add=names, remove=removed)
-    if cli.json:
-        output.print_json({"memory": output.memory_json(memory)})
-        return
-    click.echo(output.one_line(f"Tags of {memory.id}: {', '.join(memory.tags) or 'none'}"))
+def _file_path(cli: CliContext, graph: CodeGraph, name: str) -> str:
+    """Return the path in the graph for a name relative to the current folder or the root, or the end of a path."""
+    with contextlib.suppress(ValueError, OSError, RuntimeError):
+        path = Path(name).resolve().relative_to(cli.engine.code.root.resolve()).as_posix()
+        if path in graph.leaves:
+            return path
+    return graph.file_named(name)
 
 
-@click.command()
-@shared_options
-@click.pass_obj
-def conflicts(cli: CliContext) -> None:
-    """List contradictions that wait for you to settle them."""
-    with open_engine(cli) as engine:
-        found = engine.conflicts()
-    if cli.json:
-        pairs = [
-            {"link": link, "a": output.memory_json(first), "b": output.memory_json(second)}
-            for link, first, second in found
+def _print_file(file: dict[str, Any]) -> None:
+    click.echo(click.style(output.one_line(file["path"]), bold=True) + f"  {file['language']}")
+    if file["doc"]:
+        click.echo(output.one_line(file["doc"]))
+    output.print_table([_outline_row(Symbol(**symbol)) for symbol in file["symbols"]], ["bright_black"])
+
+
+@graph.command()
+@click.argument("path")
+@rendered(_print_file)
+def file(cli: CliContext, path: str) -> dict[str, Any]:
+    """List the definitions in the file at PATH."""
+    graph = _refreshed(cli)
+    path = _file_path(cli, graph, path)
+    symbols = [symbol._asdict() for symbol in graph.outline(path)]
+    return {
+        "path": path,
+        "language": graph.language(path),
+        "doc": graph.file_doc(path),
+        "symbols": symbols,
+    }
+
+
+def _outline_row(symbol: Symbol) -> tuple[str, str]:
+    depth = 0
+    parent = container_of(symbol.id)
+    while parent != symbol.path:
+        depth, parent = depth + 1, container_of(parent)
+    keyword = {"class": "class ", "function": "def "}.get(symbol.kind, "")
+    doc = f"  {output.one_line(symbol.doc)}" if symbol.doc else ""
+    return f"{symbol.line}-{symbol.end}", f"{'  ' * depth}{keyword}{_signature(symbol)}{doc}"
+
+
+def _signature(symbol: Symbol) -> str:
+    return output.one_line(symbol.name + symbol.signature)
+
+
+@graph.command()
+@click.argument("name")
+@rendered()
+def symbol(cli: CliContext, name: str) -> CommandResult:
+    """Find the definitions of NAME: functions, classes, variables."""
+    graph = _refreshed(cli)
+    symbols = graph.symbols_named(name)
+
+    def text() -> None:
+        for symbol in symbols:
+            place = output.one_line(f"{symbol.path}:{symbol.line}")
+            click.echo(f"{click.style(place, fg='cyan')}  {symbol.kind}  {_signature(symbol)}")
+            if symbol.doc:
+                click.echo(f"    {output.one_line(symbol.doc)}")
+            callers, callees = len(graph.callers(symbol.id)), len(graph.callees(symbol.id))
+            click.echo(f"    {output.count(callers, 'caller')}, {output.count(callees, 'callee')}")
+
+    return CommandResult({"symbols": [symbol._asdict() for symbol in symbols]}, text)
+
+
+@graph.command()
+@click.argument("name")
+@_possible
+@limit_option(50)
+@rendered()
+def callers(cli: CliContext, name: str, possible: bool, limit: int) -> CommandResult:
+    """List the calls of NAME and how each was resolved."""
+    graph = _refreshed(cli)
+    return _calls(graph, name, limit, lambda id: graph.callers(id, possible), "No callers found.")
+
+
+@graph.command()
+@click.argument("name")
+@_possible
+@limit_option(50)
+@rendered()
+def callees(cli: CliContext, name: str, possible: bool, limit: int) -> CommandResult:
+    """List what NAME calls and how each call was resolved."""
+    graph = _refreshed(cli)
+    return _calls(graph, name, limit, lambda id: graph.callees(id, possible), "No callees found.")
+
+
+def _calls(
+    graph: CodeGraph, name: str, limit: int, edges_of: Callable[[str], Sequence[CodeEdge]], empty: str
+) -> CommandResult:
+    symbols = graph.symbols_named(name)
+    edges = [edge for symbol in symbols for edge in edges_of(symbol.id)]
+    return _edges({"symbols": [symbol.id for symbol in symbols]}, edges, limit, empty)
+
+
+@graph.command()
+@click.argument("path", metavar="FILE")
+@click.option("--reverse", is_flag=True, help="List the files that depend on FILE instead.")
+@_possible
+@limit_option(50)
+@rendered()
+def deps(cli: CliContext, path: str, reverse: bool, possible: bool, limit: int) -> CommandResult:
+    """List the files and packages that FILE depends on."""
+    graph = _refreshed(cli)
+    path = _file_path(cli, graph, path)
+    edges = graph.dependents(path, possible) if reverse else graph.dependencies(path, possible)
+    empty = "No dependents found." if reverse else "No dependencies found."
+    return _edges({"path": path, "reverse": reverse}, edges, limit, empty)
+
+
+def _edges(query: dict[str, Any], edges: Sequence[CodeEdge], limit: int, empty: str) -> CommandResult:
+    def text() -> None:
+        if not edges:
+            click.echo(empty, err=True)
+        rows = [(f"{edge.confidence:.2f}", edge.rule, *_ends(edge)) for edge in edges[:limit]]
+        output.print_table(rows, ["blue", "bright_black", "cyan"])
+        _print_left_off(len(edges), limit)
+
+    shown = [_edge_json(edge) for edge in edges[:limit]]
+    return CommandResult({**query, "edges": shown, "left_off": max(len(edges) - limit, 0)}, text)
+
+
+def _edge_json(edge: CodeEdge) -> dict[str, Any]:
+    return {**edge._asdict(), "confidence": edge.confidence}
+
+
+def _ends(edge: CodeEdge) -> tuple[str, str]:
+    source = f"{path_of(edge.source)}:{edge.line}" if edge.line else path_of(edge.source)
+    name = edge.source.partition("::")[2]
+    target = edge.target.removeprefix(OUTSIDE) + (" (external)" if edge.target.startswith(OUTSIDE) else "")
+    return output.one_line(f"{source} {name}"), output.one_line(f"{edge.kind} {target}")
+
+
+def _print_left_off(number: int, limit: int) -> None:
+    if number > limit:
+        click.echo(f"{number - limit:,} more; use `-n {number}` to list all.", err=True)
+
+
+@graph.command()
+@click.argument("path", metavar="FILE")
+@_possible
+@limit_option(50)
+@rendered()
+def impact(cli: CliContext, path: str, possible: bool, limit: int) -> CommandResult:
+    """List what may break when FILE changes, most likely first."""
+    graph = _refreshed(cli)
+    path = _file_path(cli, graph, path)
+    reached = graph.impact(path, possible)
+
+    def text() -> None:
+        if not reached:
+            click.echo("Nothing depends on this file.", err=True)
+        rows = [
+            (f"{node.weight:.2f}", str(node.distance), output.one_line(node.id), _reason(node.because))
+            for node in reached[:limit]
         ]
-        output.print_json({"conflicts": pairs})
-        return
-    if not found:
-        click.echo("No contradictions are open.", err=True)
-    for link, first, second in found:
-        for letter, line in zip("AB", output.memory_table([first, second]), strict=True):
-            click.echo(f"{letter}  {line}")
-        click.echo(
-            f"   {output.one_line(link.reason)}; `recollect resolve {first.id} {second.id} --keep A|B|both`\n"
-        )
+        output.print_table(rows, ["blue", "bright_black", "cyan"])
+        _print_left_off(len(reached), limit)
+
+    shown = [_reached_json(node) for node in reached[:limit]]
+    return CommandResult({"path": path, "reached": shown, "left_off": max(len(reached) - limit, 0)}, text)
 
 
-@click.command()
-@click.argument("first", metavar="A", type=MEMORY)
-@click.argument("second", metavar="B", type=MEMORY)
-@click.option("--keep", metavar="A|B|both", required=True, help="Which is true: A, B (or its id), or both.")
-@shared_options
-@click.pass_obj
-def resolve(cli: CliContext, first: str, second: str, keep: str) -> None:
-    """Settle a contradiction between memories A and B. The loser stays on record as superseded."""
-    keep = keep.upper() if keep in ("a", "b") else keep
-    with open_engine(cli) as engine:
-        engine.resolve(first, second, keep)
-        a, b = engine.get(first), engine.get(second)
-    if cli.json:
-        output.print_json({"a": output.memory_json(a), "b": output.memory_json(b)})
-        return
-    for name, memory in (("A", a), ("B", b)):
-        click.echo(
-            f"{name}  {memory.id} is {memory.state}: {output.cut(output.one_line(memory.content), 60)}"
-        )
+def _reached_json(node: ImpactHit) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "path": path_of(node.id),
+        "distance": node.distance,
+        "weight": round(node.weight, 4),
+        "because": _edge_json(node.because),
+    }
+
+
+def _reason(edge: CodeEdge) -> str:
+    return output.one_line(f"{edge.kind} {edge.target} ({edge.rule} {edge.confidence:.2f}, line {edge.line})")
+
+
+def _print_relevant(found: "Relevant") -> None:
+    output.print_table([_file_row(hit) for hit in found.files], ["blue", "cyan"])
+    for snippet in found.snippets:
+        first, last = snippet.lines
+        click.echo("\n" + click.style(output.one_line(f"{snippet.path}:{first}-{last}"), bold=True))
+        click.echo(output.printable(snippet.text))
+
+
+def _file_row(hit: "FileHit") -> tuple[str, str, str]:
+    parts = sorted((part for part in hit.why.items() if part[1] >= _MIN_SHOWN), key=lambda part: -part[1])
+    why = ", ".join(f"{name} {value:.2f}" for name, value in parts)
+    return f"{hit.score:.2f}", output.one_line(hit.path), why
+
+
+def _relevant_json(found: "Relevant") -> dict[str, Any]:
+    return {
+        "files": found.files,
+        "symbols": [{**hit.symbol._asdict(), "score": hit.score} for hit in found.symbols],
+        "snippets": found.snippets,
+        "to_read": found.to_read,
+    }
+
+
+@graph.command()
+@click.argument("words", metavar="TEXT", nargs=-1, required=True)
+@click.option(
+    "--budget",
+    type=click.IntRange(0, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="The maximum number of tokens of source lines to print.",
+)
+@limit_option(10)
+@rendered(_print_relevant, json=_relevant_json)
+def relevant(cli: CliContext, words: tuple[str, ...], budget: int, limit: int) -> "Relevant":
+    """Rank the files for TEXT (- for standard input), with the lines to read."""
+    text = read_text(words)
+    _refreshed(cli)
+    found = cli.engine.code.relevant(text, limit=limit, budget=budget)
+    if not found.files and not cli.json:
+        click.echo("No relevant files found.", err=True)
+    return found

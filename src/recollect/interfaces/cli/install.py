@@ -1,8 +1,8 @@
-"""Connecting coding agents to memory, and taking it out again: install, uninstall."""
+"""Commands that connect coding agents to memory and disconnect them: install, uninstall."""
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ import click
 
 from recollect.errors import NoSuchFolder, Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, Name, refuse_both, shared_options_with_whole_project
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
+from recollect.interfaces.cli.options import NameType, refuse_both, usage_error
 
 if TYPE_CHECKING:
     from recollect.interfaces.daemon.connection import Installation
@@ -21,17 +22,10 @@ if TYPE_CHECKING:
 
     _Planner = Callable[[Host, str, Path, Machine, Ledger], Plan]
 
-
-def _names() -> Iterable[str]:
-    from recollect.interfaces.install.table import HOSTS
-
-    return HOSTS
-
-
-_HOST = Name("host", _names)
-_user = click.option("--user", is_flag=True, help="For you, in all projects; what is done without --project.")
-_dry_run = click.option("--dry-run", is_flag=True, help="Show every change, and make none.")
-_yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+_HOST = NameType("host", "recollect.interfaces.install.table:HOSTS")
+_user = click.option("--user", is_flag=True, help="For you, in all projects. The default without --project.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show every change without making it.")
+_yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
 
 @click.command()
@@ -39,13 +33,12 @@ _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @_user
 @_dry_run
 @_yes
-@shared_options_with_whole_project
-@click.pass_obj
-def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
-    """Give a coding agent memory: hooks, MCP server, slash commands, a skill.
+@rendered(whole_project=True)
+def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> CommandResult | None:
+    """Connect a coding agent: hooks, MCP server, slash commands, skill.
 
-    Shows what it would write and asks. What is there stays; `recollect uninstall` takes out exactly what was put in. Without
-    HOST it looks which agents are here.
+    Shows the changes and asks before writing. Existing settings are kept, and `recollect uninstall` removes exactly what
+    was added. Without HOST it looks for installed agents.
 
     \b
     recollect install claude-code
@@ -53,21 +46,23 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
     """
     from recollect.interfaces.install.plan import plan_install
 
-    work = _Work(cli, user, dry_run, yes)
+    installer = _Installer(cli, user, dry_run, yes)
     if host is not None:
-        work.do(host, plan_install, "Connected", work.where)
-        return
-    found = _present(work.machine)
-    connected = {each.host.name for each in work.installed()}
-    if cli.json or not _watched():
-        _list_found(cli, found, connected)
-        return
+        return installer.apply(host, plan_install, "Connected", installer.target)
+    found = _installed_agents(installer.machine)
+    connected = {installation.host.name for installation in installer.installations()}
+    if cli.json or not _is_interactive():
+        value = [
+            {"host": host.name, "title": host.title, "connected": host.name in connected} for host in found
+        ]
+        return CommandResult({"found": value}, lambda: _print_agents(found, connected))
     if not found:
-        click.echo("No agent that Recollect knows is here.", err=True)
-    for each in found:
-        known = " It is connected; this brings it up to date." if each.name in connected else ""
-        if click.confirm(f"{each.title} is here.{known} Connect it?", default=each.name not in connected):
-            work.go_on_after(each.name, plan_install, "Connected", work.where)
+        click.echo("No supported agents found.", err=True)
+    for agent in found:
+        known = " It is connected already; this updates it." if agent.name in connected else ""
+        if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
+            installer.apply_and_continue(agent.name, plan_install, "Connected", installer.target)
+    return None
 
 
 @click.command()
@@ -75,94 +70,95 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
 @_user
 @_dry_run
 @_yes
-@shared_options_with_whole_project
-@click.pass_obj
-def uninstall(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> None:
-    """Take out of a coding agent what `install` put in, and nothing else.
+@rendered(whole_project=True)
+def uninstall(
+    cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool
+) -> CommandResult | None:
+    """Disconnect a coding agent: remove exactly what `install` added.
 
-    A file that nobody has changed since is byte for byte what it was. Your memories stay. Without HOST it goes
-    through all that are connected.
+    Files that have not changed since are restored byte for byte. Your memories are kept. Without HOST it offers every
+    connected agent.
     """
     from recollect.interfaces.install.plan import plan_uninstall
 
-    work = _Work(cli, user, dry_run, yes)
+    installer = _Installer(cli, user, dry_run, yes)
     if host is not None:
-        work.do(host, plan_uninstall, "Disconnected", work.where)
-        return
-    connected = work.installed()
+        return installer.apply(host, plan_uninstall, "Disconnected", installer.target)
+    connected = installer.installations()
     if cli.json:
-        rows = [{"host": each.host.name, "scope": each.scope, "root": _root(each)} for each in connected]
-        output.print_json({"connected": rows})
-        return
+        value = [{"host": each.host.name, "scope": each.scope, "root": _root(each)} for each in connected]
+        return CommandResult({"connected": value}, lambda: None)
     if not connected:
-        click.echo("No agent is connected.", err=True)
-    for each in connected:
-        if not _watched():
-            click.echo(output.one_line(f"{each.name}: {each.undoing}"))
-        elif click.confirm(f"Disconnect {output.one_line(each.name)}?"):
-            work.go_on_after(each.host.name, plan_uninstall, "Disconnected", (each.scope, each.root))
+        click.echo("No connected agents found.", err=True)
+    for installation in connected:
+        name = output.one_line(installation.name)
+        if not _is_interactive():
+            click.echo(f"{name}: {output.one_line(installation.undoing)}")
+        elif click.confirm(f"Disconnect {name}?"):
+            target = (installation.scope, installation.root)
+            installer.apply_and_continue(installation.host.name, plan_uninstall, "Disconnected", target)
+    return None
 
 
-class _Work:
-    """Where to install, and how to go about it."""
+class _Installer:
+    """Plans the changes for a host, shows them, asks, and carries them out."""
 
     def __init__(self, cli: CliContext, user: bool, dry_run: bool, yes: bool) -> None:
-        from recollect.config import load_settings
         from recollect.interfaces.install.ledger import Ledger
         from recollect.interfaces.install.table import this_machine
 
         refuse_both(user=user, project=cli.project or cli.whole_project)
         self.machine: Machine = this_machine()
-        self.ledger: Ledger = Ledger(load_settings(cli.home).home)
+        self.ledger: Ledger = Ledger(cli.settings.home)
         self._cli, self._dry_run, self._yes = cli, dry_run, yes
-        self.where = _where(cli)
+        self.target = _target(cli)
 
-    def installed(self) -> list["Installation"]:
+    def installations(self) -> list["Installation"]:
         from recollect.interfaces.daemon.connection import installations
 
         return installations(self.ledger.records())
 
-    def go_on_after(self, name: str, plan_for: "_Planner", verb: str, where: tuple[str, Path]) -> None:
-        """As `do`; a refusal is said, and does not stop those that follow."""
+    def apply_and_continue(self, name: str, planner: "_Planner", verb: str, target: tuple[str, Path]) -> None:
+        """Do the same as `apply`, but print a refusal instead of raising it."""
         try:
-            self.do(name, plan_for, verb, where)
+            self.apply(name, planner, verb, target).text()
         except Refused as error:
             output.print_error(error, as_json=False)
 
-    def do(self, name: str, plan_for: "_Planner", verb: str, where: tuple[str, Path]) -> None:
-        """Plan it, show it, ask, carry it out."""
+    def apply(self, name: str, planner: "_Planner", verb: str, target: tuple[str, Path]) -> CommandResult:
         from recollect.interfaces.install.plan import carry_out
         from recollect.interfaces.install.table import host_named
 
-        plan = plan_for(host_named(name), *where, self.machine, self.ledger)
+        plan = planner(host_named(name), *target, self.machine, self.ledger)
         if not self._cli.json:
-            _show(plan, whole=self._dry_run)
-        agreed = not self._dry_run and (not plan.changes or self._agreed())
+            _print_plan(plan, whole=self._dry_run)
+        agreed = not self._dry_run and (not plan.changes or self._confirm())
         if agreed and (plan.changes or plan.forget):
             carry_out(plan, self.ledger)
-        if self._cli.json:
-            output.print_json(_as_json(plan, done=agreed and bool(plan.changes)))
-            return
-        output.print_notes(plan.notes)
-        self._say(plan, verb, agreed=agreed)
 
-    def _agreed(self) -> bool:
+        def text() -> None:
+            output.print_notes(plan.notes)
+            self._print_result(plan, verb, agreed=agreed)
+
+        return CommandResult(_plan_json(plan, done=agreed and bool(plan.changes)), text)
+
+    def _confirm(self) -> bool:
         if self._yes:
             return True
-        if self._cli.json or not _watched():
+        if self._cli.json or not _is_interactive():
             raise Refused(
-                "Nothing was changed: nobody could be asked.",
-                "--yes says that you agree; --dry-run only shows it.",
+                "Nothing was changed: there is no terminal to ask for confirmation.",
+                "Add --yes to confirm, or --dry-run to see the changes.",
             )
-        return click.confirm("Write this?", default=True)
+        return click.confirm("Write these changes?", default=True)
 
-    def _say(self, plan: "Plan", verb: str, *, agreed: bool) -> None:
+    def _print_result(self, plan: "Plan", verb: str, *, agreed: bool) -> None:
         where = output.one_line(plan.where)
         if not plan.changes:
-            click.echo(f"{plan.host.title}, {where}: nothing to do.")
-            for each in self.installed() if verb == "Disconnected" else ():
-                if each.host == plan.host:
-                    click.echo(output.one_line(f"{each.name}: {each.undoing}"))
+            click.echo(f"{plan.host.title}, {where}: nothing to change.")
+            for installation in self.installations() if verb == "Disconnected" else ():
+                if installation.host == plan.host:
+                    click.echo(output.one_line(f"{installation.name}: {installation.undoing}"))
         elif not agreed:
             click.echo("Nothing was changed.")
         else:
@@ -170,18 +166,19 @@ class _Work:
             if verb == "Connected":
                 click.echo(plan.host.after)
                 if self._cli.home:
-                    click.echo("Agents use the home that RECOLLECT_HOME names where they run, not --home.")
+                    click.echo("Agents use RECOLLECT_HOME of their own environment, not --home.")
                 if plan.scope == "project":
-                    click.echo("The files name a program of this machine: they are not for others' clones.")
+                    click.echo("The files contain paths of this machine. Do not commit them.")
 
 
-def _where(cli: CliContext) -> tuple[str, Path]:
-    """For the user; or for a project: the folder that was named, else the repository we stand in."""
+def _target(cli: CliContext) -> tuple[str, Path]:
+    """Return the scope and its folder: the user's home, the given folder, or the current repository."""
     from recollect.config import expand_home
     from recollect.context.project import locate
+    from recollect.interfaces.install.table import HOSTS
 
-    if cli.project in set(_names()) and not Path(cli.project).is_dir():
-        raise click.UsageError(f"Put the host first: {cli.project} --project.", click.get_current_context())
+    if cli.project in HOSTS and not Path(cli.project).is_dir():
+        raise usage_error(f"Give the host before --project: {cli.project} --project.")
     if cli.project:
         folder = expand_home(cli.project)
         if not folder.is_dir():
@@ -192,11 +189,11 @@ def _where(cli: CliContext) -> tuple[str, Path]:
     return "user", expand_home("~")
 
 
-def _watched() -> bool:
+def _is_interactive() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _present(machine: "Machine") -> list["Host"]:
+def _installed_agents(machine: "Machine") -> list["Host"]:
     from recollect.interfaces.install.table import HOSTS
 
     path = machine.environment.get("PATH")
@@ -207,45 +204,31 @@ def _present(machine: "Machine") -> list["Host"]:
     ]
 
 
-def _list_found(cli: CliContext, found: list["Host"], connected: set[str]) -> None:
-    if cli.json:
-        output.print_json(
-            {
-                "found": [
-                    {"host": host.name, "title": host.title, "connected": host.name in connected}
-                    for host in found
-                ]
-            }
-        )
-        return
+def _print_agents(found: list["Host"], connected: set[str]) -> None:
     if not found:
-        click.echo(
-            "No agent that Recollect knows is here. `recollect install HOST` connects one anyway.", err=True
-        )
+        click.echo("No supported agents found. Run `recollect install HOST` to connect one anyway.", err=True)
     rows = [
         (host.title, "connected" if host.name in connected else "found", f"recollect install {host.name}")
         for host in found
     ]
-    for line in output.table(rows, ["", "green"]):
-        click.echo(line)
+    output.print_table(rows, ["", "green"])
 
 
-def _show(plan: "Plan", *, whole: bool) -> None:
+def _print_plan(plan: "Plan", *, whole: bool) -> None:
     for change in plan.changes:
+        path = output.one_line(str(change.path))
         if change.before is None and not whole:
-            lines = (change.after or b"").count(b"\n")
-            click.echo(
-                f"{click.style('new', fg='green')}  {output.one_line(str(change.path))} ({output.count(lines, 'line')})"
-            )
+            lines = output.count((change.after or b"").count(b"\n"), "line")
+            click.echo(f"{click.style('new', fg='green')}  {path} ({lines})")
         elif change.after is None and not whole:
-            click.echo(f"{click.style('gone', fg='red')}  {output.one_line(str(change.path))}")
+            click.echo(f"{click.style('deleted', fg='red')}  {path}")
         else:
             for line in change.diff.split("\n"):
-                colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-                click.echo(click.style(output.printable(line), fg=colour))
+                color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+                click.echo(click.style(output.printable(line), fg=color))
 
 
-def _as_json(plan: "Plan", *, done: bool) -> dict[str, object]:
+def _plan_json(plan: "Plan", *, done: bool) -> dict[str, object]:
     return {
         "host": plan.host.name,
         "scope": plan.scope,

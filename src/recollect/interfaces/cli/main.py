@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how their errors are shown."""
+"""The command line: the table of commands, and how errors are shown."""
 
 import difflib
 import errno
@@ -10,75 +10,84 @@ from typing import Any
 import click
 
 from recollect.errors import RecollectError
+from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, shared_options
-from recollect.interfaces.cli.output import print_error
 
-# The commands in the order of `--help`; a command's module is imported when it is called.
-SECTIONS = {
+# The commands in the order of `--help`: module and first line of the help. A module is imported when one of its commands
+# is called, so `--help` takes the line from here; a test compares it with the docstring.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Memories": {
-        "remember": "memories",
-        "recall": "recall",
-        "search": "recall",
-        "similar": "recall",
-        "list": "memories",
-        "show": "memories",
-        "edit": "memories",
-        "forget": "memories",
-        "restore": "memories",
-        "wrong": "memories",
-        "pin": "memories",
-        "feedback": "recall",
-        "link": "graph",
-        "links": "graph",
-        "tag": "graph",
-        "conflicts": "graph",
-        "resolve": "graph",
-        "gaps": "recall",
-        "alias": "settings",
-        "season": "settings",
+        "remember": ("memories", "Store a statement as a memory."),
+        "recall": ("search", "Print the briefing that an agent gets for TASK."),
+        "search": ("search", "Find memories relevant to QUERY, best first."),
+        "similar": ("search", "Find memories with a similar meaning, most similar first."),
+        "list": ("memories", "List memories of this project and global ones, newest first."),
+        "show": ("memories", "Show everything that is stored about a memory."),
+        "edit": ("memories", "Change a memory's text or attributes."),
+        "forget": ("memories", "Forget a memory. You can restore it for 30 days."),
+        "restore": ("memories", "Restore a memory that is forgotten, archived, deprecated or superseded."),
+        "wrong": ("memories", "Mark a memory as wrong, and optionally correct it."),
+        "pin": ("memories", "Pin a memory, or unpin a pinned one."),
+        "feedback": ("search", "Record whether a memory was helpful."),
+        "link": ("links", "Link memory A to memory B."),
+        "links": ("links", "List the links of a memory, or export the memory graph."),
+        "tag": ("links", "Add tags to a memory, or remove them."),
+        "conflicts": ("links", "List unresolved contradictions between memories."),
+        "resolve": ("links", "Resolve a contradiction between memories A and B."),
+        "gaps": ("search", "List questions that memory could not answer, newest first."),
+        "alias": ("settings", "Manage words that mean the same in searches."),
+        "season": ("settings", "Start and end seasons, such as release-week."),
     },
-    "Code": {"init": "init", "map": "map", "graph": "code"},
-    "Work": {"session": "session", "extract": "extract", "task": "task", "history": "history"},
-    "Care": {
-        "consolidate": "consolidate",
-        "review": "review",
-        "changes": "changes",
-        "undo": "changes",
-        "export": "transfer",
-        "import": "transfer",
-        "mirror": "mirror",
-        "backup": "care",
-        "vacuum": "care",
-        "encrypt": "care",
-        "audit": "care",
-        "doctor": "care",
+    "Code": {
+        "init": ("init", "Set up memory for a project: read its code and conventions."),
+        "map": ("map", "Show the project's modules, and its build, test and lint commands."),
+        "graph": ("graph", "Query the code graph: callers, dependencies, impact, relevant files."),
+    },
+    "Work": {
+        "session": ("session", "List, show and search the sessions of agents."),
+        "extract": ("session", "Extract memories from transcripts of agents."),
+        "task": ("task", "Start, switch and finish tasks, or list them."),
+        "history": ("history", "Query earlier work: files, tools, tasks and their outcomes."),
+    },
+    "Maintenance": {
+        "review": ("review", "Decide open questions: merges, contradictions, seeds, stale memories."),
+        "consolidate": ("maintenance", "Merge duplicates, find contradictions, repair links and tags."),
+        "changes": ("maintenance", "List changes to memories that you can undo, newest first."),
+        "undo": ("maintenance", "Undo a change. `recollect changes` lists the ids."),
+        "export": ("transfer", "Write all memories to a file or standard output, as JSON."),
+        "import": ("transfer", "Import memories from a file, or messages of sessions."),
+        "mirror": ("transfer", "Synchronize the memories with JSON files in FOLDER."),
+        "backup": ("maintenance", "Back up the store."),
+        "vacuum": ("maintenance", "Free the disk space of deleted memories."),
+        "encrypt": ("maintenance", "Encrypt the store and its backups."),
+        "audit": ("maintenance", "Show who changed what, newest first."),
+        "doctor": ("maintenance", "Check the installation, from the agents to the store."),
     },
     "Settings": {
-        "on": "switches",
-        "off": "switches",
-        "auto": "switches",
-        "preset": "switches",
-        "budget": "settings",
-        "cost": "cost",
-        "stats": "stats",
+        "on": ("settings", "Turn memory on, in this project or everywhere."),
+        "off": ("settings", "Turn memory off: nothing is recorded, learned or given to agents."),
+        "auto": ("settings", "Turn learning from sessions on or off."),
+        "preset": ("settings", "Show or set how readily findings become memories."),
+        "budget": ("settings", "Show or set the token budget of a briefing in this project."),
+        "cost": ("cost", "Show what the sidecar has cost, and what would be sent to it."),
+        "stats": ("stats", "Show statistics about memories, response times and savings."),
     },
-    "Doors": {
-        "install": "install",
-        "uninstall": "install",
-        "hook": "daemon",
-        "daemon": "daemon",
-        "mcp": "mcp",
-        "demo": "demo",
-        "completion": "completion",
+    "Integrations": {
+        "install": ("install", "Connect a coding agent: hooks, MCP server, slash commands, skill."),
+        "uninstall": ("install", "Disconnect a coding agent: remove exactly what `install` added."),
+        "hook": ("integrations", "Handle one event of an agent. Agents run this command."),
+        "daemon": ("integrations", "Inspect or stop the background process that hooks talk to."),
+        "mcp": ("integrations", "Run the MCP server for an agent."),
+        "demo": ("integrations", "Run a demonstration on a small sample project."),
+        "completion": ("integrations", "Print the completion script for your shell."),
     },
 }
-_MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
-# Names that Python keeps for itself.
-_FUNCTIONS = {"import": "import_", "list": "list_"}
+_MODULES = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
+_FUNCTIONS = {"import": "import_", "list": "list_"}  # names that Python uses itself
 
 
-class Commands(click.Group):
-    """Loads a command when it is named."""
+class LazyCommands(click.Group):
+    """Imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODULES)
@@ -95,21 +104,20 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _MODULES and not name.startswith("-") and not ctx.resilient_parsing:
-            near = difflib.get_close_matches(name, _MODULES, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            similar = difflib.get_close_matches(name, _MODULES, n=1)
+            hint = f" Did you mean {similar[0]!r}?" if similar else ""
             raise click.UsageError(f"No such command {name[:60]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for section, names in SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            with formatter.section(section):
-                formatter.write_dl(
-                    [(name, command.get_short_help_str(80)) for name, command in commands if command]
-                )
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, summary) for name, (_, summary) in group.items()])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="recollect", message="recollect %(version)s")
 @shared_options
 def cli() -> None:
@@ -122,15 +130,15 @@ def cli() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Carry out one command line; its exit code."""
-    _mend_streams()
+    """Run one command line and return its exit code."""
+    _prepare_streams()
     try:
         code = _run(arguments)
         sys.stdout.flush()
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
-        return _output_lost(error)
+        return _output_failed(error)
     return code
 
 
@@ -138,15 +146,17 @@ def _run(arguments: list[str]) -> int:
     context = CliContext()
     settings: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
     try:
-        code = cli.main(arguments, "recollect", standalone_mode=False, obj=context, **settings)
+        with context:
+            code = cli.main(arguments, "recollect", standalone_mode=False, obj=context, **settings)
     except RecollectError as error:
-        print_error(error, as_json=context.json)
+        output.print_error(error, as_json=context.json)
         code = 1
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and (text := _text_after_dash(error, arguments)):
-            return _run([f" {each}" if each == text else each for each in arguments])
+            return _run([f" {word}" if word == text else word for word in arguments])
         if context.json or "--json" in arguments:
-            print_error(RecollectError(error.format_message(), _usage(error)), "UsageError", as_json=True)
+            usage = RecollectError(error.format_message(), _help_hint(error))
+            output.print_error(usage, "UsageError", as_json=True)
         else:
             error.show()
         code = error.exit_code
@@ -156,32 +166,32 @@ def _run(arguments: list[str]) -> int:
 
 
 def _text_after_dash(error: click.NoSuchOption, arguments: list[str]) -> str | None:
-    """What was taken for an option and is a text, like "--strict is ignored": no option has a blank in its name."""
-    blank = error.option_name[1:].isspace()  # of "-h is for help", where -h is an option
-    for each in arguments:
-        name = each.partition("=")[0]
-        if name.startswith("-" if blank else error.option_name) and len(name.split()) > 1:
-            return each
+    """Return a text that click took for an option, like "--strict is ignored": option names contain no blank."""
+    is_blank = error.option_name[1:].isspace()  # as in "-h is for help", where -h is an option
+    for word in arguments:
+        name = word.partition("=")[0]
+        if name.startswith("-" if is_blank else error.option_name) and len(name.split()) > 1:
+            return word
     return None
 
 
-def _usage(error: click.ClickException) -> str:
+def _help_hint(error: click.ClickException) -> str:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    return f"`{ctx.command_path} --help` shows how it is used." if ctx else ""
+    return f"Run `{ctx.command_path} --help` for the options." if ctx else ""
 
 
-def _mend_streams() -> None:
-    """No text may crash the printing of it: not on an ASCII terminal, not if it is no text at all."""
+def _prepare_streams() -> None:
+    """Make sure that every text can be printed, on ASCII terminals too, and that closed streams can be used."""
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed: take its number, or the next file that is opened gets it
-            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: PTH123, SIM115 - for good
+        if getattr(sys, name) is None:  # closed: use its number, or the next file that is opened gets it
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open
         elif name != "stdin" and hasattr(getattr(sys, name), "reconfigure"):
             getattr(sys, name).reconfigure(errors="backslashreplace")
 
 
-def _output_lost(error: OSError) -> int:
-    """Whoever reads is gone, or there is no room for what we say; nothing more may fail on the way out."""
+def _output_failed(error: OSError) -> int:
+    """Handle a reader that is gone or a full disk: nothing may fail after that."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if error.errno != errno.EPIPE:
-        click.echo(f"The output could not be written: {error.strerror}.", err=True)
+        click.echo(f"Cannot write the output: {error.strerror}.", err=True)
     return 1

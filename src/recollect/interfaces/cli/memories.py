@@ -1,106 +1,109 @@
-"""Memories one by one: remember, list, show, edit, forget, restore, wrong, pin."""
+"""Commands for single memories: remember, list, show, edit, forget, restore, wrong, pin."""
 
 import sys
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import recollect.model as m
-from recollect.errors import Refused
+from recollect.errors import MemoryNotFound, Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import (
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
+from recollect.interfaces.cli.options import (
     KIND,
     MAX_LIMIT,
     MEMORY,
     SCOPE,
     STATE,
     VISIBILITY,
-    CliContext,
-    links_of,
-    open_engine,
+    given,
     read_text,
     refuse_both,
-    shared_options,
-    shared_options_with_whole_project,
+    usage_error,
 )
 
-SHOWN = 20  # memories `list` prints for people unless told otherwise
-AUDIT_SHOWN = 10
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+_LISTED = 20  # memories that `list` prints for people unless --limit is given
+_AUDIT_LINES = 10  # shown below a memory
+
+
+def _print_receipt(receipt: m.Receipt) -> None:
+    _print_outcome("Reinforced" if receipt.is_duplicate else "Remembered", receipt)
+
+
+def _print_outcome(verb: str, receipt: m.Receipt) -> None:
+    click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
+    if receipt.message not in ("Remembered.", "Changed."):
+        click.echo(output.one_line(receipt.message))
+    if receipt.redactions:
+        types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
+        click.echo(f"Redacted {output.count(len(receipt.redactions), 'secret')}: {types}")
+    output.print_notes(receipt.notes)
 
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @click.option(
-    "-k",
-    "--kind",
-    type=KIND,
-    help="What sort of statement: fact, gotcha, decision… [fact; procedure with --step].",
+    "-k", "--kind", type=KIND, help="The kind: fact, gotcha, decision, … [fact; procedure with --step]."
 )
 @click.option(
     "--scope",
     type=SCOPE,
-    help="For whom: project, global (all your projects) or session [project; global outside of one].",
+    help="Where it applies: project, global (all your projects) or session [project; global outside a project].",
 )
-@click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeat for more.")
-@click.option("-f", "--file", "file_paths", multiple=True, help="A file it is about; repeat for more.")
+@click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("-f", "--file", "file_paths", multiple=True, help="A file it is about; repeatable.")
 @click.option(
     "--trigger",
     "triggers",
     multiple=True,
-    help="Words that make a procedure or a negative surface; repeat for more.",
+    help="Words that bring up this procedure or negative memory; repeatable.",
 )
-@click.option("--step", "steps", multiple=True, help="A step of a procedure; repeat in order.")
+@click.option("--step", "steps", multiple=True, help="A step of a procedure; repeatable, in order.")
 @click.option(
-    "--prerequisite", "prerequisites", multiple=True, help="What the procedure needs first; repeat for more."
+    "--prerequisite", "prerequisites", multiple=True, help="What the procedure requires; repeatable."
 )
 @click.option(
-    "--warning", "warnings", multiple=True, help="What can go wrong with the procedure; repeat for more."
+    "--warning", "warnings", multiple=True, help="What can go wrong with the procedure; repeatable."
 )
-@click.option("--season", help="A time in which it counts more, like release-week.")
-@click.option("--branch", help="The git branch it is true on [every branch].")
+@click.option("--season", help="A period in which it ranks higher, such as release-week.")
+@click.option("--branch", help="The git branch on which it is true [all branches].")
 @click.option("--importance", type=float, help="From 0 to 1 [0.5].")
 @click.option(
-    "--created-by", metavar="WHO", help="user, or agent:NAME, which may write to this project only [user]."
+    "--created-by", metavar="AUTHOR", help="user, or agent:NAME, which can write only to this project [user]."
 )
-@click.option("--session", help="The agent's session it comes from.")
+@click.option("--session", help="The agent session that it comes from.")
 @click.option("--visibility", type=VISIBILITY, help="private, project or team [private; project for agents].")
-@click.option(
-    "--correction", is_flag=True, help="You are correcting the agent: this wins over what it believes."
-)
-@shared_options
-@click.pass_obj
-def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> None:
-    """Keep a statement.
+@click.option("--correction", is_flag=True, help="This corrects the agent and overrides what contradicts it.")
+@rendered(_print_receipt)
+def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Receipt:
+    """Store a statement as a memory.
 
-    TEXT is a sentence or two; - reads it from standard input.
+    TEXT is one or two sentences; - reads it from standard input.
 
     \b
     recollect remember "Tests need a running Redis" --kind gotcha --tag testing
     recollect remember "Release" --step "make test" --step "git tag" --step "make publish"
     git log -1 --format=%B | recollect remember - --kind decision
     """
-    who = details["created_by"]
-    if details["correction"] and m.is_agent(who or "user"):
-        refuse_both(**{"correction": True, f"created-by {who}": True})
-    given = {name: value for name, value in details.items() if value not in (None, ())}
-    with open_engine(cli) as engine:
-        receipt = engine.remember(read_text(text), **given)
-        _say_receipt(cli, receipt)
+    author = details["created_by"]
+    if details["correction"] and m.is_agent(author or "user"):
+        refuse_both(**{"correction": True, f"created-by {author}": True})
+    return cli.engine.remember(read_text(text), **given(details))
 
 
-def _say_receipt(cli: CliContext, receipt: m.Receipt, extra: dict[str, Any] | None = None) -> None:
-    if cli.json:
-        output.print_json({**m.as_json(receipt), **(extra or {})})
-        return
-    verb = "Changed" if extra else "Reinforced" if receipt.is_duplicate else "Remembered"
-    click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
-    if receipt.message not in ("Remembered.", "Changed."):
-        click.echo(output.one_line(receipt.message))
-    if receipt.redactions:
-        types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
-        were = "was" if len(receipt.redactions) == 1 else "were"
-        click.echo(f"{output.count(len(receipt.redactions), 'secret')} {were} taken out: {types}")
-    output.print_notes(receipt.notes)
+def _print_list(found: dict[str, Any]) -> None:
+    memories, total = found["memories"], found["total"]
+    for line in output.memory_table(memories):
+        click.echo(line)
+    if not memories:
+        click.echo('No memories found. Run `recollect remember "…"` to add one.', err=True)
+    if total > len(memories):
+        click.echo(f"{total - len(memories):,} more; use --limit 0 to list all.", err=True)
 
 
 @click.command(name="list")
@@ -109,22 +112,21 @@ def _say_receipt(cli: CliContext, receipt: m.Receipt, extra: dict[str, Any] | No
 @click.option(
     "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
 )
-@click.option("--all", "every_state", is_flag=True, help="In whatever state; the same as --state all.")
+@click.option("--all", "every_state", is_flag=True, help="In any state; the same as --state all.")
 @click.option("-t", "--tag", help="Only with this tag.")
 @click.option("-f", "--file", help="Only about this file.")
-@click.option("--branch", help="Also what is true on this branch only [the current one].")
-@click.option("--session", help="Also what belongs to this session only.")
+@click.option("--branch", help="Include memories that hold only on this branch [the current one].")
+@click.option("--session", help="Include memories of this session.")
 @click.option(
     "-n",
     "--limit",
     type=click.IntRange(0, MAX_LIMIT),
-    help="At most this many; 0 for all [20; all with --json].",
+    help="The maximum number of memories; 0 for all [20; all with --json].",
 )
-@click.option("--all-projects", is_flag=True, help="Those of all your projects.")
-@shared_options
-@click.pass_obj
-def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: Any) -> None:
-    """List memories, newest first: this project's and the global ones.
+@click.option("--all-projects", is_flag=True, help="In all your projects.")
+@rendered(_print_list)
+def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: Any) -> dict[str, Any]:
+    """List memories of this project and global ones, newest first.
 
     \b
     recollect list --kind gotcha
@@ -135,41 +137,25 @@ def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: A
     if every_state:
         filters["state"] = "all"
     if limit is None and not cli.json:
-        limit = SHOWN
-    with open_engine(cli) as engine:
-        memories = engine.list(limit=limit or None, **filters)
-        total = engine.count(**filters) if limit and len(memories) == limit else len(memories)
-    if cli.json:
-        output.print_json({"memories": list(map(output.memory_json, memories)), "total": total})
-        return
-    for line in output.memory_table(memories):
-        click.echo(line)
-    if not memories:
-        click.echo('Nothing is remembered here yet. `recollect remember "…"` begins.', err=True)
-    if total > len(memories):
-        click.echo(f"{total - len(memories):,} more; --limit 0 shows all.", err=True)
+        limit = _LISTED
+    memories = cli.engine.list(limit=limit or None, **filters)
+    total = cli.engine.count(**filters) if limit and len(memories) == limit else len(memories)
+    return {"memories": memories, "total": total}
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
-@shared_options
-@click.pass_obj
-def show(cli: CliContext, memory_id: str) -> None:
-    """Show all that is known of a memory.
+@rendered()
+def show(cli: CliContext, memory_id: str) -> CommandResult:
+    """Show everything that is stored about a memory.
 
-    Where it is from, how often it was said, what it is linked to and what happened to it.
+    This includes its source, how often it was stated and used, its links and its history.
     """
-    with open_engine(cli) as engine:
-        memory = engine.get(memory_id)
-        links, audit = links_of(engine, memory), engine.audit(limit=AUDIT_SHOWN, name=memory.id)
-        if cli.json:
-            told = {
-                "memory": output.memory_json(memory),
-                "links": [link for link, _ in links],
-                "audit": audit,
-            }
-            output.print_json(told)
-            return
+    memory = cli.engine.get(memory_id)
+    links = links_of(cli.engine, memory)
+    audit = cli.engine.audit(limit=_AUDIT_LINES, name=memory.id)
+
+    def text() -> None:
         output.print_memory(memory)
         if links:
             click.echo("\nLinks")
@@ -178,206 +164,226 @@ def show(cli: CliContext, memory_id: str) -> None:
             click.echo("\nHistory")
             output.print_audit(audit)
 
+    return CommandResult({"memory": memory, "links": [link for link, _ in links], "audit": audit}, text)
+
+
+def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]]:
+    """Return the links of a memory, each with the memory at its other end if the user may see that one."""
+    links = []
+    for link in engine.links(memory.id):
+        with suppress(MemoryNotFound):
+            links.append((link, engine.get(link.target if link.source == memory.id else link.source)))
+    return links
+
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
 @click.argument("text", nargs=-1)
-@click.option("-k", "--kind", type=KIND, help="Another kind.")
+@click.option("-k", "--kind", type=KIND, help="The new kind.")
 @click.option(
-    "-t", "--tag", "tags", multiple=True, help="These tags instead; `recollect tag` adds and removes."
+    "-t",
+    "--tag",
+    "tags",
+    multiple=True,
+    help="Replace the tags; `recollect tag` adds and removes single ones.",
 )
-@click.option("-f", "--file", "file_paths", multiple=True, help="These files instead.")
-@click.option("--trigger", "triggers", multiple=True, help="These triggers instead.")
-@click.option("--season", help='Another season; "" for none.')
-@click.option("--branch", help='Another branch; "" for every branch.')
+@click.option("-f", "--file", "file_paths", multiple=True, help="Replace the files; repeatable.")
+@click.option("--trigger", "triggers", multiple=True, help="Replace the triggers; repeatable.")
+@click.option("--season", help='The new season; "" for none.')
+@click.option("--branch", help='The new branch; "" for all branches.')
 @click.option("--importance", type=float, help="From 0 to 1.")
 @click.option("--visibility", type=VISIBILITY, help="private, project or team.")
-@shared_options
-@click.pass_obj
-def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> None:
-    """Change a memory. Without TEXT and options it opens in your editor; - reads standard input."""
-    given = {name: value for name, value in changes.items() if value not in (None, ())}
+@rendered()
+def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> CommandResult:
+    """Change a memory's text or attributes.
+
+    Without TEXT and options it opens in your editor; - reads the text from standard input.
+    """
+    changes = given(changes)
     if text:
-        given["content"] = read_text(text)
-    with open_engine(cli) as engine:
-        memory = engine.get(memory_id)
-        if not given and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
-            given["content"] = from_editor(memory, encrypted=engine.store.info().encrypted)
-        if not given:
-            raise Refused("Nothing to change was given.", f"Give a text, or {_options()}.")
-        if given.get("content") == memory.content and len(given) == 1:
-            raise Refused("Nothing was changed: the text is the same.", "Give another text, or an option.")
-        memory, receipt = engine.edit(memory.id, **given)
-        _say_receipt(cli, receipt, {"memory": output.memory_json(memory)})
+        changes["content"] = read_text(text)
+    memory = cli.engine.get(memory_id)
+    if not changes and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
+        changes["content"] = from_editor(memory, encrypted=cli.engine.store.info().encrypted)
+    if not changes:
+        raise Refused("Nothing to change was given.", f"Give a text, or {_option_names()}.")
+    if changes.get("content") == memory.content and len(changes) == 1:
+        raise Refused("The text is unchanged.", "Give a different text, or an option.")
+    memory, receipt = cli.engine.edit(memory.id, **changes)
+    return CommandResult({**m.as_json(receipt), "memory": memory}, lambda: _print_outcome("Changed", receipt))
 
 
-def _options() -> str:
-    """Those of this command that change something."""
-    own = [each for each in click.get_current_context().command.params if each.expose_value]
-    *names, last = [each.opts[-1] for each in own if isinstance(each, click.Option)]
+def _option_names() -> str:
+    """Name the options of the current command that change something."""
+    options = [
+        option
+        for option in click.get_current_context().command.params
+        if isinstance(option, click.Option) and option.expose_value
+    ]
+    *names, last = [option.opts[-1] for option in options]
     return f"{', '.join(names)} or {last}"
 
 
 def from_editor(memory: m.Memory, *, encrypted: bool) -> str:
-    """Its text as the user leaves it there."""
+    """Return the memory's text after the user has edited it. Raises `Refused` on an encrypted store."""
     if encrypted:
         raise Refused(
-            "An editor would put this memory's text into a file in the clear.",
-            f"`recollect edit {memory.id} -` reads the new text from standard input.",
+            "An editor would write this memory's text to an unencrypted file.",
+            f"Run `recollect edit {memory.id} -` to read the new text from standard input.",
         )
     return (click.edit(memory.content, extension=".md") or memory.content).strip()
 
 
 @click.command()
 @click.argument("name", metavar="ID|KEYWORD", type=MEMORY, required=False)
-@click.option("--everything", is_flag=True, help="All you have, in every project; asks first.")
-@click.option("--yes-i-am-sure", "sure", is_flag=True, help="Do not ask: for programs, with --everything.")
-@shared_options_with_whole_project
-@click.pass_obj
-def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> None:
-    """Put a memory out of sight. It can be restored for 30 days.
+@click.option(
+    "--everything", is_flag=True, help="Forget all memories in every project, after a confirmation."
+)
+@click.option("--yes-i-am-sure", "sure", is_flag=True, help="Skip the confirmation of --everything.")
+@rendered(whole_project=True)
+def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> CommandResult:
+    """Forget a memory. You can restore it for 30 days.
 
-    A KEYWORD does where only one memory has it. With --project alone, all that is remembered of this project goes:
-    memories, messages, sessions, findings, aliases.
+    A KEYWORD works if only one memory contains it. --project without a folder forgets the whole project: memories,
+    messages, sessions, findings and aliases.
 
     \b
     recollect forget 1m7gk3
     recollect forget --project
     """
-    _one_of(name, cli, everything)
-    with open_engine(cli) as engine:
-        if name is not None:
-            memory = engine.forget(name)
-            _say_memory(cli, "Forgotten", memory)
-            if not cli.json:
-                click.echo(f"`recollect restore {memory.id}` brings it back, for 30 days.")
-            return
-        if everything and not sure:
-            _confirm_everything(cli, engine.count(all_projects=True))
-        change, cleared = engine.care.forget_everything() if everything else engine.care.forget_project()
-    if cli.json:
-        output.print_json({"change": change.id, **m.as_json(cleared)})
-        return
-    click.echo(
-        f"Forgotten: {output.count(cleared.memories, 'memory', 'memories')}, {output.count(cleared.messages, 'message')}"
-        f" and {output.count(cleared.sessions, 'session')}."
-    )
-    if cleared.anything:
-        click.echo(f"`recollect undo {change.id}` brings everything back, for 30 days.")
+    _require_one(name, cli, everything)
+    if name is not None:
+        memory = cli.engine.forget(name)
+
+        def text() -> None:
+            _print_line("Forgotten", memory)
+            click.echo(f"Run `recollect restore {memory.id}` within 30 days to restore it.")
+
+        return CommandResult({"memory": memory}, text)
+    if everything and not sure:
+        _confirm_everything(cli, cli.engine.count(all_projects=True))
+    care = cli.engine.care
+    change, cleared = care.forget_everything() if everything else care.forget_project()
+
+    def text_of_all() -> None:
+        click.echo(
+            f"Forgotten: {output.count(cleared.memories, 'memory', 'memories')},"
+            f" {output.count(cleared.messages, 'message')} and {output.count(cleared.sessions, 'session')}."
+        )
+        if cleared.anything:
+            click.echo(f"Run `recollect undo {change.id}` within 30 days to restore everything.")
+
+    return CommandResult({"change": change.id, **m.as_json(cleared)}, text_of_all)
 
 
-def _one_of(name: str | None, cli: CliContext, everything: bool = False) -> None:
-    """Refuse all but one of an id, this project and everything."""
+def _require_one(name: str | None, cli: CliContext, everything: bool = False) -> None:
     refuse_both(project=cli.whole_project, everything=everything)
     if (name is not None) == (cli.whole_project or everything):
-        wanted = "an ID, or --project alone for all of this project"
-        raise click.UsageError(f"Give {wanted}.", click.get_current_context())
+        raise usage_error("Give an ID, or only --project for the whole project.")
 
 
 def _confirm_everything(cli: CliContext, number: int) -> None:
     words = "forget everything"
     if cli.json:
-        raise Refused(
-            "Nothing was forgotten: nobody could be asked.", "--yes-i-am-sure says that you mean it."
-        )
+        raise Refused("--everything needs a confirmation.", "Add --yes-i-am-sure to skip it.")
     click.echo(
-        f"This forgets {output.count(number, 'memory', 'memories')}: all you have, in every project.",
+        f"This forgets {output.count(number, 'memory', 'memories')}: everything you have, in every project.",
         err=True,
     )
-    typed = click.prompt(f"Type {words!r} to do it", default="", show_default=False, err=True)
+    typed = click.prompt(f"Type {words!r} to confirm", default="", show_default=False, err=True)
     if typed.strip() != words:
-        raise Refused("Nothing was forgotten.", f"To do it, type {words!r} when you are asked.")
+        raise Refused("Nothing was forgotten.", f"Type {words!r} when asked to confirm.")
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY, required=False)
-@shared_options_with_whole_project
-@click.pass_obj
-def restore(cli: CliContext, memory_id: str | None) -> None:
-    """Bring back a memory that was forgotten, archived, deprecated or superseded.
+@rendered(whole_project=True)
+def restore(cli: CliContext, memory_id: str | None) -> CommandResult:
+    """Restore a memory that is forgotten, archived, deprecated or superseded.
 
-    With --project alone, this project as it was when all of it was forgotten.
+    --project without a folder restores the whole project as it was before it was forgotten.
     """
-    _one_of(memory_id, cli)
-    with open_engine(cli) as engine:
-        if memory_id is not None:
-            _say_memory(cli, "Restored", engine.restore(memory_id))
-            return
-        undone = engine.care.restore_project()
-    if cli.json:
-        output.print_json(undone)
-        return
-    click.echo(
-        f"Restored {output.count(len(undone.restored), 'memory', 'memories')}, and what belongs to them."
-    )
-    if undone.left_alone:
-        click.echo(f"Changed since, and left alone: {', '.join(output.short_ids(undone.left_alone))}.")
+    _require_one(memory_id, cli)
+    if memory_id is not None:
+        return _memory_answer("Restored", cli.engine.restore(memory_id))
+    undone = cli.engine.care.restore_project()
+
+    def text() -> None:
+        number = output.count(len(undone.restored), "memory", "memories")
+        click.echo(f"Restored {number} and everything that belongs to them.")
+        print_skipped(undone.left_alone)
+
+    return CommandResult(undone, text)
+
+
+def print_skipped(ids: Sequence[str]) -> None:
+    """Name the memories that undoing or restoring left unchanged because they have changed since."""
+    if ids:
+        more = f" and {len(ids) - 10:,} more" if len(ids) > 10 else ""
+        click.echo(
+            f"Not restored, because they have changed since: {', '.join(output.short_ids(ids[:10]))}{more}."
+        )
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID", type=MEMORY)
-@click.option("--because", default="", help="Why; kept with the memory.")
-@click.option("--instead", help="What is right: kept as your correction, in its place.")
-@click.option("--restore-previous", is_flag=True, help="Bring back what it had taken the place of.")
-@shared_options
-@click.pass_obj
-def wrong(cli: CliContext, memory_id: str, because: str, instead: str | None, restore_previous: bool) -> None:
-    """Say that a memory is wrong, and what is right instead.
+@click.option("--because", default="", help="The reason, stored with the memory.")
+@click.option("--instead", help="The correct statement, stored as your correction.")
+@click.option("--restore-previous", is_flag=True, help="Restore the memories that it superseded.")
+@rendered()
+def wrong(
+    cli: CliContext, memory_id: str, because: str, instead: str | None, restore_previous: bool
+) -> CommandResult:
+    """Mark a memory as wrong, and optionally correct it.
 
-    It is no longer shown to anyone. What was made of it waits on the review list.
+    It is no longer shown. Memories derived from it are added to `recollect review`.
 
     \b
     recollect wrong 1m7gk3 --instead "Mail is sent by cron"
     """
     refuse_both(instead=instead, restore_previous=restore_previous)
     if instead is not None and not instead.strip():
-        raise Refused(
-            "The correction is empty: nothing was changed.", "Say it in a sentence, or leave --instead out."
-        )
-    with open_engine(cli) as engine:
-        found = engine.wrong(memory_id, because, instead or "", restore_previous)
-    if cli.json:
-        previous = list(map(output.memory_json, found.previous))
-        output.print_json(
-            {**m.as_json(found), "memory": output.memory_json(found.memory), "previous": previous}
-        )
-        return
-    _say_memory(cli, "Wrong", found.memory)
-    if found.correction:
-        _say_receipt(cli, found.correction)
-    if found.previous:
-        click.echo("Restored:" if found.restored else "It had taken the place of:")
-        for line in output.memory_table(found.previous):
-            click.echo(line)
-        if not found.restored:
-            click.echo("`recollect restore ID` brings one back.")
-    if found.review:
-        click.echo(
-            f"{output.count(len(found.review), 'memory was', 'memories were')} made of it: `recollect review`."
-        )
-    click.echo(f"`recollect undo {found.change}` takes it back.")
+        raise Refused("The text of --instead is empty.", "Give a sentence, or omit --instead.")
+    result = cli.engine.wrong(memory_id, because, instead or "", restore_previous)
+
+    def text() -> None:
+        _print_line("Marked as wrong", result.memory)
+        if result.correction:
+            _print_receipt(result.correction)
+        if result.previous:
+            click.echo("Restored:" if result.restored else "It had superseded:")
+            for line in output.memory_table(result.previous):
+                click.echo(line)
+            if not result.restored:
+                click.echo("Run `recollect restore ID` to restore one.")
+        if result.review:
+            number = output.count(len(result.review), "memory was", "memories were")
+            click.echo(f"{number} derived from it. Run `recollect review` to check.")
+        click.echo(f"Run `recollect undo {result.change}` to undo this.")
+
+    return CommandResult(result, text)
 
 
 @click.command()
 @click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
-@click.option("--on", is_flag=True, help="Pin it, also if it is pinned.")
-@click.option("--off", is_flag=True, help="Unpin it, also if it is not pinned.")
-@shared_options
-@click.pass_obj
-def pin(cli: CliContext, name: str, on: bool, off: bool) -> None:
+@click.option("--on", is_flag=True, help="Pin the memory, even if it is pinned already.")
+@click.option("--off", is_flag=True, help="Unpin the memory, even if it is not pinned.")
+@rendered()
+def pin(cli: CliContext, name: str, on: bool, off: bool) -> CommandResult:
     """Pin a memory, or unpin a pinned one.
 
-    Pinned ones never fade, and up to five stand in every briefing. A KEYWORD does where only one memory has it.
+    Pinned memories never decay, and up to five are part of every briefing. A KEYWORD works if only one memory contains
+    it.
     """
     refuse_both(on=on, off=off)
-    with open_engine(cli) as engine:
-        memory = engine.pin(name, on=True if on else False if off else None)
-        _say_memory(cli, "Pinned" if memory.pinned else "Unpinned", memory)
+    memory = cli.engine.pin(name, on=True if on else False if off else None)
+    return _memory_answer("Pinned" if memory.pinned else "Unpinned", memory)
 
 
-def _say_memory(cli: CliContext, verb: str, memory: m.Memory) -> None:
-    if cli.json:
-        output.print_json({"memory": output.memory_json(memory)})
-        return
+def _memory_answer(verb: str, memory: m.Memory) -> CommandResult:
+    return CommandResult({"memory": memory}, lambda: _print_line(verb, memory))
+
+
+def _print_line(verb: str, memory: m.Memory) -> None:
     text = output.cut(output.one_line(memory.content), 60)
     click.echo(f"{verb} {click.style(memory.id, fg='cyan')}: {text}")

@@ -1,36 +1,48 @@
-"""How things look: plain aligned text for people, JSON for programs."""
+"""What commands print and write: aligned text for people, JSON for programs, files that are replaced whole."""
 
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any
 
 import click
 
 import recollect.model as m
 from recollect.errors import RecollectError
 
-SHORT_ID = 6  # of the end of an id: its beginning is the time, and much the same for all of a day
+SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and similar for all of a day
 
 
 def print_json(value: Any) -> None:
-    """One document, and nothing else on standard output."""
-    click.echo(json.dumps(m.as_json(value), ensure_ascii=not _speaks("→")))
+    """Print one JSON document. Nothing else goes to standard output."""
+    click.echo(json.dumps(value, default=_json_value, ensure_ascii=not _can_print("→")))
+
+
+def _json_value(value: Any) -> Any:
+    """Return what `json` cannot write as `model.as_json` would; a memory also has its session."""
+    if isinstance(value, m.Memory):
+        return memory_json(value)
+    if not hasattr(value, "__dataclass_fields__"):
+        return m.as_json(value)
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def memory_json(memory: m.Memory) -> dict[str, Any]:
     return {**m.as_json(memory), "session": memory.session}
 
 
-def print_error(error: RecollectError, kind: str | None = None, *, as_json: bool) -> None:
-    """What happened, and what to do now."""
+def print_error(error: RecollectError, type_name: str | None = None, *, as_json: bool) -> None:
     if as_json:
-        told = {"type": kind or type(error).__name__, "message": error.message, "hint": error.hint}
+        value = {"type": type_name or type(error).__name__, "message": error.message, "hint": error.hint}
         matches = getattr(error, "matches", None)
-        print_json({"error": told | ({"matches": matches} if matches else {})})
+        print_json({"error": value | ({"matches": matches} if matches else {})})
         return
     click.echo(click.style(one_line(error.message), fg="red"), err=True)
     if error.hint:
@@ -38,22 +50,17 @@ def print_error(error: RecollectError, kind: str | None = None, *, as_json: bool
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Asides go to standard error: they are no part of the answer."""
+    """Print remarks to standard error: they are not part of the result."""
     for note in notes:
         click.echo(click.style(one_line(note), dim=True), err=True)
 
 
-def print_candidates(memories: Sequence[m.Memory]) -> None:
-    for line in memory_table(memories):
-        click.echo(line, err=True)
-
-
 def memory_table(memories: Sequence[m.Memory], lead: Sequence[str] = ()) -> list[str]:
-    """A line a memory: short id, kind, age, text; before it what `lead` says, if anything."""
+    """Return a line for each memory: short id, kind, age and text, after a first column `lead` if there is one."""
     names = short_ids([memory.id for memory in memories])
     now = m.utc_now()
     rows: list[tuple[str, ...]] = [
-        (name, _kind(memory), age(memory.created_at, now), one_line(memory.content))
+        (name, _kind_and_state(memory), age(memory.created_at, now), one_line(memory.content))
         for name, memory in zip(names, memories, strict=True)
     ]
     if lead:
@@ -62,7 +69,7 @@ def memory_table(memories: Sequence[m.Memory], lead: Sequence[str] = ()) -> list
 
 
 def message_table(hits: Sequence[m.MessageHit], *, indent: str = "", sessions: bool = False) -> list[str]:
-    """A line a message: score, its place, who said it, age, text."""
+    """Return a line for each message: score, position, author, age and text."""
     now = m.utc_now()
     rows = [
         (
@@ -77,7 +84,7 @@ def message_table(hits: Sequence[m.MessageHit], *, indent: str = "", sessions: b
     return table(rows, ["blue", "cyan", "green", "bright_black"])
 
 
-def _kind(memory: m.Memory) -> str:
+def _kind_and_state(memory: m.Memory) -> str:
     marks = [memory.kind]
     if memory.pinned:
         marks.append("pinned")
@@ -87,53 +94,59 @@ def _kind(memory: m.Memory) -> str:
 
 
 def short_ids(ids: Sequence[str]) -> list[str]:
-    """The ends of `ids`, as short as tells them apart."""
+    """Return the ends of `ids`, long enough to be distinct."""
     length = SHORT_ID
-    while len({each[-length:] for each in ids}) < len(set(ids)):
+    while len({id[-length:] for id in ids}) < len(set(ids)):
         length += 1
-    return [each[-length:] for each in ids]
+    return [id[-length:] for id in ids]
 
 
-def table(rows: Sequence[Sequence[str]], colours: Sequence[str]) -> list[str]:
-    """Aligned columns, a colour each but the last; on a terminal the last is cut to its width, in a pipe it is whole."""
+def print_table(rows: Sequence[Sequence[str]], colors: Sequence[str]) -> None:
+    for line in table(rows, colors):
+        click.echo(line.rstrip())
+
+
+def table(rows: Sequence[Sequence[str]], colors: Sequence[str]) -> list[str]:
+    """Return aligned columns, each but the last in its color. On a terminal the last is cut to fit the line."""
     if not rows:
         return []
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    room = _room(sum(widths) + 2 * len(widths))
+    available = _available_columns(sum(widths) + 2 * len(widths))
     lines = []
     for row in rows:
         cells = [
-            click.style(cell, fg=colour or None) + " " * (size - width(cell))
-            for cell, size, colour in zip(row[:-1], widths, colours, strict=True)
+            click.style(cell, fg=color or None) + " " * (size - width(cell))
+            for cell, size, color in zip(row[:-1], widths, colors, strict=True)
         ]
-        lines.append("  ".join([*cells, cut(row[-1], room)]))
+        lines.append("  ".join([*cells, cut(row[-1], available)]))
     return lines
 
 
-def _room(taken: int) -> int | None:
-    """Columns left on this line of the terminal; None if it is none."""
+def _available_columns(used: int) -> int | None:
+    """Return how many columns of the terminal's line are left; None if standard output is not a terminal."""
     if not sys.stdout.isatty():
         return None
     import shutil
 
-    return max(20, shutil.get_terminal_size().columns - taken)
+    return max(20, shutil.get_terminal_size().columns - used)
 
 
-def cut(text: str, room: int | None) -> str:
-    if room is None or width(text) <= room:
+def cut(text: str, columns: int | None) -> str:
+    """Return the text, shortened with an ellipsis if it needs more than `columns`."""
+    if columns is None or width(text) <= columns:
         return text
     ellipsis = glyph("…", "...")
-    kept, size = "", width(ellipsis)
+    start, size = "", width(ellipsis)
     for char in text:
         size += width(char)
-        if size > room:
+        if size > columns:
             break
-        kept += char
-    return kept.rstrip() + ellipsis
+        start += char
+    return start.rstrip() + ellipsis
 
 
 def width(text: str) -> int:
-    """Columns it takes on a terminal."""
+    """Return how many columns the text takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -143,34 +156,34 @@ def width(text: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """`text` as one line of ours: nothing in it can begin another or move the cursor."""
+    """Return the text as one printable line. Use it for everything that is stored or comes from a file."""
     return printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
-    """`text` without what a terminal would obey: escapes, and marks that turn the direction of reading."""
+    """Return the text with control characters and marks that change the reading direction escaped."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escape(char) if _obeyed(char) else char for char in text)
+    return "".join(_escape(char) if _is_control(char) else char for char in text)
 
 
-_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _obeyed(char: str) -> bool:
-    return (unicodedata.category(char) == "Cc" and char not in "\n\t") or char in _TURNS
+def _is_control(char: str) -> bool:
+    return (unicodedata.category(char) == "Cc" and char not in "\n\t") or char in _DIRECTION_MARKS
 
 
 def _escape(char: str) -> str:
     return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
 
 
-def glyph(char: str, otherwise: str) -> str:
-    """`char`, or plain ASCII where the terminal cannot show it."""
-    return char if _speaks(char) else otherwise
+def glyph(char: str, ascii: str) -> str:
+    """Return `char`, or its ASCII replacement where the terminal cannot show it."""
+    return char if _can_print(char) else ascii
 
 
-def _speaks(char: str) -> bool:
+def _can_print(char: str) -> bool:
     try:
         char.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -178,13 +191,13 @@ def _speaks(char: str) -> bool:
     return True
 
 
-_STEPS = (("min", 60), ("h", 60), ("d", 24), ("mo", 30), ("y", 12))
+_AGE_STEPS = (("min", 60), ("h", 60), ("d", 24), ("mo", 30), ("y", 12))
 
 
 def age(since: datetime, now: datetime) -> str:
-    """How long ago, roughly: 5 min, 3 h, 2 d, 4 mo, 1 y."""
+    """Return an approximate age: 5 min, 3 h, 2 d, 4 mo, 1 y."""
     value, unit = max((now - since).total_seconds(), 0.0), "s"
-    for name, size in _STEPS:
+    for name, size in _AGE_STEPS:
         if value < size:
             break
         value, unit = value / size, name
@@ -200,27 +213,27 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def print_memory(memory: m.Memory) -> None:
-    """Everything about a memory that a person may want to know."""
-    click.echo(click.style(memory.id, fg="cyan", bold=True) + f"  {_kind(memory)}")
+    """Print every field of a memory that a person may want to know."""
+    click.echo(click.style(memory.id, fg="cyan", bold=True) + f"  {_kind_and_state(memory)}")
     click.echo(f"\n{_indented(printable(memory.content))}\n")
-    for label, value in _facts(memory):
+    for label, value in _memory_fields(memory):
         if value:
             click.echo(click.style(f"{label:<{_LABEL}}", fg="bright_black") + one_line(value))
 
 
-_LABEL = len("no longer true") + 2  # columns
+_LABEL = len("superseded by") + 2  # columns
 
 
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
-def _facts(memory: m.Memory) -> Iterator[tuple[str, str]]:
+def _memory_fields(memory: m.Memory) -> Iterator[tuple[str, str]]:
     reason = f" ({memory.state_reason})" if memory.state_reason else ""
     used = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at else ""
     yield "scope", memory.scope + (f" ({memory.project_id})" if memory.project_id else "")
     yield "state", f"{memory.state}{reason}, {memory.standing}"
-    yield "replaced by", memory.superseded_by or ""
+    yield "superseded by", memory.superseded_by or ""
     yield "tags", ", ".join(memory.tags)
     yield "files", ", ".join(memory.file_paths)
     yield "triggers", ", ".join(memory.triggers)
@@ -231,21 +244,18 @@ def _facts(memory: m.Memory) -> Iterator[tuple[str, str]]:
         yield "warnings", "; ".join(memory.procedure.warnings)
     yield "branch", memory.branch or ""
     yield "season", memory.season or ""
-    yield "written", f"{moment(memory.created_at)} by {memory.created_by}, {memory.visibility}"
+    yield "created", f"{moment(memory.created_at)} by {memory.created_by}, {memory.visibility}"
     if memory.updated_at != memory.created_at:
-        yield "changed", moment(memory.updated_at)
-    yield "no longer true", f"since {moment(memory.valid_to)}" if memory.valid_to else ""
-    yield "how we know", "; ".join(map(_origin, memory.provenance))
-    yield (
-        "weight",
-        (f"importance {memory.importance:.2f}, confidence {memory.confidence:.2f}, trust {memory.trust:.2f}"),
-    )
-    yield "said", count(memory.strength, "time") + f"; used {count(memory.access_count, 'time')}{used}"
-    for crumb in memory.reinforcements:
-        yield (
-            "again",
-            f"{moment(crumb.at)} by {crumb.by}" + (f": {crumb.said}" if crumb.said else ""),
-        )
+        yield "updated", moment(memory.updated_at)
+    yield "valid until", moment(memory.valid_to) if memory.valid_to else ""
+    yield "source", "; ".join(map(_origin, memory.provenance))
+    yield "importance", f"{memory.importance:.2f}"
+    yield "confidence", f"{memory.confidence:.2f}, trust {memory.trust:.2f}"
+    yield "stated", count(memory.strength, "time")
+    yield "used", count(memory.access_count, "time") + used
+    for breadcrumb in memory.reinforcements:
+        text = f": {breadcrumb.said}" if breadcrumb.said else ""
+        yield "stated again", f"{moment(breadcrumb.at)} by {breadcrumb.by}{text}"
 
 
 def _origin(link: m.Provenance) -> str:
@@ -255,18 +265,14 @@ def _origin(link: m.Provenance) -> str:
 
 
 def print_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
-    """Each with the memory at its other end."""
+    """Print the links, each with the memory at its other end."""
     rows = []
     for link, other in links:
         outward = link.target == other.id
         arrow = glyph("→", "->") if outward else glyph("←", "<-")
-        state = (
-            ""
-            if link.relation is not m.Relation.CONTRADICTS
-            else " (settled)"
-            if link.resolved_at
-            else " (open)"
-        )
+        state = ""
+        if link.relation is m.Relation.CONTRADICTS:
+            state = " (resolved)" if link.resolved_at else " (open)"
         rows.append(
             (
                 f"{arrow} {link.relation}{state}",
@@ -275,8 +281,7 @@ def print_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
                 one_line(other.content),
             )
         )
-    for line in table(rows, ["green", "", "cyan"]):
-        click.echo(line)
+    print_table(rows, ["green", "", "cyan"])
 
 
 def print_audit(lines: Sequence[m.AuditLine]) -> None:
@@ -291,8 +296,7 @@ def print_audit(lines: Sequence[m.AuditLine]) -> None:
         )
         for line in lines
     ]
-    for text in table(rows, ["bright_black", "bright_black", "", "green", "cyan"]):
-        click.echo(text.rstrip())
+    print_table(rows, ["bright_black", "bright_black", "", "green", "cyan"])
 
 
 def _detail(detail: Mapping[str, Any]) -> str:
@@ -305,7 +309,7 @@ def _detail(detail: Mapping[str, Any]) -> str:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """Something to call with every batch that is done; None where nobody is watching."""
+    """Show a progress bar, and yield a function that advances it; None if standard error is not a terminal."""
     if total == 0 or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -315,3 +319,32 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def standard_output() -> IO[str]:
+    """Return standard output as UTF-8, which programs and agents read, whatever the terminal's encoding is."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[str]]:
+    """Yield a file that replaces `path` when all of it has been written. Raises `RecollectError`."""
+    temporary = path.resolve().with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device is written to, not replaced
+            with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
+                yield out
+            return
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path.resolve())
+    except OSError as error:
+        raise RecollectError(f"Cannot write {path}: {error.strerror}.", "Choose another file.") from error
+    finally:
+        with suppress(OSError):  # it exists only after an error
+            temporary.unlink()

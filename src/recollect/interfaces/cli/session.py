@@ -1,46 +1,33 @@
-"""Sessions: what was said in them, what they came to, what a memory came from."""
+"""Commands for sessions of agents: session, extract."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import recollect.model as m
+from recollect.errors import Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import (
-    MEMORY,
-    CliContext,
-    limit_option,
-    open_engine,
-    read_text,
-    shared_options,
-)
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.options import MEMORY, limit_option, parse_time, read_text, usage_error
+
+if TYPE_CHECKING:
+    from recollect.work.sessions.transcript import Learning
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="list|show|search|source|end|fork|recover ...")
 @shared_options
 def session() -> None:
-    """Look into sessions: what was said, what was learnt, what is still open."""
+    """List, show and search the sessions of agents."""
 
 
-@session.command("list")
-@limit_option(20)
-@shared_options
-@click.pass_obj
-def list_sessions(cli: CliContext, limit: int) -> None:
-    """List this project's sessions, newest first."""
-    with open_engine(cli) as engine:
-        found = engine.sessions.newest(limit)
-    if cli.json:
-        output.print_json(found)
-        return
-    if not found:
-        click.echo(
-            "No sessions here yet. `recollect extract FILE` learns from a host's transcript.", err=True
-        )
+def _print_sessions(sessions: Sequence[m.Session]) -> None:
     rows = [
-        (each.id, output.moment(each.started_at), each.agent or each.host, _first_line(each))
-        for each in found
+        (session.id, output.moment(session.started_at), session.agent or session.host, _first_line(session))
+        for session in sessions
     ]
-    for line in output.table(rows, ("cyan", "", "")):
-        click.echo(line)
+    output.print_table(rows, ("cyan", "", ""))
 
 
 def _first_line(session: m.Session) -> str:
@@ -48,28 +35,37 @@ def _first_line(session: m.Session) -> str:
     return state + output.one_line(session.summary.partition("\n")[0].removeprefix("- "))
 
 
+@session.command("list")
+@limit_option(20)
+@rendered(
+    _print_sessions,
+    empty="No sessions found. Run `recollect extract FILE` to import a transcript.",
+)
+def list_sessions(cli: CliContext, limit: int) -> Sequence[m.Session]:
+    """List this project's sessions, newest first."""
+    return cli.engine.sessions.newest(limit)
+
+
 @session.command()
 @click.argument("name", metavar="ID")
-@shared_options
-@click.pass_obj
-def show(cli: CliContext, name: str) -> None:
-    """Show a session: its summary, its findings and what became of them."""
-    with open_engine(cli) as engine:
-        found = engine.sessions.find(name)
-        findings = engine.sessions.findings(found.id)
-    if cli.json:
-        output.print_json({"session": found, "findings": findings})
-        return
-    ended = output.moment(found.ended_at) if found.ended_at else "still open"
-    click.echo(
-        f"{click.style(output.one_line(found.id), bold=True)}  {output.moment(found.started_at)} – {ended}"
-    )
-    if found.parent:
-        click.echo(f"forked from {output.one_line(found.parent)}")
-    click.echo(output.printable(found.summary) or "No summary.")
-    for finding in findings:
-        fate = f"→ {finding.promoted_to[-output.SHORT_ID :]}" if finding.promoted_to else "not promoted"
-        click.echo(f"[{finding.kind}] {output.one_line(finding.content)} ({fate})")
+@rendered()
+def show(cli: CliContext, name: str) -> CommandResult:
+    """Show a session with its summary and findings."""
+    session = cli.engine.sessions.find(name)
+    findings = cli.engine.sessions.findings(session.id)
+
+    def text() -> None:
+        ended = output.moment(session.ended_at) if session.ended_at else "still open"
+        id = click.style(output.one_line(session.id), bold=True)
+        click.echo(f"{id}  {output.moment(session.started_at)} – {ended}")
+        if session.parent:
+            click.echo(f"forked from {output.one_line(session.parent)}")
+        click.echo(output.printable(session.summary) or "No summary.")
+        for finding in findings:
+            memory = f"→ {finding.promoted_to[-output.SHORT_ID :]}" if finding.promoted_to else "not promoted"
+            click.echo(f"[{finding.kind}] {output.one_line(finding.content)} ({memory})")
+
+    return CommandResult({"session": session, "findings": findings}, text)
 
 
 @session.command()
@@ -79,107 +75,167 @@ def show(cli: CliContext, name: str) -> None:
     type=click.Choice(["message", "session"]),
     default="message",
     show_default=True,
-    help="What to find: single messages, or whole sessions with their best ones.",
+    help="Find single messages, or whole sessions with their best messages.",
 )
 @limit_option(10)
 @click.option("--all-projects", is_flag=True, help="In all your projects.")
-@shared_options
-@click.pass_obj
-def search(cli: CliContext, query: tuple[str, ...], by: str, limit: int, all_projects: bool) -> None:
-    """Find what was said about QUERY, best first.
+@rendered()
+def search(cli: CliContext, query: tuple[str, ...], by: str, limit: int, all_projects: bool) -> CommandResult:
+    """Search the messages of sessions, best first.
 
     \b
     recollect session search "why did we drop the queue"
     recollect session search login --by session
     """
-    with open_engine(cli) as engine:
-        find = engine.search_messages if by == "message" else engine.search_sessions
-        found = find(read_text(query), limit, all_projects=all_projects)
-    if cli.json:
-        output.print_json({"by": by, "results": found})
-        return
-    if not found:
-        click.echo("Nothing found. `recollect import --messages FILE` brings sessions in.", err=True)
-    said = [hit for hit in found if isinstance(hit, m.MessageHit)]
-    for line in output.message_table(said, sessions=True):
-        click.echo(line)
-    for hit in found:
-        if isinstance(hit, m.SessionHit):
-            click.echo(f"{hit.score:.2f}  {click.style(output.one_line(hit.session), fg='cyan')}")
-            for line in output.message_table(hit.best, indent="      "):
-                click.echo(line)
+    find = cli.engine.search_messages if by == "message" else cli.engine.search_sessions
+    hits = find(read_text(query), limit, all_projects=all_projects)
+
+    def text() -> None:
+        if not hits:
+            click.echo(
+                "No messages found. Run `recollect import --messages FILE` to import sessions.", err=True
+            )
+        messages = [hit for hit in hits if isinstance(hit, m.MessageHit)]
+        for line in output.message_table(messages, sessions=True):
+            click.echo(line)
+        for hit in hits:
+            if isinstance(hit, m.SessionHit):
+                click.echo(f"{hit.score:.2f}  {click.style(output.one_line(hit.session), fg='cyan')}")
+                for line in output.message_table(hit.best, indent="      "):
+                    click.echo(line)
+
+    return CommandResult({"by": by, "results": hits}, text)
 
 
 @session.command()
 @click.argument("memory", metavar="ID", type=MEMORY)
-@shared_options
-@click.pass_obj
-def source(cli: CliContext, memory: str) -> None:
-    """Show the messages a memory came from."""
-    with open_engine(cli) as engine:
-        found = engine.get(memory)
-        said = engine.sessions.source(found)
-    if cli.json:
-        output.print_json({"memory": found.id, "messages": said})
-        return
-    if not said:
-        click.echo("Nothing of what was said is kept for this memory.", err=True)
-    for message in said:
-        click.echo(f"{click.style(message.author, bold=True)} ({output.moment(message.created_at)})")
-        click.echo(output.printable(message.text))
+@rendered()
+def source(cli: CliContext, memory: str) -> CommandResult:
+    """Show the messages that a memory was extracted from."""
+    found = cli.engine.get(memory)
+    messages = cli.engine.sessions.source(found)
+
+    def text() -> None:
+        if not messages:
+            click.echo("No messages are stored for this memory.", err=True)
+        for message in messages:
+            click.echo(f"{click.style(message.author, bold=True)} ({output.moment(message.created_at)})")
+            click.echo(output.printable(message.text))
+
+    return CommandResult({"memory": found.id, "messages": messages}, text)
 
 
 @session.command()
 @click.argument("name", metavar="ID")
-@shared_options
-@click.pass_obj
-def end(cli: CliContext, name: str) -> None:
-    """End a session now: sum it up, and promote what it has learnt."""
-    with open_engine(cli) as engine:
-        ended = engine.sessions.end(engine.sessions.find(name).id)
-        saved = engine.measures.saved(ended.session.id)
-    if cli.json:
-        output.print_json({**m.as_json(ended), "saved": saved})
-        return
-    _say_ended(ended.session, ended.findings, ended.promoted)
-    if saved.line:
-        click.echo(f"{saved.line} (`recollect stats --explain-saved {ended.session.id}`).")
+@rendered()
+def end(cli: CliContext, name: str) -> CommandResult:
+    """End a session now: summarize it and promote its findings."""
+    ended = cli.engine.sessions.end(cli.engine.sessions.find(name).id)
+    saved = cli.engine.measures.saved(ended.session.id)
+
+    def text() -> None:
+        _print_ended(ended.session, ended.findings, ended.promoted)
+        if saved.line:
+            click.echo(f"{saved.line} (`recollect stats --explain-saved {ended.session.id}`).")
+
+    return CommandResult({**m.as_json(ended), "saved": saved}, text)
+
+
+def _print_ended(session: m.Session, findings: int, promoted: Sequence[str]) -> None:
+    memories = f", {len(promoted):,} promoted" if promoted else ""
+    click.echo(f"{output.one_line(session.id)}: {output.count(findings, 'finding')}{memories}.")
+    if session.summary:
+        click.echo(output.printable(session.summary))
+
+
+def _print_fork(session: m.Session) -> None:
+    click.echo(f"Started {session.id}, forked from {output.one_line(session.parent or '')}.")
 
 
 @session.command()
 @click.argument("name", metavar="ID")
-@shared_options
-@click.pass_obj
-def fork(cli: CliContext, name: str) -> None:
-    """Begin a session with the findings of another; both may promote them."""
-    with open_engine(cli) as engine:
-        child = engine.sessions.fork(engine.sessions.find(name).id)
-    if cli.json:
-        output.print_json(child)
-        return
-    click.echo(f"{child.id} goes on from {output.one_line(child.parent or '')}.")
+@rendered(_print_fork)
+def fork(cli: CliContext, name: str) -> m.Session:
+    """Start a session with the findings of another one.
+
+    Both sessions can promote them.
+    """
+    return cli.engine.sessions.fork(cli.engine.sessions.find(name).id)
 
 
 @session.command()
 @click.argument("name", metavar="[ID]", required=False)
-@shared_options
-@click.pass_obj
-def recover(cli: CliContext, name: str | None) -> None:
-    """Learn from sessions that never ended: those idle for half an hour, or ID."""
-    with open_engine(cli) as engine:
-        waiting = engine.sessions.take_in(engine.spool)
-        ended = engine.sessions.recover(engine.sessions.find(name).id if name else None)
-    if cli.json:
-        output.print_json({"taken_in": waiting, "recovered": ended})
+@rendered()
+def recover(cli: CliContext, name: str | None) -> CommandResult:
+    """End sessions that were interrupted, and extract their findings.
+
+    Without ID these are the sessions without an event for half an hour.
+    """
+    sessions = cli.engine.sessions
+    events = sessions.take_in(cli.engine.spool)
+    recovered = sessions.recover(sessions.find(name).id if name else None)
+
+    def text() -> None:
+        if not recovered:
+            click.echo("No sessions to recover.")
+        for ended in recovered:
+            _print_ended(ended.session, ended.findings, ended.promoted)
+
+    return CommandResult({"taken_in": events, "recovered": recovered}, text)
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--since", metavar="TIME", help="Read the agents' own session files since this time: 30d, 2026-05-01."
+)
+@rendered()
+def extract(cli: CliContext, files: tuple[Path, ...], since: str | None) -> CommandResult:
+    """Extract memories from transcripts of agents.
+
+    \b
+    recollect extract ~/.claude/projects/-home-me-shop/*.jsonl
+    recollect extract --since 30d
+
+    With --since, only sessions of this project are used. Reading a file twice changes nothing.
+    """
+    if bool(files) == (since is not None):
+        raise usage_error("Give files, or --since.")
+    paths = list(files) if since is None else cli.engine.session_files(parse_time(since))
+    if missing := [path for path in files if not path.is_file()]:
+        raise Refused(f"The file {str(missing[0])!r} does not exist.", "Check the path.")
+    with output.progress("Reading", sum(path.stat().st_size for path in paths)) as advance:
+        learning = cli.engine.learn_from(paths, own_only=since is not None, progress=advance)
+    value = {
+        "files": learning.files,
+        "sessions": learning.sessions,
+        "findings": learning.findings,
+        "promoted": learning.promoted,
+        "elsewhere": learning.elsewhere,
+        "refused": learning.refused,
+        "events": learning.report.events,
+        "skipped": learning.report.skipped,
+        "problems": [str(problem) for problem in learning.report.problems],
+    }
+    return CommandResult(value, lambda: _print_extraction(learning, len(paths)))
+
+
+def _print_extraction(learning: "Learning", paths: int) -> None:
+    if not paths:
+        click.echo("No session files found since that time.")
         return
-    if not ended:
-        click.echo("No session waits to be recovered.")
-    for each in ended:
-        _say_ended(each.session, each.findings, each.promoted)
-
-
-def _say_ended(session: m.Session, findings: int, promoted: tuple[str, ...]) -> None:
-    made = f", {output.count(len(promoted), 'memory', 'memories')} of them" if promoted else ""
-    click.echo(f"{output.one_line(session.id)}: {output.count(findings, 'finding')}{made}.")
-    if session.summary:
-        click.echo(output.printable(session.summary))
+    click.echo(
+        f"Read {output.count(learning.files, 'file')} with {output.count(len(learning.sessions), 'session')}:"
+        f" {output.count(learning.findings, 'finding')},"
+        f" {output.count(len(learning.promoted), 'memory', 'memories')} stored."
+    )
+    if learning.elsewhere:
+        click.echo(f"Skipped {output.count(learning.elsewhere, 'session')} of other projects.")
+    for line in learning.refused:
+        click.echo(f"Not read: {output.one_line(line)}", err=True)
+    if learning.report.skipped:
+        click.echo(f"Cannot read {output.count(learning.report.skipped, 'line')}:", err=True)
+    for problem in learning.report.problems:
+        click.echo(f"  {output.one_line(str(problem))}", err=True)
+    if learning.promoted:
+        click.echo(f"Next: recollect show {learning.promoted[0][-output.SHORT_ID :]}")

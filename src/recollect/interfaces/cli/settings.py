@@ -1,150 +1,187 @@
-"""What a project sets for recall: aliases, seasons, the budget."""
+"""Commands that change how memory works: alias, season, budget, on, off, auto, preset."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, open_engine, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.options import NameType, usage_error
+
+if TYPE_CHECKING:
+    from recollect.memory.search.aliases import Alias
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="add|list|remove ...")
 @shared_options
 def alias() -> None:
-    """Tell which words mean the same here.
+    """Manage words that mean the same in searches.
 
-    Who searches for one finds the other. Some come with Recollect: auth finds authentication, db finds database.
+    A search for one word of an alias also finds the others. Some are built in: auth finds authentication, db finds
+    database.
     """
+
+
+def _print_alias(alias: "Alias") -> None:
+    words = ", ".join(alias.words)
+    click.echo(output.one_line(f"A search for {alias.name} now also finds {words}, and vice versa."))
 
 
 @alias.command(name="add")
 @click.argument("name")
 @click.argument("words", metavar="WORD...", nargs=-1, required=True)
-@shared_options
-@click.pass_obj
-def add_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> None:
-    """Let NAME stand for WORDs, and each of them for NAME.
+@rendered(_print_alias, key="alias")
+def add_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> "Alias":
+    """Make NAME and each WORD find each other.
 
     \b
     recollect alias add billing invoice "tax engine"
     """
-    with open_engine(cli) as engine:
-        made = engine.add_alias(name, words)
-    if cli.json:
-        output.print_json({"alias": made})
-        return
-    click.echo(
-        output.one_line(f"{made.name} now also finds {', '.join(made.words)}, and the other way round.")
-    )
+    return cli.engine.add_alias(name, words)
+
+
+def _print_aliases(aliases: "Sequence[Alias]") -> None:
+    rows = [
+        (output.one_line(alias.name), "" if alias.ours else "yours", output.one_line(", ".join(alias.words)))
+        for alias in aliases
+    ]
+    output.print_table(rows, ["cyan", "green"])
 
 
 @alias.command(name="list")
-@shared_options
-@click.pass_obj
-def list_aliases(cli: CliContext) -> None:
-    """List the aliases that hold here.
-
-    Your own, and those that come with Recollect.
-    """
-    with open_engine(cli) as engine:
-        found = engine.aliases()
-    if cli.json:
-        output.print_json({"aliases": found})
-        return
-    rows = [
-        (output.one_line(each.name), "" if each.ours else "yours", output.one_line(", ".join(each.words)))
-        for each in found
-    ]
-    for line in output.table(rows, ["cyan", "green"]):
-        click.echo(line)
+@rendered(_print_aliases, key="aliases")
+def list_aliases(cli: CliContext) -> "Sequence[Alias]":
+    """List your aliases and the built-in ones."""
+    return cli.engine.aliases()
 
 
 @alias.command(name="remove")
 @click.argument("name")
 @click.argument("words", metavar="[WORD]...", nargs=-1)
-@shared_options
-@click.pass_obj
-def remove_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> None:
-    """Untie NAME from WORDs, or from all of them.
+@rendered()
+def remove_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> CommandResult:
+    """Remove WORDs from the alias NAME, or the whole alias.
 
-    Also from those that come with Recollect.
+    This also works for built-in ones.
     """
-    with open_engine(cli) as engine:
-        gone = engine.remove_alias(name, words)
-    if cli.json:
-        output.print_json({"name": name, "removed": gone})
-        return
-    click.echo(output.one_line(f"{name} no longer finds {', '.join(gone)}."))
+    removed = cli.engine.remove_alias(name, words)
+    text = f"A search for {name} no longer finds {', '.join(removed)}."
+    return CommandResult({"name": name, "removed": removed}, lambda: click.echo(output.one_line(text)))
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="start|end|list ...")
 @shared_options
 def season() -> None:
-    """Say which times are on, like release-week.
+    """Start and end seasons, such as release-week.
 
-    Memories of a season (`recollect remember --season NAME`) weigh more while it is on.
+    Memories of a season (`recollect remember --season NAME`) rank higher while it is active.
     """
+
+
+def _print_seasons(seasons: Sequence[str]) -> None:
+    for name in seasons:
+        click.echo(output.one_line(name))
+
+
+_season_command = rendered(_print_seasons, key="seasons", empty="No active seasons.")
 
 
 @season.command(name="start")
 @click.argument("name")
-@shared_options
-@click.pass_obj
-def start_season(cli: CliContext, name: str) -> None:
-    """Begin a season."""
-    with open_engine(cli) as engine:
-        engine.start_season(name)
-        _say_seasons(cli, engine.seasons())
+@_season_command
+def start_season(cli: CliContext, name: str) -> Sequence[str]:
+    """Start a season."""
+    cli.engine.start_season(name)
+    return cli.engine.seasons()
 
 
 @season.command(name="end")
 @click.argument("name")
-@shared_options
-@click.pass_obj
-def end_season(cli: CliContext, name: str) -> None:
-    """End a season. Its memories stay, and weigh no more than others."""
-    with open_engine(cli) as engine:
-        engine.end_season(name)
-        _say_seasons(cli, engine.seasons())
+@_season_command
+def end_season(cli: CliContext, name: str) -> Sequence[str]:
+    """End a season. Its memories are kept and rank as usual."""
+    cli.engine.end_season(name)
+    return cli.engine.seasons()
 
 
 @season.command(name="list")
-@shared_options
-@click.pass_obj
-def list_seasons(cli: CliContext) -> None:
-    """List the seasons that are on."""
-    with open_engine(cli) as engine:
-        _say_seasons(cli, engine.seasons())
+@_season_command
+def list_seasons(cli: CliContext) -> Sequence[str]:
+    """List the active seasons."""
+    return cli.engine.seasons()
 
 
-def _say_seasons(cli: CliContext, seasons: tuple[str, ...]) -> None:
-    if cli.json:
-        output.print_json({"seasons": seasons})
-        return
-    for name in seasons:
-        click.echo(output.one_line(name))
-    if not seasons:
-        click.echo("No season is on.", err=True)
-
-
-@click.command(
-    context_settings={"ignore_unknown_options": True}
-)  # so that -5 is a number, and refused as one
+@click.command(context_settings={"ignore_unknown_options": True})  # so that -5 is refused as a number
 @click.argument("tokens", type=int, required=False)
-@click.option("--default", is_flag=True, help="Go back to the default.")
-@shared_options
-@click.pass_obj
-def budget(cli: CliContext, tokens: int | None, default: bool) -> None:
-    """Show or set how many tokens a briefing may take in this project."""
-    if tokens is not None and default:
-        raise click.UsageError("TOKENS and --default exclude each other.", click.get_current_context())
+@click.option("--default", is_flag=True, help="Restore the default.")
+@rendered()
+def budget(cli: CliContext, tokens: int | None, default: bool) -> CommandResult:
+    """Show or set the token budget of a briefing in this project."""
     from recollect.memory.briefing.budget import CEILING
 
-    with open_engine(cli) as engine:
-        if tokens is not None or default:
-            engine.set_budget(tokens)
-        ceiling = engine.budget()
-    if cli.json:
-        output.print_json({"budget": ceiling, "default": ceiling == CEILING})
-        return
-    of_context = "and at most 8 % of what remains of the agent's context"
-    whence = "the default" if ceiling == CEILING else f"the default is {CEILING:,}"
-    click.echo(f"A briefing takes at most {ceiling:,} tokens ({whence}), {of_context}.")
+    if tokens is not None and default:
+        raise usage_error("TOKENS and --default cannot be used together.")
+    if tokens is not None or default:
+        cli.engine.set_budget(tokens)
+    budget = cli.engine.budget()
+    origin = "the default" if budget == CEILING else f"the default is {CEILING:,}"
+    text = f"A briefing has at most {budget:,} tokens ({origin}), and at most 8 % of the agent's remaining context."
+    return CommandResult({"budget": budget, "default": budget == CEILING}, lambda: click.echo(text))
+
+
+_everywhere = click.option(
+    "--everywhere", is_flag=True, help="For all projects without a setting of their own."
+)
+
+
+def _set_switch(cli: CliContext, name: str, on: bool, everywhere: bool) -> CommandResult:
+    cli.engine.set_switch(name, on, everywhere=everywhere)
+    project = cli.engine.project
+    where = "everywhere" if everywhere or project is None else f"in {output.one_line(project.name)}"
+    what = "Memory" if name == "memory" else "Learning from sessions"
+    text = f"{what} is {'on' if on else 'off'} {where}."
+    return CommandResult({name: on, "everywhere": everywhere}, lambda: click.echo(text))
+
+
+@click.command()
+@_everywhere
+@rendered()
+def on(cli: CliContext, everywhere: bool) -> CommandResult:
+    """Turn memory on, in this project or everywhere."""
+    return _set_switch(cli, "memory", True, everywhere)
+
+
+@click.command()
+@_everywhere
+@rendered()
+def off(cli: CliContext, everywhere: bool) -> CommandResult:
+    """Turn memory off: nothing is recorded, learned or given to agents.
+
+    Stored memories are kept, and you can still search them.
+    """
+    return _set_switch(cli, "memory", False, everywhere)
+
+
+@click.command()
+@click.argument("state", type=click.Choice(["on", "off"]))
+@_everywhere
+@rendered()
+def auto(cli: CliContext, state: str, everywhere: bool) -> CommandResult:
+    """Turn learning from sessions on or off."""
+    return _set_switch(cli, "auto", state == "on", everywhere)
+
+
+def _print_preset(name: str) -> None:
+    click.echo(f"Preset: {name}.")
+
+
+@click.command()
+@click.argument("name", required=False, type=NameType("preset", "recollect.work.sessions.promote:PRESETS"))
+@_everywhere
+@rendered(_print_preset, key="preset")
+def preset(cli: CliContext, name: str | None, everywhere: bool) -> Any:
+    """Show or set how readily findings become memories."""
+    if name is not None:
+        cli.engine.set_preset(name, everywhere=everywhere)
+    return cli.engine.sessions.preset()

@@ -1,138 +1,110 @@
-"""Tasks: what is being worked on, what waits, what came of it."""
+"""The `task` command: start, switch, finish and list tasks."""
+
+from collections.abc import Sequence
 
 import click
 
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, limit_option, open_engine, read_text, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.options import limit_option, read_text
 from recollect.model import Task, TaskStatus
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="start|switch|pause|done|fail|list|show ...")
 @shared_options
 def task() -> None:
-    """Say what is being worked on, or see what was."""
+    """Start, switch and finish tasks, or list them."""
+
+
+def _print_task(task: Task) -> None:
+    print_tasks([task])
+
+
+def print_tasks(tasks: Sequence[Task]) -> None:
+    rows = [
+        (f"#{task.number}", task.status, output.moment(task.started_at), output.one_line(task.description))
+        for task in tasks
+    ]
+    output.print_table(rows, ("cyan", "", ""))
+
+
+_other_task = click.option("--id", "name", metavar="ID", help="A task other than the active one.")
 
 
 @task.command()
 @click.argument("words", metavar="DESCRIPTION...", nargs=-1, required=True)
-@shared_options
-@click.pass_obj
-def start(cli: CliContext, words: tuple[str, ...]) -> None:
-    """Begin a task; the one that was active in the session waits.
+@rendered(_print_task)
+def start(cli: CliContext, words: tuple[str, ...]) -> Task:
+    """Start a task, and pause the session's active one.
 
     \b
     recollect task start "fix the login loop"
     """
-    with open_engine(cli) as engine:
-        begun = engine.episodes.start_task(read_text(words))
-    _say(cli, begun)
+    return cli.engine.episodes.start_task(read_text(words))
 
 
 @task.command()
 @click.argument("name", metavar="ID")
-@shared_options
-@click.pass_obj
-def switch(cli: CliContext, name: str) -> None:
-    """Go on with a task that waits."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.switch_task(name)
-    _say(cli, found)
+@rendered(_print_task)
+def switch(cli: CliContext, name: str) -> Task:
+    """Resume a paused task."""
+    return cli.engine.episodes.switch_task(name)
 
 
 @task.command()
-@click.option("--id", "name", metavar="ID", help="Another task than the active one.")
-@shared_options
-@click.pass_obj
-def pause(cli: CliContext, name: str | None) -> None:
-    """Let the active task wait."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.pause_task(name)
-    _say(cli, found)
+@_other_task
+@rendered(_print_task)
+def pause(cli: CliContext, name: str | None) -> Task:
+    """Pause the active task."""
+    return cli.engine.episodes.pause_task(name)
 
 
 @task.command()
 @click.argument("words", metavar="[OUTCOME]...", nargs=-1)
-@click.option("--id", "name", metavar="ID", help="Another task than the active one.")
-@shared_options
-@click.pass_obj
-def done(cli: CliContext, words: tuple[str, ...], name: str | None) -> None:
-    """Finish the active task, and say what came of it."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.finish_task(name, read_text(words))
-    _say(cli, found)
+@_other_task
+@rendered(_print_task)
+def done(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
+    """Mark the active task as completed, with its outcome."""
+    return cli.engine.episodes.finish_task(name, read_text(words))
 
 
 @task.command()
-@click.argument("words", metavar="[WHY]...", nargs=-1)
-@click.option("--id", "name", metavar="ID", help="Another task than the active one.")
-@shared_options
-@click.pass_obj
-def fail(cli: CliContext, words: tuple[str, ...], name: str | None) -> None:
-    """Give the active task up, and say why."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.fail_task(name, read_text(words))
-    _say(cli, found)
+@click.argument("words", metavar="[REASON]...", nargs=-1)
+@_other_task
+@rendered(_print_task)
+def fail(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
+    """Mark the active task as failed, with the reason."""
+    return cli.engine.episodes.fail_task(name, read_text(words))
 
 
 @task.command("list")
 @click.option(
-    "--status", type=click.Choice([str(each) for each in TaskStatus]), help="Only those that are so."
+    "--status", type=click.Choice([str(status) for status in TaskStatus]), help="Only tasks with this status."
 )
 @limit_option(20)
-@shared_options
-@click.pass_obj
-def list_tasks(cli: CliContext, status: str | None, limit: int) -> None:
+@rendered(print_tasks, key="tasks", empty='No tasks found. Run `recollect task start "…"` to start one.')
+def list_tasks(cli: CliContext, status: str | None, limit: int) -> Sequence[Task]:
     """List this project's tasks, newest first."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.tasks(TaskStatus(status) if status else None, limit)
-    if cli.json:
-        output.print_json({"tasks": found})
-        return
-    if not found:
-        click.echo('No tasks here yet. `recollect task start "…"` begins one.', err=True)
-    print_tasks(found)
+    return cli.engine.episodes.tasks(TaskStatus(status) if status else None, limit)
 
 
 @task.command()
 @click.argument("name", metavar="ID")
-@shared_options
-@click.pass_obj
-def show(cli: CliContext, name: str) -> None:
-    """Show a task: what came of it, its files and the tools it took."""
-    with open_engine(cli) as engine:
-        found = engine.episodes.task(name)
-        touches = engine.episodes.files_of(name)
-    if cli.json:
-        output.print_json({"task": found, "touches": touches})
-        return
-    print_tasks([found])
-    if found.outcome:
-        click.echo(output.one_line(found.outcome))
-    for path in found.files:
-        deeds = sorted({str(each.operation) for each in touches if each.path == path})
-        click.echo(f"  {output.one_line(path)}  {', '.join(deeds)}")
-    if found.tools:
-        click.echo(
-            "  " + output.one_line(", ".join(f"{tool} {times}" for tool, times in found.tools.items()))
-        )
+@rendered()
+def show(cli: CliContext, name: str) -> CommandResult:
+    """Show a task with its outcome, files and tools."""
+    task = cli.engine.episodes.task(name)
+    touches = cli.engine.episodes.files_of(name)
 
+    def text() -> None:
+        print_tasks([task])
+        if task.outcome:
+            click.echo(output.one_line(task.outcome))
+        for path in task.files:
+            operations = sorted({str(touch.operation) for touch in touches if touch.path == path})
+            click.echo(f"  {output.one_line(path)}  {', '.join(operations)}")
+        if task.tools:
+            tools = ", ".join(f"{tool} {number}" for tool, number in task.tools.items())
+            click.echo(f"  {output.one_line(tools)}")
 
-def _say(cli: CliContext, found: Task) -> None:
-    if cli.json:
-        output.print_json(found)
-        return
-    print_tasks([found])
-
-
-def print_tasks(tasks: "list[Task] | tuple[Task, ...]") -> None:
-    rows = [
-        (
-            f"#{each.number}",
-            str(each.status),
-            output.moment(each.started_at),
-            output.one_line(each.description),
-        )
-        for each in tasks
-    ]
-    for line in output.table(rows, ("cyan", "", "")):
-        click.echo(line)
+    return CommandResult({"task": task, "touches": touches}, text)

@@ -1,45 +1,47 @@
-"""Memories out to a file, and back in; messages in."""
+"""Commands that move memories between the store and files: export, import, mirror."""
 
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.errors import BadImport, Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, open_engine, refuse_both, shared_options
-from recollect.interfaces.cli.files import replacing, standard_output
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
+from recollect.interfaces.cli.options import refuse_both, usage_error
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.memory.transfer.import_file import ImportFile, Lines
     from recollect.memory.transfer.import_report import ImportReport
+    from recollect.memory.transfer.mirror import MirrorReport
     from recollect.memory.write.messages import MessageReport
 
 _REASONS_SHOWN = 10
-PASSPHRASE = "RECOLLECT_PASSPHRASE"
+_PASSPHRASE = "RECOLLECT_PASSPHRASE"
 
-passphrase_file = click.option(
+_passphrase_file = click.option(
     "--passphrase-file",
     type=click.Path(path_type=Path),
-    help=f"Where a bundle's passphrase is [{PASSPHRASE}, or you are asked].",
+    help=f"The file with the passphrase of a bundle [{_PASSPHRASE}, or a prompt].",
 )
 
 
 @click.command()
 @click.argument("file", default="-", type=click.Path(allow_dash=True))
-@click.option("--this-project", is_flag=True, help="Only this project's memories and the global ones.")
-@click.option("--messages", is_flag=True, help="With what was said in sessions, too.")
-@click.option("--vectors", is_flag=True, help="With the vectors, so that they need not be made again.")
-@click.option("--bundle", is_flag=True, help="Encrypted, to be opened with a passphrase.")
-@click.option("--markdown", is_flag=True, help="To be read; a page for each project, if FILE is a folder.")
-@passphrase_file
-@shared_options
-@click.pass_obj
+@click.option("--this-project", is_flag=True, help="Only memories of this project and global ones.")
+@click.option("--messages", is_flag=True, help="Include the messages of sessions.")
+@click.option("--vectors", is_flag=True, help="Include the vectors, so that an import need not make them.")
+@click.option("--bundle", is_flag=True, help="Encrypt the file with a passphrase.")
+@click.option(
+    "--markdown", is_flag=True, help="Write Markdown; one page for each project if FILE is a folder."
+)
+@_passphrase_file
+@rendered()
 def export(
     cli: CliContext,
     file: str,
@@ -49,11 +51,11 @@ def export(
     bundle: bool,
     markdown: bool,
     passphrase_file: Path | None,
-) -> None:
-    """Write all memories as JSON to a file or standard output.
+) -> CommandResult | None:
+    """Write all memories to a file or standard output, as JSON.
 
-    `recollect import` takes it back, here or on another machine. The file is not encrypted, whatever the store is,
-    unless it is a bundle; only you can read it (mode 0600).
+    `recollect import` reads the file, on this machine or another. The file is not encrypted unless you use --bundle, even
+    if the store is. Only you can read it (mode 0600).
 
     \b
     recollect export memories.json
@@ -64,54 +66,49 @@ def export(
     refuse_both(markdown=markdown, messages=messages)
     refuse_both(markdown=markdown, vectors=vectors)
     if bundle and file == "-":
-        raise click.UsageError("A bundle needs a file's name.", click.get_current_context())
-    with open_engine(cli) as engine:
-        if markdown:
-            _write_pages(cli, engine, file, this_project)
-            return
-        if bundle:
-            secret = _passphrase(passphrase_file, new=True)
-            written = engine.bundle(
-                Path(file), secret, this_project=this_project, messages=messages, vectors=vectors
-            )
-        elif file == "-":
-            engine.export(standard_output(), this_project=this_project, messages=messages, vectors=vectors)
-            return
-        else:
-            with replacing(Path(file)) as out:
-                written = engine.export(out, this_project=this_project, messages=messages, vectors=vectors)
-    _say_written(cli, written, file)
+        raise usage_error("--bundle needs FILE.")
+    engine, parts = cli.engine, {"this_project": this_project, "messages": messages, "vectors": vectors}
+    if markdown:
+        written = _write_markdown(engine, file, this_project)
+    elif bundle:
+        written = engine.bundle(Path(file), _passphrase(passphrase_file, new=True), **parts)
+    elif file == "-":
+        written = engine.export(output.standard_output(), **parts)
+    else:
+        with output.replacing(Path(file)) as out:
+            written = engine.export(out, **parts)
+    if file == "-":
+        return None
+    number = output.count(written, "memory", "memories")
+    return CommandResult(
+        {"exported": written, "file": str(Path(file).absolute())},
+        lambda: click.echo(f"Exported {number} to {output.printable(file)}"),
+    )
 
 
-def _say_written(cli: CliContext, written: int, file: str) -> None:
-    if cli.json:
-        output.print_json({"exported": written, "file": str(Path(file).absolute())})
-        return
-    click.echo(f"Exported {output.count(written, 'memory', 'memories')} to {output.printable(file)}")
-
-
-def _write_pages(cli: CliContext, engine: "Engine", file: str, this_project: bool) -> None:
+def _write_markdown(engine: "Engine", file: str, this_project: bool) -> int:
+    """Write the pages to standard output, one file, or a file each in a folder; return how many memories."""
     from recollect.memory.transfer.markdown import pages
     from recollect.memory.transfer.mirror import file_name
 
-    found = list(pages(engine.store, engine.all_mine(this_project)))
-    if file == "-":
-        standard_output().write("\n".join(page.text for page in found))
-        return
+    written = list(pages(engine.store, engine.all_mine(this_project)))
+    whole = "\n".join(page.text for page in written)
     folder = Path(file)
-    if folder.is_dir() or file.endswith(("/", os.sep)):
-        with suppress(OSError):  # what is in the way is named when a page cannot be written
+    if file == "-":
+        output.standard_output().write(whole)
+    elif folder.is_dir() or file.endswith(("/", os.sep)):
+        with suppress(OSError):  # writing the first page names the obstacle
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        taken: set[str] = set()
-        for page in found:
-            name = file_name(page.project, taken, "md")
-            taken.add(name)
-            with replacing(folder / name) as out:
+        names: set[str] = set()
+        for page in written:
+            name = file_name(page.project, names, "md")
+            names.add(name)
+            with output.replacing(folder / name) as out:
                 out.write(page.text)
     else:
-        with replacing(folder) as out:
-            out.write("\n".join(page.text for page in found))
-    _say_written(cli, sum(page.count for page in found), file)
+        with output.replacing(folder) as out:
+            out.write(whole)
+    return sum(page.count for page in written)
 
 
 @click.command(name="import")
@@ -119,20 +116,19 @@ def _write_pages(cli: CliContext, engine: "Engine", file: str, this_project: boo
 @click.option(
     "--messages",
     is_flag=True,
-    help="FILE has messages of sessions: session, order, author, text, created_at.",
+    help="FILE has messages of sessions, with session, order, author, text and created_at.",
 )
-@passphrase_file
-@shared_options
-@click.pass_obj
-def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | None) -> None:
-    """Bring in memories from a file, or messages of sessions.
+@_passphrase_file
+@rendered(failed=lambda result: result.value["refused"] and not result.value["kept"])
+def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | None) -> CommandResult:
+    """Import memories from a file, or messages of sessions.
 
     FILE (- for standard input) is an export, a bundle, or JSON lines with at least "content"; with --messages, JSON
     lines with at least "session", "order" and "text".
 
-    They are kept as given: secrets are taken out, nothing is merged. A memory that is here already is joined with the
-    one in the file: what was written last holds, and nothing is lost. A record that breaks a rule is refused and
-    told; a file that is not JSON changes nothing. `recollect undo` takes an import back.
+    Memories are stored as they are, without secrets, and not merged with similar ones. A memory that exists already is
+    joined with the one in the file: the newer text wins, and nothing is lost. Invalid records are refused and reported;
+    a file that is not JSON changes nothing. `recollect undo` undoes an import.
 
     \b
     recollect import memories.json
@@ -140,17 +136,14 @@ def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | 
     """
     name = "standard input" if file == "-" else file
     if messages:
-        hint = "Name a file of JSON lines with session, order, author, text and created_at."
-        kept, refused = _bring_messages(cli, _lines(file, hint, passphrase_file), name)
-    else:
-        hint = "Name a file that `recollect export` wrote."
-        kept, refused = _bring_memories(cli, _lines(file, hint, passphrase_file), name)
-    if refused and not kept:
-        click.get_current_context().exit(1)
+        hint = "Give a file of JSON lines with session, order, author, text and created_at."
+        return _import_messages(cli, _lines(file, hint, passphrase_file), name)
+    hint = "Give a file that `recollect export` wrote."
+    return _import_memories(cli, _lines(file, hint, passphrase_file), name)
 
 
 def _lines(file: str, hint: str, passphrase_file: Path | None) -> "Lines":
-    """What is in `file`, or in standard input for `-`; of a pipe all at once, for it can be read only once."""
+    """Return the lines of a file or standard input; a pipe is read whole, because it can be read only once."""
     from recollect.memory.transfer.bundle import MARK, is_bundle, open_bundle
     from recollect.memory.transfer.import_file import lines_of
 
@@ -164,51 +157,50 @@ def _lines(file: str, hint: str, passphrase_file: Path | None) -> "Lines":
     except OSError as error:
         raise BadImport(f"Cannot read {file}: {error.strerror}.", hint) from error
     if data.startswith(MARK):
-        raise BadImport("A bundle cannot be read from a pipe.", "Give its file's name.")
+        raise BadImport("A bundle cannot be read from a pipe.", "Give the name of the file.")
     return lines_of(data)
 
 
 def _passphrase(file: Path | None, new: bool = False) -> str:
-    """From a file, from the environment, or typed: never from the command line, which others can see."""
+    """Return the passphrase from a file, the environment or a prompt, never from the visible command line."""
     if file is not None:
         try:
             text = file.read_text(encoding="utf-8").strip("\r\n")
         except (OSError, ValueError) as error:
-            raise Refused(
-                f"Cannot read {file}: {error}.", "Name a file with the passphrase in it."
-            ) from error
-    elif PASSPHRASE in os.environ:
-        text = os.environ[PASSPHRASE]
+            raise Refused(f"Cannot read {file}: {error}.", "Give a file that has the passphrase.") from error
+    elif _PASSPHRASE in os.environ:
+        text = os.environ[_PASSPHRASE]
     elif sys.stdin is None or not sys.stdin.isatty():
         raise Refused(
-            "A bundle needs a passphrase, and there is nobody to ask.",
-            f"Set {PASSPHRASE}, or give --passphrase-file.",
+            "A bundle needs a passphrase, and there is no terminal to ask for it.",
+            f"Set {_PASSPHRASE}, or use --passphrase-file.",
         )
     else:
         text = click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True)
     if not text:
-        raise Refused("The passphrase is empty.", f"Set {PASSPHRASE}, or give --passphrase-file.")
+        raise Refused("The passphrase is empty.", f"Set {_PASSPHRASE}, or use --passphrase-file.")
     return str(text)
 
 
-def _bring_memories(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
+def _import_memories(cli: CliContext, lines: "Lines", name: str) -> CommandResult:
     from recollect.memory.transfer.import_file import read_import_file
 
-    parcel = read_import_file(lines, name)
-    with open_engine(cli) as engine:
-        with output.progress("Importing", parcel.counts.get("memories", 0)) as advance:
-            report = engine.bring_in(parcel.records, parcel, advance)
-        if cli.json:
-            output.print_json(_as_json(report, parcel))
-        else:
-            _say_report(report, parcel)
-    return report.kept, len(report.refused)
+    source = read_import_file(lines, name)
+    with output.progress("Importing", source.counts.get("memories", 0)) as advance:
+        report = cli.engine.bring_in(source.records, source, advance)
+    refused = _refused(report, source)
 
+    def text() -> None:
+        memories, links = output.count(report.kept, "memory", "memories"), output.count(report.links, "link")
+        click.echo(f"Imported {memories}, {links}.")
+        if report.beside:
+            texts = output.count(report.beside, "text")
+            click.echo(f"Stored {texts} separately, because both sides had changed.")
+        _print_report(report, refused, source.unit)
 
-def _as_json(report: "ImportReport", parcel: "ImportFile") -> dict[str, object]:
-    return {
+    value = {
         "kept": report.kept,
-        "refused": [{parcel.unit: parcel.place(number), "why": why} for number, why in report.refused],
+        "refused": refused,
         "redacted": report.redacted,
         "links": report.links,
         "beside": report.beside,
@@ -216,45 +208,80 @@ def _as_json(report: "ImportReport", parcel: "ImportFile") -> dict[str, object]:
         "ids": report.ids,
         "notes": report.notes,
     }
+    return CommandResult(value, text)
 
 
-def _say_report(report: "ImportReport", parcel: "ImportFile") -> None:
-    click.echo(
-        f"Imported {output.count(report.kept, 'memory', 'memories')}, {output.count(report.links, 'link')}."
-    )
-    if report.beside:
-        click.echo(f"{output.count(report.beside, 'text')} kept beside: rewritten here and there.")
-    _say_rest(report, [parcel.place(number) for number, _ in report.refused[:_REASONS_SHOWN]], parcel.unit)
+def _import_messages(cli: CliContext, lines: "Lines", name: str) -> CommandResult:
+    from recollect.memory.transfer.import_file import read_json_lines
+
+    source = read_json_lines(lines, name, "messages", ("session", "order", "text"))
+    with output.progress("Importing", source.counts["messages"]) as advance:
+        report = cli.engine.import_messages(source.read("messages"), advance)
+    refused = _refused(report, source)
+
+    def text() -> None:
+        click.echo(f"Imported {output.count(report.kept, 'message')}.")
+        _print_report(report, refused, source.unit)
+
+    value = {
+        "kept": report.kept,
+        "refused": refused,
+        "redacted": report.redacted,
+        "notes": report.notes,
+    }
+    return CommandResult(value, text)
 
 
-def _say_rest(report: "ImportReport | MessageReport", places: Sequence[int], unit: str) -> None:
+def _refused(report: "ImportReport | MessageReport", source: "ImportFile") -> list[dict[str, Any]]:
+    return [{source.unit: source.place(number), "why": why} for number, why in report.refused]
+
+
+def _print_report(
+    report: "ImportReport | MessageReport", refused: Sequence[dict[str, Any]], unit: str
+) -> None:
     if report.redacted:
-        click.echo(f"{output.count(report.redacted, 'secret')} taken out.")
-    if report.refused:
-        click.echo(f"{len(report.refused):,} refused:", err=True)
-    for place, (_, why) in zip(places, report.refused, strict=False):
-        click.echo(f"  {unit} {place}: {output.one_line(why)}", err=True)
-    if len(report.refused) > _REASONS_SHOWN:
-        click.echo(f"  … and {len(report.refused) - _REASONS_SHOWN:,} more", err=True)
+        click.echo(f"Redacted {output.count(report.redacted, 'secret')}.")
+    if refused:
+        click.echo(f"Refused {output.count(len(refused), 'record')}:", err=True)
+    for record in refused[:_REASONS_SHOWN]:
+        click.echo(f"  {unit} {record[unit]}: {output.one_line(record['why'])}", err=True)
+    if len(refused) > _REASONS_SHOWN:
+        click.echo(f"  … and {len(refused) - _REASONS_SHOWN:,} more", err=True)
     output.print_notes(report.notes)
 
 
-def _bring_messages(cli: CliContext, lines: "Lines", name: str) -> tuple[int, int]:
-    from recollect.memory.transfer.import_file import read_json_lines
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--plaintext", is_flag=True, help="Write plain files even if the store is encrypted.")
+@rendered(failed=lambda result: result.value["refused"])
+def mirror(cli: CliContext, folder: Path, plaintext: bool) -> CommandResult:
+    """Synchronize the memories with JSON files in FOLDER.
 
-    parcel = read_json_lines(lines, name, "messages", ("session", "order", "text"))
-    with open_engine(cli) as engine:
-        with output.progress("Importing", parcel.counts["messages"]) as advance:
-            report = engine.import_messages(parcel.read("messages"), advance)
-        places = [parcel.place(number) for number, _ in report.refused]
-        if cli.json:
-            refused = [
-                {"line": place, "why": why} for place, (_, why) in zip(places, report.refused, strict=True)
-            ]
-            output.print_json(
-                {"kept": report.kept, "refused": refused, "redacted": report.redacted, "notes": report.notes}
-            )
-        else:
-            click.echo(f"Imported {output.count(report.kept, 'message')}.")
-            _say_rest(report, places[:_REASONS_SHOWN], "line")
-    return report.kept, len(report.refused)
+    There is one file for each project. Change an entry to edit its memory, delete it to forget it, add one without an id
+    to remember something. The next run imports your edits as one change, which `recollect undo` undoes, and writes what
+    has changed in the store.
+
+    The exit code is 1 if a file cannot be read: it is left as it is, and the others are updated.
+    """
+    report = cli.engine.care.mirror(folder, plaintext=plaintext)
+    value = {
+        **{name: getattr(report, name) for name in ("written", "changed", "remembered", "forgotten")},
+        "both": [{"id": id, "what": what} for id, what in report.both],
+        "refused": [{"file": name, "why": why} for name, why in report.refused],
+        "redacted": report.redacted,
+        "change": report.change,
+    }
+    return CommandResult(value, lambda: _print_mirror(report, folder))
+
+
+def _print_mirror(report: "MirrorReport", folder: Path) -> None:
+    edits = {"changed": report.changed, "remembered": report.remembered, "forgotten": report.forgotten}
+    if parts := [f"{len(ids):,} {what}" for what, ids in edits.items() if ids]:
+        click.echo(f"Imported: {', '.join(parts)}.")
+    if report.redacted:
+        click.echo(f"Redacted {output.count(report.redacted, 'secret')}.")
+    click.echo(f"Wrote {output.count(len(report.written), 'file')} to {output.printable(str(folder))}")
+    for id, what in report.both:
+        click.echo(f"Changed on both sides: {output.one_line(id)}. {output.one_line(what)}", err=True)
+    for _, why in report.refused:
+        click.echo(f"Not read: {output.one_line(why)}", err=True)

@@ -29,7 +29,7 @@ def test_init_tells_what_it_found_and_how_long_it_took(run, project):
     assert "1 file (1 python); 2 symbols" in said.out
     assert (
         said.out.splitlines()[-1]
-        == "I found 2 conventions in your project. Review? `recollect review --kind seed`"
+        == "Found 2 conventions in your project. Run `recollect review --kind seed` to review them."
     )
 
 
@@ -77,7 +77,7 @@ def test_memories_about_code_that_changed_are_told(run, project, remember):
     told, said = run("init", "--json").json, run("init").out
 
     assert told["stale"]["memories"] == [about]
-    assert "1 memory about code that has changed since" in said
+    assert "1 memory about code that has changed" in said
 
 
 @pytest.mark.parametrize("kind", ["empty", "bare", "shallow"])

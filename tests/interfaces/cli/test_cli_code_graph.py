@@ -67,7 +67,7 @@ def test_a_symbol_says_where_it_is_and_how_much_it_is_used(run):
 
     assert result.out.splitlines() == [
         "lib/money.py:11  function  total(items)",
-        "    1 caller, calls 2 times",
+        "    1 caller, 2 callees",
     ]
 
 
@@ -109,7 +109,7 @@ def test_dependencies_both_ways(run):
     needed_by = run("graph", "deps", "lib/money.py", "--reverse")
 
     assert "imports lib/money.py" in needs.out
-    assert "imports requests (outside)" in needs.out
+    assert "imports requests (external)" in needs.out
     assert needed_by.out.split() == ["1.00", "written", "cart.py:2", "imports", "lib/money.py"]
 
 
@@ -142,7 +142,7 @@ def test_a_long_answer_is_cut_and_says_so(run, shop):
     shown = run("graph", "callers", "total", "-n", "3")
 
     assert len(shown.out.splitlines()) == 3
-    assert "and 7 more; `-n 10` shows all." in shown.err
+    assert "7 more; use `-n 10` to list all." in shown.err
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_nothing_found_is_said_aside(run):
     result = run("graph", "callers", "checkout")
 
     assert (result.code, result.out) == (0, "")
-    assert result.err.splitlines()[-1] == "Nobody calls it, as far as is known."
+    assert result.err.splitlines()[-1] == "No callers found."
 
 
 def test_what_a_terminal_would_obey_is_not_printed(run, shop):
@@ -208,4 +208,4 @@ def test_relevant_to_nothing_says_so(run):
     result = run("graph", "relevant", "zzzz qqqq")
 
     assert (result.code, result.out) == (0, "")
-    assert "Nothing here" in result.err
+    assert "No relevant files found" in result.err

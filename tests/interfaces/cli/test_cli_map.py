@@ -58,7 +58,7 @@ def test_a_task_about_nothing_here_says_so(shop, run):
     told = run("map", "--task", "zebra")
 
     assert (told.code, told.out) == (0, "")
-    assert "No module seems to be about that" in told.err
+    assert "No relevant modules found" in told.err
 
 
 def test_a_correction_holds_through_a_rescan(shop, run):
@@ -105,4 +105,4 @@ def test_an_empty_project_says_so(home, run):
     told = run("map")
 
     assert told.code == 0
-    assert "no code here" in told.err
+    assert "No code found" in told.err

@@ -49,7 +49,7 @@ def test_a_file_never_touched_says_so(run, home):
     result = run("history", "file", "nothing.py")
 
     assert (result.code, result.out) == (0, "")
-    assert "Nothing was done with nothing.py yet." in result.err
+    assert "No earlier work on nothing.py found." in result.err
 
 
 def test_tools_are_told_with_their_success(run, worked):
@@ -76,7 +76,7 @@ def test_tasks_like_one_come_with_outcome_files_and_tools(run, worked):
 
 
 def test_nothing_alike_says_so(run, worked):
-    assert "No task like that" in run("history", "like", "fly to the moon").err
+    assert "No similar tasks found" in run("history", "like", "fly to the moon").err
 
 
 def test_too_few_edits_together_are_no_pair(run, worked):
@@ -145,5 +145,5 @@ def test_an_output_that_is_not_kept_says_why(run, home):
     result = run("history", "output", "5f0c1e9ab2d4")
 
     assert (result.code, result.out) == (1, "")
-    assert "No text '5f0c1e9ab2d4' is kept." in result.err
+    assert "No stored text '5f0c1e9ab2d4' found." in result.err
     assert "14 days" in result.err

@@ -1,0 +1,213 @@
+"""Commands that agents and shells use: daemon, hook, mcp, demo, completion."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+import recollect.model as m
+from recollect.errors import Refused
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.options import limit_option, usage_error
+
+
+@click.group()
+@shared_options
+def daemon() -> None:
+    """Inspect or stop the background process that hooks talk to."""
+
+
+@daemon.command()
+@rendered()
+def status(cli: CliContext) -> CommandResult:
+    """Show whether the daemon is running, and what it has done."""
+    from recollect.interfaces.daemon import client
+
+    home = cli.settings.home
+    answer, is_running = client.status(home), client.is_running(home)
+    return CommandResult({"running": is_running, **(answer or {})}, lambda: _print_status(answer, is_running))
+
+
+def _print_status(answer: dict[str, Any] | None, is_running: bool) -> None:
+    if answer is None:
+        click.echo(
+            "The daemon is running but does not answer."
+            if is_running
+            else "The daemon is not running. The next hook starts it."
+        )
+        return
+    since = output.moment(m.from_text(answer["since"]))
+    click.echo(
+        f"Process {answer['pid']}, version {answer['version']}, since {since}, {answer['memory_mb']} MB."
+    )
+    click.echo(
+        f"{output.count(answer['events'], 'event')} in {output.count(answer['sessions'], 'open session')}."
+    )
+    if answer["waiting"]:
+        click.echo("Events are waiting to be read.")
+    if answer["refused"]:
+        click.echo(f"{output.count(answer['refused'], 'request')} refused or interrupted.")
+    if answer["last_error"]:
+        click.echo(
+            f"Last error: {output.one_line(answer['last_error'])}. Run `recollect daemon logs` for details."
+        )
+
+
+def _print_stopped(stopped: bool) -> None:
+    click.echo("Stopped the daemon." if stopped else "The daemon was not running.")
+
+
+@daemon.command()
+@rendered(_print_stopped, key="stopped")
+def stop(cli: CliContext) -> bool:
+    """Stop the daemon after its current work.
+
+    The next hook starts it again.
+    """
+    from recollect.interfaces.daemon import client
+
+    return client.stop(cli.settings.home)
+
+
+def _print_log(lines: list[dict[str, Any]]) -> None:
+    for line in lines:
+        details = {key: value for key, value in line.items() if key not in ("at", "level", "what", "pid")}
+        text = " ".join(f"{key}={value}" for key, value in details.items())
+        click.echo(output.one_line(f"{line.get('at', '')}  {line.get('what', '')}  {text}".rstrip()))
+
+
+@daemon.command()
+@limit_option(20)
+@rendered(_print_log, key="lines")
+def logs(cli: CliContext, limit: int) -> list[dict[str, Any]]:
+    """Print the end of the daemon's log.
+
+    The log never contains messages or memories.
+    """
+    from recollect.interfaces.daemon.log import NAME
+
+    return _last_lines(cli.settings.home / NAME, limit)
+
+
+def _last_lines(file: Path, limit: int) -> list[dict[str, Any]]:
+    try:
+        with file.open("rb") as log:
+            log.seek(max(0, file.stat().st_size - 400 * limit - 10_000))
+            data = log.read()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Refused(f"Cannot read {file}: {error.strerror}.", "Check its permissions.") from error
+    lines = []
+    for line in data.splitlines():
+        try:
+            lines.append(json.loads(line))
+        except ValueError:  # the first line may be cut
+            continue
+    return lines[-limit:]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("host")
+@click.argument("event")
+@shared_options
+def hook(host: str, event: str) -> None:
+    """Handle one event of an agent. Agents run this command.
+
+    Reads the event from standard input, prints what the agent should add to its context, and always exits with 0.
+    """
+    from recollect.interfaces.hooks.program import (
+        main,  # `recollect hook` starts there, without this function
+    )
+
+    main([host, event])
+
+
+@click.command()
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on this local port instead of standard input; 0 for any free port.",
+)
+@click.option("--token", is_flag=True, help="Print the token that clients of --http need, and exit.")
+@rendered(click.echo, key="token")
+def mcp(cli: CliContext, port: int | None, token: bool) -> str | None:
+    """Run the MCP server for an agent.
+
+    Agents start it themselves; `recollect install` configures them. The project is the one that the client works in, or
+    --project, or the current folder.
+
+    \b
+    recollect mcp
+    recollect mcp --http 8765
+    """
+    from recollect.config import expand_home
+
+    # Settings are not read here: a broken file must not stop the handshake.
+    home = expand_home(cli.home or os.environ.get("RECOLLECT_HOME") or "~/.recollect")
+    if token:
+        from recollect.interfaces.mcp.http import read_token
+
+        return read_token(home)
+    from recollect.interfaces.daemon.log import write_log
+    from recollect.interfaces.mcp.requests import McpRequests
+
+    write_log(home)
+    requests = McpRequests(str(home), cli.project)
+    if port is None:
+        from recollect.interfaces.mcp.server import serve_stdio
+
+        serve_stdio(requests)
+    else:
+        from recollect.interfaces.mcp.http import serve_http
+
+        serve_http(requests, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
+    return None
+
+
+@click.command()
+@shared_options
+def demo() -> None:
+    """Run a demonstration on a small sample project.
+
+    It plays two sessions and shows what was learned, what came back and what it saved. It uses a temporary folder and does
+    not touch your memories.
+    """
+    from recollect.demo import run
+
+    run(click.echo)
+
+
+_SHELLS = {
+    "bash": "recollect completion bash >> ~/.bashrc",
+    "zsh": "recollect completion zsh >> ~/.zshrc",
+    "fish": "recollect completion fish > ~/.config/fish/completions/recollect.fish",
+}
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@shared_options
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script for your shell.
+
+    It completes commands, options, kinds and ids.
+
+    \b
+    recollect completion bash >> ~/.bashrc
+    recollect completion zsh >> ~/.zshrc
+    recollect completion fish > ~/.config/fish/completions/recollect.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    if script is None:
+        raise usage_error(f"click has no completion for {shell}.")
+    source = script(ctx.find_root().command, {}, "recollect", "_RECOLLECT_COMPLETE").source()
+    click.echo(f"# To install it, run: {_SHELLS[shell]}\n{source.strip()}")

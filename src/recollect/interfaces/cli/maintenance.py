@@ -1,0 +1,292 @@
+"""Commands that look after the store: consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import recollect.model as m
+from recollect.errors import NoHome
+from recollect.interfaces.cli import output
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
+from recollect.interfaces.cli.memories import print_skipped
+from recollect.interfaces.cli.options import MEMORY, NameType, limit_option, refuse_both
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.memory.maintenance.consolidate.run import Consolidation
+    from recollect.memory.maintenance.doctor import Diagnosis
+
+_NICE = 10  # the priority of a consolidation: foreground work goes first
+_PLAN_LINES = 20  # printed for each operation of a dry run
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Print the plan without changing anything.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=NameType("operation", "recollect.memory.maintenance.consolidate.operations:OPERATIONS"),
+    help="Only this operation: vectors, merge, contradictions, coaccess, links, ties, facts, prune, tags or clusters; "
+    "repeatable.",
+)
+@rendered()
+def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...]) -> CommandResult:
+    """Merge duplicates, find contradictions, repair links and tags.
+
+    Works on all projects at low priority. Uncertain cases are added to `recollect review`. You can stop it at any time:
+    the next run continues where it stopped. `recollect undo` undoes a whole run.
+    """
+    from recollect.memory.maintenance.consolidate.run import chosen
+
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(max(0, _NICE - os.nice(0)))
+    try:
+        with output.progress("Consolidating", 100 * len(chosen(only))) as advance:
+            done = cli.engine.care.consolidate(only, dry_run=dry_run, progress=advance)
+    except KeyboardInterrupt:
+        click.echo("Stopped. The next `recollect consolidate` continues from here.", err=True)
+        raise
+    return CommandResult(done, lambda: _print_consolidation(done, dry_run))
+
+
+def _print_consolidation(done: "Consolidation", dry_run: bool) -> None:
+    by_operation: dict[str, list[tuple[str, str, str, str]]] = {}
+    for step in done.plan:
+        ids = " ".join(id[-output.SHORT_ID :] for id in step.memories)
+        row = (step.operation, step.counts_as, ids, output.one_line(step.why))
+        by_operation.setdefault(step.operation, []).append(row)
+    shown = [row for rows in by_operation.values() for row in rows[:_PLAN_LINES]]
+    output.print_table(shown, ("green", "", "cyan"))
+    if len(done.plan) > len(shown):
+        click.echo(f"{len(done.plan) - len(shown):,} more; use --json to list all.")
+    if dry_run:
+        click.echo(f"Dry run: {done.summary[0].lower()}{done.summary[1:]}")
+        return
+    click.echo(f"{'Finished the interrupted run: ' if done.resumed else ''}{done.summary}")
+    if done.change is not None:
+        click.echo(f"Run `recollect undo {done.change[-output.SHORT_ID :]}` to undo this.")
+    if any(done.counts.get(name) for name in ("proposed", "contradictions", "stale")):
+        click.echo("Run `recollect review` to decide the open questions.")
+
+
+def _print_changes(changes: Sequence[m.Change]) -> None:
+    if not changes:
+        click.echo("No changes found.")
+    rows = [
+        (id, output.moment(change.at), change.action, output.one_line(change.summary) + _status(change))
+        for id, change in zip(output.short_ids([change.id for change in changes]), changes, strict=True)
+    ]
+    output.print_table(rows, ("yellow", "", "cyan"))
+
+
+def _status(change: m.Change) -> str:
+    if change.undone_at is not None:
+        return " (undone)"
+    return "" if change.finished_at else " (interrupted)"
+
+
+@click.command()
+@limit_option(20)
+@rendered(_print_changes)
+def changes(cli: CliContext, limit: int) -> Sequence[m.Change]:
+    """List changes to memories that you can undo, newest first.
+
+    Each consolidation, compaction, merge, import, `forget` and `wrong` is one change. You can undo it for 30 days.
+    """
+    return cli.engine.care.changes(limit)
+
+
+def _print_undone(undone: m.Undone) -> None:
+    click.echo(f"Undone: {output.count(len(undone.restored), 'memory', 'memories')} restored.")
+    print_skipped(undone.left_alone)
+
+
+@click.command()
+@click.argument("change", metavar="ID")
+@rendered(_print_undone)
+def undo(cli: CliContext, change: str) -> m.Undone:
+    """Undo a change. `recollect changes` lists the ids.
+
+    Memories that have changed since are not restored, and are listed.
+    """
+    return cli.engine.care.undo(change)
+
+
+def _print_backup(path: str) -> None:
+    click.echo(f"Backed up to {output.printable(path)}")
+
+
+@click.command()
+@rendered(_print_backup, key="backup")
+def backup(cli: CliContext) -> str:
+    """Back up the store.
+
+    The three newest backups are kept. Recollect also makes one every day.
+    """
+    return cli.engine.backup()
+
+
+def _print_vacuum(done: dict[str, Any]) -> None:
+    size, free, saved = (f"{done[name] / 1e6:.1f} MB" for name in ("size", "free", "saved"))
+    if done["done"]:
+        click.echo(f"The file is now {size}, {saved} smaller.")
+    else:
+        click.echo(f"Not needed: {free} of {size} are unused. Use --force to do it anyway.")
+
+
+@click.command()
+@click.option("--force", is_flag=True, help="Do it even if it saves little space.")
+@rendered(_print_vacuum)
+def vacuum(cli: CliContext, force: bool) -> dict[str, Any]:
+    """Free the disk space of deleted memories.
+
+    Recollect also does this once a quarter, and when a fifth of a file larger than 100 MB is unused.
+    """
+    _stop_daemon(cli)
+    saved = cli.engine.care.vacuum(force=force)
+    info = cli.engine.store.info()
+    return {"done": saved is not None, "saved": saved or 0, "size": info.size, "free": info.free}
+
+
+def _stop_daemon(cli: CliContext) -> None:
+    """Stop the daemon, which has the store open. The next hook starts it again."""
+    from recollect.interfaces.daemon import client
+
+    client.stop(cli.settings.home)
+
+
+def _print_encryption(done: dict[str, Any]) -> None:
+    key = done["key"]
+    if key is None:
+        click.echo("The store and its backups are no longer encrypted.")
+        return
+    click.echo("The store and its backups are encrypted.")
+    if key == "variable":
+        click.echo("The key is the value of RECOLLECT_KEY, which must be set whenever Recollect runs.")
+    elif key == "keychain":
+        click.echo("The key is in the keychain of this machine, under recollect.")
+    else:
+        click.echo(f"The key is in {output.printable(key)}, where Recollect reads it.")
+    click.echo(
+        "Keep a copy of the key in a safe place: without it, nobody can read the store, including you."
+    )
+
+
+@click.command()
+@click.option(
+    "--key-file", type=click.Path(path_type=Path), help="Store the key in this file [the keychain]."
+)
+@click.option("--off", is_flag=True, help="Decrypt the store and its backups.")
+@rendered(_print_encryption)
+def encrypt(cli: CliContext, key_file: Path | None, off: bool) -> dict[str, Any]:
+    """Encrypt the store and its backups.
+
+    The key is stored in the keychain or a file, or taken from RECOLLECT_KEY.
+    """
+    refuse_both(off=off, key_file=key_file)
+    _stop_daemon(cli)
+    if off:
+        cli.engine.decrypt()
+        return {"encrypted": False, "key": None}
+    return {"encrypted": True, "key": cli.engine.encrypt(key_file)}
+
+
+@click.group(invoke_without_command=True, subcommand_metavar="[verify]")
+@limit_option(20)
+@click.option("--memory", metavar="ID", type=MEMORY, help="Only entries about this memory.")
+@rendered(output.print_audit, key="lines")
+def audit(cli: CliContext, limit: int, memory: str | None) -> Sequence[m.AuditLine] | None:
+    """Show who changed what, newest first.
+
+    The log contains no text of memories.
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return None
+    return cli.engine.audit(limit, memory)
+
+
+def _print_verification(checked: m.AuditCheck) -> None:
+    entries = output.count(checked.lines, "entry", "entries")
+    result = "no entry was altered." if checked.problem is None else "found a problem."
+    click.echo(f"Checked {entries}, {checked.archived:,} of them archived: {result}")
+    if checked.problem is not None:
+        click.echo(f"{checked.problem.what} {checked.problem.hint}", err=True)
+
+
+def _verification_json(checked: m.AuditCheck) -> dict[str, Any]:
+    return {
+        "ok": checked.problem is None,
+        "lines": checked.lines,
+        "archived": checked.archived,
+        "problem": checked.problem.what if checked.problem else None,
+    }
+
+
+@audit.command()
+@rendered(_print_verification, json=_verification_json, failed=lambda checked: checked.problem is not None)
+def verify(cli: CliContext) -> m.AuditCheck:
+    """Check that no log entry was altered, including archived ones.
+
+    Each entry contains the hash of the previous one. The exit code is 1 if a hash does not match.
+    """
+    return cli.engine.care.verify_audit()
+
+
+def _print_checks(result: dict[str, Any]) -> None:
+    output.print_notes(result.get("done", ()))
+    passed = click.style(output.glyph("✓", "ok"), fg="green")
+    failed = click.style(output.glyph("✗", "!!"), fg="red")
+    for check in result["checks"]:
+        click.echo(f"{passed if check.ok else failed} {check.part:<10} {output.one_line(check.finding)}")
+        if check.hint:
+            click.echo(f"  {'':<10} {output.one_line(check.hint)}")
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Repair what can be repaired, then check again.")
+@rendered(_print_checks, failed=lambda result: not result["ok"])
+def doctor(cli: CliContext, fix: bool) -> dict[str, Any]:
+    """Check the installation, from the agents to the store.
+
+    Prints one line for each check, and what to do if it fails: the project, connected agents, the hook, waiting events,
+    the daemon, the store and the model. The exit code is 1 if a check fails.
+    """
+    engine = cli.engine
+    done = _repair(engine) if fix else []
+    project, *others = engine.doctor()
+    checks = (project, *_check_hosts(engine.settings.home), *others)
+    return {"ok": all(check.ok for check in checks), "checks": checks} | ({"done": done} if fix else {})
+
+
+def _check_hosts(home: Path) -> "Sequence[Diagnosis]":
+    from recollect.interfaces.daemon.connection import check_connection
+    from recollect.interfaces.install.table import this_machine
+    from recollect.memory.maintenance.doctor import Diagnosis
+
+    try:
+        return check_connection(home, this_machine(), m.utc_now())
+    except NoHome as error:
+        return [Diagnosis("host", False, error.message, error.hint)]
+
+
+def _repair(engine: "Engine") -> list[str]:
+    """Repair what can be repaired, and return a sentence for each repair."""
+    from recollect.interfaces.cli.init import make_vectors
+    from recollect.interfaces.daemon import client
+    from recollect.interfaces.daemon.connection import repair_hosts, waiting_files
+    from recollect.interfaces.install.table import this_machine
+    from recollect.memory.maintenance.doctor import close_to_others
+
+    home = engine.settings.home
+    done = [*close_to_others(home), *repair_hosts(home, this_machine())]
+    if events := engine.sessions.take_in(engine.spool):
+        done.append(f"Read {output.count(events, 'event')} from the spool.")
+    if waiting_files(home) and client.ensure(home):
+        done.append("Started the daemon, which reads the waiting events.")
+    made, _ = make_vectors(engine)
+    if made:
+        done.append(f"Made {output.count(made, 'vector')}.")
+    return done
