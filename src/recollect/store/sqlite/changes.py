@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,8 +11,18 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
-from recollect.store.row_snapshots import EVERY, OF_MEMORIES, Row, Tables, joined, packed, rows_in, unpacked
+from recollect.store.row_snapshots import (
+    ALL_TABLES,
+    MEMORY_TABLES,
+    RowSnapshot,
+    combined,
+    is_unchanged,
+    pack,
+    unpack,
+    values_to_restore,
+)
 from recollect.store.sqlite.connection import Database
+from recollect.store.sqlite.journal import Journal, Rows, key_condition
 
 _COLUMNS = "id, user_id, project_id, at, actor, action, summary, finished_at, undone_at"
 Key = tuple[str, tuple[Any, ...]]  # a table and the key of a row in it
@@ -32,7 +41,6 @@ class SqliteChangeLog:
         self._db = database
         self._transaction = transaction
         self._reindex = reindex
-        self._thread = threading.local()  # `recording` is set while a change is being recorded
 
     # keeping
 
@@ -43,29 +51,21 @@ class SqliteChangeLog:
         The same change may be given again: a long act is many transactions, and `finish` ends it. Within a change that
         is being recorded it is part of that one. `projects`: also what else hangs on projects, sessions and such.
         """
-        if getattr(self._thread, "recording", False):
+        if self._db.journal.is_recording:
             yield
             return
-        tables = EVERY if projects else OF_MEMORIES
+        tables = ALL_TABLES if projects else MEMORY_TABLES
         with self._transaction(), self._db.writing() as db:
-            session = apsw.Session(db, "main")
-            self._thread.recording = True
-            try:
-                for table in tables:
-                    session.attach(table)
+            with self._db.journal.recording(db, tables) as recording:
                 yield
-                rows = rows_in(db, session.changeset(), tables)
-            finally:
-                self._thread.recording = False
-                session.close()
-            if rows:
-                self._keep(db, change, rows)
+            if rows := recording.snapshots():
+                self._store(db, change, rows)
 
-    def _keep(self, db: apsw.Connection, change: m.Change, rows: Sequence[Row]) -> None:
+    def _store(self, db: apsw.Connection, change: m.Change, rows: Sequence[RowSnapshot]) -> None:
         places = ", ".join("?" * len(_COLUMNS.split(", ")))
         db.execute(f"INSERT OR IGNORE INTO changes ({_COLUMNS}) VALUES ({places})", _row_of(change))
         part = int(db.execute("SELECT count(*) FROM change_parts WHERE change = ?", (change.id,)).get)
-        db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, packed(rows)))
+        db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, pack(rows)))
 
     def finish(self, change: m.Change) -> None:
         """It has come to its end, with the summary and time `change` has now. One that touched nothing left no trace."""
@@ -127,14 +127,14 @@ class SqliteChangeLog:
                     "Changes can be undone for 30 days; a backup may reach further back.",
                 )
             _refuse_dependence(db, rows)
-            tables = Tables(db)
-            same: list[Row] = []
-            changed: list[Row] = []
+            table_rows = Rows(db)
+            same: list[RowSnapshot] = []
+            changed: list[RowSnapshot] = []
             for row in rows:
-                (same if tables.still(row) else changed).append(row)
-            again = _said_again(db, tables, same, _owners(rows), change_id)
+                (same if is_unchanged(row, table_rows.get(row.table, row.key)) else changed).append(row)
+            again = _said_again(db, table_rows, same, _owners(rows), change_id)
             left = _owners(changed) | again.keys()
-            chosen = [_with_new_grace(row, at) for row in same if row.owner not in left]
+            chosen = [_with_new_grace(row, at) for row in same if row.memory_num not in left]
             if not chosen and again:
                 raise Refused(
                     f"Memory {min(again.values())} says the same and is active.",
@@ -152,17 +152,21 @@ class SqliteChangeLog:
             back = sorted({*back, *_names(db, _owners(chosen))})
         return m.Undone(change_id, tuple(back), tuple(names))
 
-    def _restore(self, db: apsw.Connection, rows: Sequence[Row]) -> None:
-        order, tables = list(EVERY), Tables(db)
-        db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in whatever order
+    def _restore(self, db: apsw.Connection, rows: Sequence[RowSnapshot]) -> None:
+        order, journal = list(ALL_TABLES), self._db.journal
+        db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in any order
         for row in sorted(rows, key=lambda row: order.index(row.table)):
-            tables.put_back(row)
-        db.execute("INSERT OR IGNORE INTO tags (name) SELECT DISTINCT tag FROM memory_tags")  # dropped since
-        _drop_loose_ends(db)
+            _put_back(db, journal, row)
+        for (tag,) in db.execute(
+            "SELECT DISTINCT tag FROM memory_tags WHERE tag NOT IN (SELECT name FROM tags)"
+        ).fetchall():  # dropped since
+            journal.created("tags", tag)
+            db.execute("INSERT INTO tags (name) VALUES (?)", (tag,))
+        _drop_dangling(db, journal)
         if any(row.table == "messages" for row in rows):
             db.execute("UPDATE message_change SET purge = purge + 1")
         nums = _owners(rows)
-        gone = any(row.before is None or row.table == "vectors" for row in rows if row.owner is not None)
+        gone = any(row.before is None or row.table == "vectors" for row in rows if row.memory_num is not None)
         seq = int(
             db.execute("UPDATE change SET seq = seq + 1, purge = purge + ? RETURNING seq", (int(gone),)).get
         )
@@ -170,25 +174,51 @@ class SqliteChangeLog:
             db.execute("UPDATE memories SET seq = ? WHERE num = ?", (seq, num))
         self._reindex(db, nums)
 
-    def _all(self, db: apsw.Connection, change_id: str) -> list[Row]:
+    def _all(self, db: apsw.Connection, change_id: str) -> list[RowSnapshot]:
         """Every row once, from before the first part to after the last."""
         query = "SELECT rows FROM change_parts WHERE change = ? ORDER BY part"
-        rows: dict[Key, Row] = {}
+        rows: dict[Key, RowSnapshot] = {}
         for (part,) in db.execute(query, (change_id,)):
-            for row in unpacked(part):
+            for row in unpack(part):
                 earlier = rows.get((row.table, row.key))
-                rows[row.table, row.key] = row if earlier is None else joined(earlier, row)
+                rows[row.table, row.key] = row if earlier is None else combined(earlier, row)
         return [row for row in rows.values() if not (row.before is None and row.after is None)]
 
 
-def _drop_loose_ends(db: apsw.Connection) -> None:
-    """What was put back and hangs on a memory that has been purged since."""
+def _put_back(db: apsw.Connection, journal: Journal, row: RowSnapshot) -> None:
+    """Write the row as it was before the change."""
+    current = Rows(db).get(row.table, row.key)
+    where = key_condition(row.table)
+    if row.before is None:
+        if row.table == "memories":
+            db.execute("DELETE FROM memory_words WHERE rowid = ?", row.key)
+        journal.before_delete(row.table, where, row.key)
+        db.execute(f"DELETE FROM {row.table} WHERE {where}", row.key)
+        return
+    journal.before_put(row.table, *row.key)
+    if row.after is None or current is None:
+        names, places = ", ".join(row.before), ", ".join("?" * len(row.before))
+        # A row with the same meaning may have come since under another key: a question asked again, say.
+        or_ignore = "" if row.table == "memories" else "OR IGNORE "
+        sql = f"INSERT {or_ignore}INTO {row.table} ({names}) VALUES ({places})"
+        db.execute(sql, tuple(row.before.values()))
+    elif values := values_to_restore(row, current):
+        sets = ", ".join(f"{name} = ?" for name in values)
+        db.execute(f"UPDATE {row.table} SET {sets} WHERE {where}", (*values.values(), *row.key))
+
+
+def _drop_dangling(db: apsw.Connection, journal: Journal) -> None:
+    """Delete restored links and cluster members of memories that have been purged since."""
     there = "(SELECT id FROM memories)"
-    db.execute(f"DELETE FROM links WHERE source NOT IN {there} OR target NOT IN {there}")
-    db.execute(f"DELETE FROM cluster_members WHERE memory NOT IN {there}")
+    for table, where in (
+        ("links", f"source NOT IN {there} OR target NOT IN {there}"),
+        ("cluster_members", f"memory NOT IN {there}"),
+    ):
+        journal.before_delete(table, where)
+        db.execute(f"DELETE FROM {table} WHERE {where}")
 
 
-def _refuse_dependence(db: apsw.Connection, rows: Iterable[Row]) -> None:
+def _refuse_dependence(db: apsw.Connection, rows: Iterable[RowSnapshot]) -> None:
     """What the change brought can be taken away only while nothing that came later leans on it."""
     made = set(_names(db, {row.key[0] for row in rows if row.table == "memories" and row.before is None}))
     links = {row.key for row in rows if row.table == "links"}
@@ -207,7 +237,11 @@ def _refuse_dependence(db: apsw.Connection, rows: Iterable[Row]) -> None:
 
 
 def _said_again(
-    db: apsw.Connection, tables: Tables, rows: Iterable[Row], touched: Collection[int], change_id: str
+    db: apsw.Connection,
+    table_rows: Rows,
+    rows: Iterable[RowSnapshot],
+    touched: Collection[int],
+    change_id: str,
 ) -> dict[int, str]:
     """Memories that would come back although somebody has said the same since, each with that one's id."""
     same = " AND ".join(
@@ -222,7 +256,7 @@ def _said_again(
     for row in rows:
         if row.table != "memories" or row.before is None:
             continue
-        now = tables.current(row) or {}
+        now = table_rows.get(row.table, row.key) or {}
         then = now | row.before
         if then["state"] != "active" or now.get("state") == "active":
             continue
@@ -232,7 +266,7 @@ def _said_again(
     return found
 
 
-def _with_new_grace(row: Row, at: datetime) -> Row:
+def _with_new_grace(row: RowSnapshot, at: datetime) -> RowSnapshot:
     """What is out of sight again can be brought back for as long as if it had gone today."""
     name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
     if not row.before or not row.after or not row.before.get(name) or name not in row.after:
@@ -240,8 +274,8 @@ def _with_new_grace(row: Row, at: datetime) -> Row:
     return replace(row, before=row.before | {name: m.to_text(at)})
 
 
-def _owners(rows: Iterable[Row]) -> set[int]:
-    return {row.owner for row in rows if row.owner is not None}
+def _owners(rows: Iterable[RowSnapshot]) -> set[int]:
+    return {row.memory_num for row in rows if row.memory_num is not None}
 
 
 def _names(db: apsw.Connection, nums: Iterable[int | None]) -> list[str]:

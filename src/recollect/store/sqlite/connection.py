@@ -21,6 +21,7 @@ from recollect.errors import (
 )
 from recollect.store.file_lock import FileLock
 from recollect.store.keys import is_encrypted
+from recollect.store.sqlite.journal import Journal
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ class Database:
     def __init__(self, path: Path, key: str | None = None) -> None:
         self.path = path
         self.read_only = False
+        self.journal = Journal()
         self._key = key
         self._idle: list[apsw.Connection] = []
         self._out = 0  # connections at work

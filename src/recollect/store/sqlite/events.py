@@ -18,6 +18,7 @@ class SqliteEvents:
             after = "SELECT coalesce(max(position), -1) + 1 FROM session_events WHERE session = ?"
             position = first = int(db.execute(after, (session,)).get)
             for event in events:
+                self._db.journal.before_put("session_events", event.id)
                 db.execute(
                     "INSERT OR IGNORE INTO session_events VALUES (?, ?, ?, ?, ?)",
                     (event.id, session, position, m.to_text(event.at), event.event),
@@ -25,6 +26,7 @@ class SqliteEvents:
                 position += db.changes()
             if position > first:
                 last = m.to_text(max(event.at for event in events))
+                self._db.journal.before_put("sessions", session)
                 db.execute("UPDATE sessions SET active_at = ? WHERE id = ?", (last, session))
         return position - first
 
@@ -40,16 +42,18 @@ class SqliteEvents:
     def served(self, session: str) -> None:
         """Their text is no longer needed. Ids stay, so that none counts twice."""
         with self._db.writing() as db:
+            self._db.journal.before_write("session_events", "session = ?", (session,))
             db.execute("UPDATE session_events SET event = NULL WHERE session = ?", (session,))
 
     def forget(self, before: datetime) -> int:
         """Drop what has served and is older than that; how many. A session's last stays: others go on counting from there."""
         with self._db.writing() as db:
-            db.execute(
-                "DELETE FROM session_events AS old WHERE event IS NULL AND at < ? AND position <"
-                " (SELECT max(position) FROM session_events WHERE session = old.session)",
-                (m.to_text(before),),
+            processed = (
+                "event IS NULL AND at < ? AND position <"
+                " (SELECT max(position) FROM session_events last WHERE last.session = session_events.session)"
             )
+            self._db.journal.before_delete("session_events", processed, (m.to_text(before),))
+            db.execute(f"DELETE FROM session_events WHERE {processed}", (m.to_text(before),))
             return db.changes()
 
     # sessions that want something done
@@ -75,14 +79,16 @@ class SqliteEvents:
         with self._db.writing() as db:
             if since is not None:
                 marks = m.dumps([each.fingerprint for each in kept])
-                db.execute(
-                    "DELETE FROM findings WHERE session = ? AND promoted_to IS NULL"
-                    " AND messages ->> 0 >= ? AND fingerprint NOT IN (SELECT value FROM json_each(?))",
-                    (session, since, marks),
+                superseded = (
+                    "session = ? AND promoted_to IS NULL"
+                    " AND messages ->> 0 >= ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
                 )
+                self._db.journal.before_delete("findings", superseded, (session, since, marks))
+                db.execute(f"DELETE FROM findings WHERE {superseded}", (session, since, marks))
             places = ", ".join("?" * len(rows.FINDING_COLUMNS.split(", ")))
             new = 0
             for each in kept:
+                self._db.journal.before_put("findings", each.id)
                 db.execute(
                     f"INSERT OR IGNORE INTO findings ({rows.FINDING_COLUMNS}) VALUES ({places})",
                     rows.finding_row(each),
@@ -92,6 +98,7 @@ class SqliteEvents:
 
     def promoted(self, finding: str, memory: str) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_put("findings", finding)
             db.execute("UPDATE findings SET promoted_to = ? WHERE id = ?", (memory, finding))
 
     def sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:

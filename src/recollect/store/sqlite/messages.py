@@ -25,12 +25,15 @@ class SqliteMessages:
         with self._db.writing() as db:
             for number, message in enumerate(messages):
                 place = (message.user_id, message.session, message.order)
-                db.execute("DELETE FROM messages WHERE user_id = ? AND session = ? AND position = ?", place)
+                which = "user_id = ? AND session = ? AND position = ?"
+                self._db.journal.before_delete("messages", which, place)
+                db.execute(f"DELETE FROM messages WHERE {which}", place)
                 replaced = db.changes() > 0
                 num = db.execute(
                     f"INSERT INTO messages ({_COLUMNS}, kept_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
                     (*_row(message), m.to_text(now or message.created_at)),
                 ).get
+                self._db.journal.created("messages", num)
                 if vectors is not None and model is not None:
                     db.execute("INSERT INTO message_vectors VALUES (?, ?, ?)", (num, model, vectors[number]))
                 db.execute("UPDATE message_change SET seq = seq + 1, purge = purge + ?", (int(replaced),))
@@ -113,6 +116,7 @@ class SqliteMessages:
             ).get:
                 return 0
         with self._db.writing() as db:
+            self._db.journal.before_delete("messages", "kept_at < ?", (m.to_text(when),))
             db.execute("DELETE FROM messages WHERE kept_at < ?", (m.to_text(when),))
             dropped = db.changes()
             if dropped:

@@ -9,6 +9,7 @@ import apsw
 import recollect.model as m
 from recollect.store.sqlite import episodes
 from recollect.store.sqlite.connection import Value
+from recollect.store.sqlite.journal import Journal
 from recollect.store.sqlite.pruned import FORGET_WORDS
 
 _LEARNT = (
@@ -24,36 +25,44 @@ _WORK = ("tool_executions", "tool_days", "task_history", "pruned")  # traces of 
 _DECIDED = ("memory", "auto", "preset")  # who turned memory off for a project wants it off
 
 
-def clear(db: apsw.Connection, seq: int, user_id: str, project_id: str | None, at: datetime) -> m.Cleared:
-    """Memories and messages out of sight, all else out of the store; `project_id` None is all the user has."""
+def clear(
+    db: apsw.Connection, journal: Journal, seq: int, user_id: str, project_id: str | None, at: datetime
+) -> m.Cleared:
+    """Mark memories and messages as deleted and delete everything else; `project_id` None means all the user has."""
+    mine = "user_id = ?1 AND (?2 IS NULL OR project_id = ?2)"
+    here = "(?1 <> '' AND (?2 IS NULL OR project_id = ?2))"  # rows without a user
+    now = m.to_text(at)
 
-    def change(sql: str, *params: Value) -> int:
-        db.execute(sql, (user_id, project_id, *params))
+    def update(table: str, where: str, values: str, *params: Value) -> int:
+        journal.before_write(table, where, (user_id, project_id))
+        db.execute(f"UPDATE {table} SET {values} WHERE {where}", (user_id, project_id, *params))
         return db.changes()
 
-    mine = "user_id = ?1 AND (?2 IS NULL OR project_id = ?2)"
-    here = "(?1 <> '' AND (?2 IS NULL OR project_id = ?2))"  # of no user, so all of them are this one's
-    now = m.to_text(at)
-    memories = change(
-        "UPDATE memories SET seq = ?3, state = 'deleted', state_reason = 'forgotten (was ' || state || ')',"
-        f" deleted_at = ?4, updated_at = ?4, valid_to = coalesce(valid_to, ?4) WHERE {mine} AND state <> 'deleted'",
+    def delete(table: str, where: str) -> int:
+        journal.before_delete(table, where, (user_id, project_id))
+        db.execute(f"DELETE FROM {table} WHERE {where}", (user_id, project_id))
+        return db.changes()
+
+    memories = update(
+        "memories",
+        f"{mine} AND state <> 'deleted'",
+        "seq = ?3, state = 'deleted', state_reason = 'forgotten (was ' || state || ')',"
+        " deleted_at = ?4, updated_at = ?4, valid_to = coalesce(valid_to, ?4)",
         seq,
         now,
     )
-    messages = change(f"UPDATE messages SET forgotten_at = ?3 WHERE {mine} AND forgotten_at IS NULL", now)
+    messages = update("messages", f"{mine} AND forgotten_at IS NULL", "forgotten_at = ?3", now)
     db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
-    findings = change(f"DELETE FROM findings WHERE session IN (SELECT id FROM sessions WHERE {mine})")
-    sessions = change(f"DELETE FROM sessions WHERE {mine}")
-    gaps = change(f"DELETE FROM gaps WHERE {here}")
-    change(f"DELETE FROM clusters WHERE {here}")
-    change(f"DELETE FROM module_maps WHERE {here}")
-    change(f"DELETE FROM pruned_words WHERE rowid >> 12 IN (SELECT num FROM pruned WHERE {mine})")
+    findings = delete("findings", f"session IN (SELECT id FROM sessions WHERE {mine})")
+    sessions = delete("sessions", mine)
+    gaps = delete("gaps", here)
+    delete("clusters", here)
+    delete("module_maps", here)
+    delete("pruned_words", f"rowid >> 12 IN (SELECT num FROM pruned WHERE {mine})")
     db.execute(FORGET_WORDS)
-    change(f"DELETE FROM pruned WHERE {mine}")
-    change(f"DELETE FROM window_items WHERE {mine}")
-    change(f"DELETE FROM measures WHERE {mine}")
-    change(f"DELETE FROM timings WHERE {mine}")
-    change(f"DELETE FROM settings WHERE {here} AND name IN {_LEARNT}")
+    for table in ("pruned", "window_items", "measures", "timings"):
+        delete(table, mine)
+    delete("settings", f"{here} AND name IN {_LEARNT}")
     episodes.clear(db, user_id, project_id)
     return m.Cleared(memories, messages, sessions, findings, gaps)
 

@@ -31,6 +31,8 @@ class SqliteReviews:
             m.to_text(review.created_at),
         )
         with self._db.writing() as db:
+            self._db.journal.before_put("reviews", review.id)
+            self._db.journal.before_write("reviews", "kind = ? AND memories = ?", (row[3], row[4]))
             db.execute(
                 f"INSERT INTO reviews ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
                 " ON CONFLICT (kind, memories) DO UPDATE SET reason = excluded.reason,"
@@ -76,6 +78,7 @@ class SqliteReviews:
     def decide(self, review_id: str, decision: str, at: datetime) -> bool:
         """False where someone else has decided it meanwhile."""
         with self._db.writing() as db:
+            self._db.journal.before_put("reviews", review_id)
             db.execute(
                 "UPDATE reviews SET decision = ?, decided_at = ? WHERE id = ? AND decided_at IS NULL",
                 (decision, m.to_text(at), review_id),

@@ -96,16 +96,24 @@ class SqliteStore:
     # memories
 
     def put(self, memory: m.Memory) -> None:
+        journal = self._db.journal
         with self._db.writing() as db:
+            journal.before_write("memories", "id = ?", (memory.id,))
             before = db.execute(_WORDS_OF, (memory.id,)).fetchone()
             num = db.execute(_PUT, (_bump(db), *rows.memory_row(memory))).get
+            if before is None:
+                journal.created("memories", num)
             if before == _words_of(memory):
                 return  # what was used, confirmed or archived says what it said
             if before is not None:
+                journal.before_write("memory_tags", "num = ?", (num,))
                 if before[0] != memory.fingerprint:
+                    journal.before_write("vectors", "num = ?", (num,))
                     db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
+                journal.before_put("tags", tag)
+                journal.before_put("memory_tags", num, tag)
                 db.execute("INSERT OR IGNORE INTO tags (name) VALUES (?)", (tag,))
                 db.execute(
                     "INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?, ?)",
@@ -244,6 +252,9 @@ class SqliteStore:
             if num is None:
                 raise MemoryNotFound(memory_id)
             tags = [row[0] for row in db.execute("SELECT tag FROM memory_tags WHERE num = ?", (num,))]
+            self._db.journal.before_delete("memories", "num = ?", (num,))
+            for tag in tags:
+                self._db.journal.before_put("tags", tag)
             db.execute("DELETE FROM memory_words WHERE rowid = ?", (num,))
             db.execute("DELETE FROM memories WHERE num = ?", (num,))  # vectors and links go with it
             db.executemany(
@@ -296,6 +307,7 @@ class SqliteStore:
             ).get
             if num is None:
                 raise MemoryNotFound(memory_id)
+            self._db.journal.before_put("vectors", num, model)
             db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (num, model, vector))
 
     def vector(self, memory_id: str, model: str) -> bytes | None:
@@ -324,6 +336,7 @@ class SqliteStore:
 
     def drop_vectors(self, keep: str) -> int:
         with self._db.writing() as db:
+            self._db.journal.before_delete("vectors", "model <> ?", (keep,))
             db.execute("DELETE FROM vectors WHERE model <> ?", (keep,))
             dropped = db.changes()
             db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
@@ -335,6 +348,7 @@ class SqliteStore:
         with self._db.writing() as db:
             for end in (link.source, link.target):
                 self.get(end)
+            self._db.journal.before_put("links", link.source, link.target, str(link.relation))
             db.execute(
                 f"INSERT OR REPLACE INTO links ({rows.LINK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 rows.link_row(link),
@@ -342,6 +356,7 @@ class SqliteStore:
 
     def drop_link(self, source: str, target: str, relation: m.Relation) -> bool:
         with self._db.writing() as db:
+            self._db.journal.before_put("links", source, target, str(relation))
             db.execute(
                 "DELETE FROM links WHERE source = ? AND target = ? AND relation = ?",
                 (source, target, relation),
@@ -412,6 +427,7 @@ class SqliteStore:
 
     def describe_tag(self, name: str, description: str) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_put("tags", name)
             db.execute(
                 "INSERT INTO tags VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET description = excluded.description",
                 (name, description),
@@ -428,11 +444,13 @@ class SqliteStore:
             " AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = ?1)"
         )
         with self._db.writing() as db:
+            self._db.journal.before_put("tags", name)
             db.execute(query, (name,))
             return db.changes() > 0
 
     def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_delete("clusters", "project_id IS ?", (project_id,))
             db.execute("DELETE FROM clusters WHERE project_id IS ?", (project_id,))
             for cluster in clusters:
                 self.put_cluster(replace(cluster, project_id=project_id))
@@ -440,6 +458,10 @@ class SqliteStore:
     def put_cluster(self, cluster: m.Cluster) -> None:
         row = (cluster.id, cluster.project_id, cluster.label, cluster.model, cluster.centroid)
         with self._db.writing() as db:
+            self._db.journal.before_delete("clusters", "id = ?", (cluster.id,))
+            self._db.journal.before_put("clusters", cluster.id)
+            for member in cluster.members:
+                self._db.journal.before_put("cluster_members", cluster.id, member)
             db.execute("DELETE FROM clusters WHERE id = ?", (cluster.id,))
             db.execute(
                 "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?)", (*row, m.to_text(cluster.updated_at))
@@ -451,6 +473,7 @@ class SqliteStore:
 
     def drop_cluster(self, cluster_id: str) -> bool:
         with self._db.writing() as db:
+            self._db.journal.before_delete("clusters", "id = ?", (cluster_id,))
             db.execute("DELETE FROM clusters WHERE id = ?", (cluster_id,))
             return db.changes() > 0
 
@@ -472,6 +495,7 @@ class SqliteStore:
 
     def put_session(self, session: m.Session) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_put("sessions", session.id)
             db.execute(
                 f"INSERT INTO sessions ({rows.SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, host = excluded.host,"
@@ -520,6 +544,7 @@ class SqliteStore:
     def put_gap(self, gap: m.Gap) -> None:
         closed = m.to_text(gap.closed_at) if gap.closed_at else None
         with self._db.writing() as db:
+            self._db.journal.before_put("gaps", gap.id)
             db.execute(
                 "INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?, ?)",
                 (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at), closed),
@@ -527,6 +552,7 @@ class SqliteStore:
 
     def adopt_gap(self, gap: m.Gap) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_put("gaps", gap.id)
             db.execute(
                 "INSERT OR IGNORE INTO gaps VALUES (?, ?, ?, ?, ?, NULL)",
                 (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at)),
@@ -534,6 +560,7 @@ class SqliteStore:
 
     def close_gap(self, gap_id: str, at: datetime) -> bool:
         with self._db.writing() as db:
+            self._db.journal.before_put("gaps", gap_id)
             db.execute(
                 "UPDATE gaps SET closed_at = ? WHERE id = ? AND closed_at IS NULL", (m.to_text(at), gap_id)
             )
@@ -610,6 +637,7 @@ class SqliteStore:
 
     def set_setting(self, project_id: str | None, name: str, value: Any) -> None:
         with self._db.writing() as db:
+            self._db.journal.before_put("settings", project_id or "", name)
             db.execute(
                 "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", (project_id or "", name, m.dumps(value))
             )
@@ -631,7 +659,7 @@ class SqliteStore:
 
     def clear(self, user_id: str, project_id: str | None, at: datetime) -> m.Cleared:
         with self._db.writing() as db:
-            return purge.clear(db, _bump(db), user_id, project_id, at)
+            return purge.clear(db, self._db.journal, _bump(db), user_id, project_id, at)
 
     def purge_due(self, before: datetime) -> bool:
         with self._db.reading() as db:

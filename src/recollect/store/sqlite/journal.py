@@ -1,0 +1,140 @@
+"""The rows that a transaction writes while a change is being recorded, as they were before.
+
+Every write method calls `before_write` or `before_delete` first. Outside a recorded change that costs nothing.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from recollect.store.row_snapshots import (
+    ALL_TABLES,
+    RowSnapshot,
+    Values,
+    snapshot,
+    without_parts_of_new_memories,
+)
+
+# What SQLite deletes together with a row: table, its column, and the column of the row that it refers to.
+_CASCADES = {
+    "memories": (
+        ("memory_tags", "num", "num"),
+        ("vectors", "num", "num"),
+        ("links", "source", "id"),
+        ("links", "target", "id"),
+        ("cluster_members", "memory", "id"),
+    ),
+    "clusters": (("cluster_members", "cluster", "id"),),
+    "sessions": (("findings", "session", "id"), ("session_events", "session", "id")),
+}
+
+
+class Journal:
+    """Records per thread: a transaction belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    @property
+    def is_recording(self) -> bool:
+        return self._current is not None
+
+    @property
+    def _current(self) -> "_Recording | None":
+        return getattr(self._thread, "recording", None)
+
+    @contextlib.contextmanager
+    def recording(self, db: apsw.Connection, tables: Mapping[str, Any]) -> Iterator["_Recording"]:
+        """Record the writes of this thread to `tables` until the block ends."""
+        self._thread.recording = recording = _Recording(db, frozenset(tables))
+        try:
+            yield recording
+        finally:
+            self._thread.recording = None
+
+    def before_write(self, table: str, where: str, params: Sequence[Any] = ()) -> None:
+        """Note the rows that match `where`, which are about to be updated or replaced."""
+        if (recording := self._current) is not None:
+            recording.note_matching(table, where, params)
+
+    def before_delete(self, table: str, where: str, params: Sequence[Any] = ()) -> None:
+        """Note the rows that match `where`, and those that are deleted together with them."""
+        if (recording := self._current) is None:
+            return
+        for child, column, parent_column in _CASCADES.get(table, ()):
+            parents = f"(SELECT {parent_column} FROM {table} WHERE {where})"
+            recording.note_matching(child, f"{column} IN {parents}", params)
+        recording.note_matching(table, where, params)
+
+    def before_put(self, table: str, *key: Any) -> None:
+        """Note the row with this key, which is about to be written, whether it exists or not."""
+        if (recording := self._current) is not None:
+            recording.note(table, key)
+
+    def created(self, table: str, *key: Any) -> None:
+        """Note a row that has just been inserted under a new key."""
+        if (recording := self._current) is not None:
+            recording.note_created(table, key)
+
+
+class _Recording:
+    def __init__(self, db: apsw.Connection, tables: frozenset[str]) -> None:
+        self._rows = Rows(db)
+        self._tables = tables
+        self._before: dict[tuple[str, tuple[Any, ...]], Values | None] = {}
+
+    def note(self, table: str, key: tuple[Any, ...]) -> None:
+        if table in self._tables and (table, key) not in self._before:
+            self._before[table, key] = self._rows.get(table, key)
+
+    def note_created(self, table: str, key: tuple[Any, ...]) -> None:
+        if table in self._tables:
+            self._before.setdefault((table, key), None)
+
+    def note_matching(self, table: str, where: str, params: Sequence[Any]) -> None:
+        if table in self._tables:
+            for key, values in self._rows.matching(table, where, params):
+                self._before.setdefault((table, key), values)
+
+    def snapshots(self) -> list[RowSnapshot]:
+        """Return every noted row that has changed, in the order they were first written."""
+        rows = (
+            snapshot(table, key, before, self._rows.get(table, key))
+            for (table, key), before in self._before.items()
+        )
+        return without_parts_of_new_memories(row for row in rows if row is not None)
+
+
+class Rows:
+    """Single rows of the tables that undo knows, as they are now."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._columns: dict[str, list[str]] = {}
+
+    def get(self, table: str, key: Sequence[Any]) -> Values | None:
+        """Return the row, or None if it does not exist."""
+        row = self._db.execute(f"SELECT * FROM {table} WHERE {key_condition(table)}", key).fetchone()
+        return dict(zip(self._names(table), row, strict=True)) if row else None
+
+    def matching(
+        self, table: str, where: str, params: Sequence[Any]
+    ) -> Iterator[tuple[tuple[Any, ...], Values]]:
+        """Yield key and values of the rows that match."""
+        names = self._names(table)
+        for row in self._db.execute(f"SELECT * FROM {table} WHERE {where}", params).fetchall():
+            values: Values = dict(zip(names, row, strict=True))
+            yield tuple(values[name] for name in ALL_TABLES[table]), values
+
+    def _names(self, table: str) -> list[str]:
+        if table not in self._columns:
+            self._columns[table] = [str(row[1]) for row in self._db.execute(f"PRAGMA table_info({table})")]
+        return self._columns[table]
+
+
+def key_condition(table: str) -> str:
+    """Return the SQL condition for one row by its key."""
+    return " AND ".join(f"{name} = ?" for name in ALL_TABLES[table])

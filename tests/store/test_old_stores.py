@@ -1,0 +1,79 @@
+"""Stores of every older schema version are migrated, and export what they exported before."""
+
+import gzip
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import recollect.model as m
+from recollect.memory.maintenance.undo import undo
+from recollect.memory.transfer.export import export
+from recollect.store import open_store
+
+FIXTURES = Path(__file__).parent / "fixtures"
+EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=m.ALL_STATES)
+EXPORTED_AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
+UNDONE_AT = datetime(2026, 3, 20, 12, tzinfo=UTC)
+
+VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FIXTURES.glob("*.db.gz"))
+WITH_CHANGES = [version for version in VERSIONS if version >= "v05"]
+
+
+@pytest.fixture
+def open_version(home):
+    opened = []
+
+    def open_one(version):
+        path = home / "recollect.db"
+        path.write_bytes(gzip.decompress((FIXTURES / f"{version}.db.gz").read_bytes()))
+        opened.append(open_store(path, user_id="ada"))
+        return opened[0]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+def exported(store):
+    out = io.StringIO()
+    export(store, EVERYTHING, out, EXPORTED_AT, messages=True, model="fake")
+    return out.getvalue()
+
+
+def test_there_is_a_store_of_every_version_that_was_released():
+    assert VERSIONS == ["v02", "v04", "v05", "v08", "v09", "v13"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_old_store_is_migrated_and_exports_the_same_bytes(open_version, version):
+    store = open_version(version)
+
+    assert store.check() == []
+    assert store.verify_audit().problem is None
+    assert exported(store) == (FIXTURES / f"{version}.export.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", WITH_CHANGES)
+def test_changes_recorded_by_older_code_can_be_undone(open_version, version):
+    store = open_version(version)
+
+    for change in [*store.changes.newest("ada", "bank", 9), *store.changes.newest("ada", "shop", 9)]:
+        undone = undo(store, change, "user", UNDONE_AT)
+        assert undone.left_alone == ()
+
+    assert store.check() == []
+    assert exported(store) == (FIXTURES / f"{version}.undone.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_settings_gaps_and_tags_of_an_old_store_belong_to_its_user(open_version, home, version):
+    store = open_version(version)
+    other = open_store(home / "recollect.db", user_id="bob")
+
+    assert store.setting(None, "agreed") == ["https://llm.example.org"]
+    assert other.setting(None, "agreed") is None
+    assert [gap.context for gap in store.gaps("shop", 9)] == ["how are invoices numbered"]
+    assert other.gaps("shop", 9) == []
+    other.close()
