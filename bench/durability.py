@@ -101,7 +101,7 @@ def _lines(process: "subprocess.Popen[str]") -> Iterator[tuple[str, int]]:
 
 def _look(home: Path) -> tuple[dict[str, m.Memory], int]:
     """All memories, in whatever state, and how many things are wrong with the store."""
-    store = open_store(home / "recollect.db")
+    store = open_store(home / "recollect.db", _user())
     try:
         everything = m.View(_user(), all_projects=True, all_sessions=True, states=m.ALL_STATES, branches=None)
         found = {memory.id: memory for memory in store.newest(everything)}

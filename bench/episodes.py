@@ -118,7 +118,7 @@ def _questions() -> dict[str, Callable[[Engine], object]]:
 
 def _fill(database: Path, owner: tuple[str, str]) -> None:
     """Past the engine: what is measured is asking."""
-    open_store(database).close()
+    open_store(database, owner[0]).close()
     db = apsw.Connection(str(database))
     db.execute("PRAGMA synchronous = off")
     chance = random.Random(5)

@@ -50,7 +50,7 @@ def open_store(request, home):
     opened = []
 
     def open_one():
-        store = {"sqlite": lambda: SqliteStore(home / "recollect.db")}[request.param]()
+        store = {"sqlite": lambda: SqliteStore(home / "recollect.db", "ada")}[request.param]()
         opened.append(store)
         return store
 

@@ -81,7 +81,7 @@ class Engine(Asking, Moving):
         """
         settings = settings or load_settings(home)
         place = projects.locate(Path(project or settings.project or "."))
-        store = open_store(settings.database, find_key(settings.database, os.environ))
+        store = open_store(settings.database, settings.user, find_key(settings.database, os.environ))
         try:
             engine = cls(
                 settings,

@@ -12,7 +12,7 @@ from recollect.store.sqlite.store import SqliteStore
 
 @pytest.fixture
 def store(tmp_path):
-    store = SqliteStore(tmp_path / "home" / "recollect.db")
+    store = SqliteStore(tmp_path / "home" / "recollect.db", "ada")
     yield store
     store.close()
 

@@ -17,7 +17,7 @@ from recollect.llm.spending import SpendingLimit
 from recollect.store.sqlite.store import SqliteStore
 
 settings = load_settings(sys.argv[1], {}, user="ada", sidecar_daily_tokens=1000)
-store = SqliteStore(settings.database)
+store = SqliteStore(settings.database, "ada")
 limit = SpendingLimit(store.ledger, settings, "there", lambda: datetime(2026, 1, 1, 12, tzinfo=UTC))
 print(sum(limit.reserve("relate", 70, 30) is not None for _ in range(20)))
 store.close()

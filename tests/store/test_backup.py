@@ -21,7 +21,7 @@ def count_in(backup, tmp_path):
     for old in copy.parent.glob("recollect.db*"):
         old.unlink()
     copy.write_bytes(Path(backup).read_bytes())
-    store = SqliteStore(copy)
+    store = SqliteStore(copy, "ada")
     try:
         assert store.check() == []
         assert store.notices == ()
@@ -31,7 +31,7 @@ def count_in(backup, tmp_path):
 
 
 def test_the_three_newest_backups_are_kept_newest_first(path, tmp_path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     for number in range(5):
         keep(store, memory(f"Number {number}."))
@@ -45,7 +45,7 @@ def test_the_three_newest_backups_are_kept_newest_first(path, tmp_path):
 
 
 def test_a_backup_holds_what_only_the_log_has(path, tmp_path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     keep(store, *(memory(f"Number {number}.") for number in range(100)))
     assert Path(f"{path}-wal").stat().st_size > 0
 
@@ -55,7 +55,7 @@ def test_a_backup_holds_what_only_the_log_has(path, tmp_path):
 
 
 def test_the_age_of_the_newest_backup_is_known(path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     now = datetime.now(UTC)
     assert store.backup_age(now) is None
 
@@ -70,7 +70,7 @@ import sys
 from pathlib import Path
 from recollect.store.sqlite.store import SqliteStore
 from samples import keep, memory
-store = SqliteStore(Path(sys.argv[1]))
+store = SqliteStore(Path(sys.argv[1]), "ada")
 number = 0
 while True:
     keep(store, *(memory(f"Number {number} of {each}.") for each in "ab"))  # always both
@@ -80,9 +80,9 @@ while True:
 
 
 def test_a_backup_taken_while_another_process_writes_is_consistent(path, tmp_path):
-    SqliteStore(path).close()
+    SqliteStore(path, "ada").close()
     process = child.start(WRITER, path)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     counts = []
     for _ in range(5):
@@ -95,11 +95,11 @@ def test_a_backup_taken_while_another_process_writes_is_consistent(path, tmp_pat
 
 
 def test_backups_made_by_many_at_once_do_not_disturb_each_other(path, tmp_path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     keep(store, memory())
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
-        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store = SqliteStore(Path(sys.argv[1]), 'ada')\n"
         "for _ in range(10): store.backup()\n"
         "store.close()"
     )
@@ -113,7 +113,7 @@ def test_backups_made_by_many_at_once_do_not_disturb_each_other(path, tmp_path):
 
 
 def test_a_backup_that_cannot_be_made_changes_nothing(path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     keep(store, memory())
     (path.parent / "backups").write_text("in the way")
 
@@ -133,24 +133,24 @@ from samples import EVERYTHING, keep, memory
 from crash import crash_everywhere
 
 home, work = map(Path, sys.argv[1:])
-store = SqliteStore(home / "recollect.db")
+store = SqliteStore(home / "recollect.db", "ada")
 for number in range(4):
     keep(store, memory(f"Number {number}."))
     store.backup()
 store.close()
 
 def back_up(home):
-    store = SqliteStore(home / "recollect.db")
+    store = SqliteStore(home / "recollect.db", "ada")
     keep(store, memory("Number 5."))
     store.backup()
     store.close()
 
 for crashed in crash_everywhere(home, work, back_up):
-    store = SqliteStore(crashed / "recollect.db")
+    store = SqliteStore(crashed / "recollect.db", "ada")
     assert store.count(EVERYTHING) >= 4 and store.check() == [], crashed
     store.close()
     (crashed / "recollect.db").write_bytes(b"damaged " * 999)
-    store = SqliteStore(crashed / "recollect.db")  # some backup is always there
+    store = SqliteStore(crashed / "recollect.db", "ada")  # some backup is always there
     assert store.count(EVERYTHING) >= 3 and store.check() == [], crashed
     store.backup()
     store.close()
@@ -174,14 +174,14 @@ from samples import EVERYTHING, keep, memory
 from crash import crash_everywhere
 
 home, work = map(Path, sys.argv[1:])
-store = SqliteStore(home / "recollect.db")
+store = SqliteStore(home / "recollect.db", "ada")
 keep(store, *(memory(f"Number {number}.") for number in range(9)))
 store.backup()
 store.close()
 (home / "recollect.db").write_bytes(b"damaged " * 999)
 
-for crashed in crash_everywhere(home, work, lambda home: SqliteStore(home / "recollect.db").close()):
-    store = SqliteStore(crashed / "recollect.db")
+for crashed in crash_everywhere(home, work, lambda home: SqliteStore(home / "recollect.db", "ada").close()):
+    store = SqliteStore(crashed / "recollect.db", "ada")
     assert store.count(EVERYTHING) == 9 and store.check() == [], crashed
     store.close()
     assert not list(crashed.glob("*.restored*")), crashed

@@ -115,7 +115,7 @@ def test_every_act_can_be_undone_row_by_row(store, pair, rows, act):
     )
 )
 def test_an_act_of_many_transactions_is_undone_as_a_whole(tmp_path_factory, acts):
-    store = SqliteStore(tmp_path_factory.mktemp("store") / "recollect.db")
+    store = SqliteStore(tmp_path_factory.mktemp("store") / "recollect.db", "ada")
     a, b = memory("Use pnpm.", tags=("node", "pm")), memory("Use npm.", tags=("node",))
     keep(store, a, b)
     store.put_link(m.Link(a.id, b.id, m.Relation.RELATES_TO, NOW, 0.7))

@@ -33,7 +33,7 @@ def no_model(home, monkeypatch):
 
 def kept_in(path):
     """The ids that are there, in whatever state; all parts of the store must agree."""
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     try:
         assert store.check() == []
         assert store.notices == ()
@@ -157,15 +157,15 @@ def test_a_log_cut_off_anywhere_loses_no_commit_that_lies_before_the_cut(home, f
 
 def test_a_reader_in_another_process_never_sees_half_a_transaction(home):
     path = home / "recollect.db"
-    SqliteStore(path).close()
+    SqliteStore(path, "ada").close()
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
-        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store = SqliteStore(Path(sys.argv[1]), 'ada')\n"
         "for number in range(60): keep(store, memory(f'{number} a'), memory(f'{number} b'), memory(f'{number} c'))"
     )
     process = child.start(code, path)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     while process.poll() is None:
         assert len(store.newest(MINE)) % 3 == 0

@@ -18,6 +18,8 @@ EXPORTED_AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 UNDONE_AT = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
 VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FIXTURES.glob("*.db.gz"))
+# Version 5 kept no digest of the memories a change created, so they count as changed since.
+LEFT_ALONE = {("v05", "merge"): 2}
 WITH_CHANGES = [version for version in VERSIONS if version >= "v05"]
 
 
@@ -28,7 +30,7 @@ def open_version(home):
     def open_one(version):
         path = home / "recollect.db"
         path.write_bytes(gzip.decompress((FIXTURES / f"{version}.db.gz").read_bytes()))
-        opened.append(open_store(path, user_id="ada"))
+        opened.append(open_store(path, "ada"))
         return opened[0]
 
     yield open_one
@@ -61,7 +63,7 @@ def test_changes_recorded_by_older_code_can_be_undone(open_version, version):
 
     for change in [*store.changes.newest("ada", "bank", 9), *store.changes.newest("ada", "shop", 9)]:
         undone = undo(store, change, "user", UNDONE_AT)
-        assert undone.left_alone == ()
+        assert len(undone.left_alone) == LEFT_ALONE.get((version, change.action), 0)
 
     assert store.check() == []
     assert exported(store) == (FIXTURES / f"{version}.undone.json").read_text(encoding="utf-8")
@@ -70,7 +72,7 @@ def test_changes_recorded_by_older_code_can_be_undone(open_version, version):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_settings_gaps_and_tags_of_an_old_store_belong_to_its_user(open_version, home, version):
     store = open_version(version)
-    other = open_store(home / "recollect.db", user_id="bob")
+    other = open_store(home / "recollect.db", "bob")
 
     assert store.setting(None, "agreed") == ["https://llm.example.org"]
     assert other.setting(None, "agreed") is None

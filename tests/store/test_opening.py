@@ -22,7 +22,7 @@ def path(home):
 
 def filled(path, count=200):
     """A store of `count` memories with a backup of all but the last, closed."""
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     keep(store, *(memory(f"Number {number}: {'x' * 200}", tags=("t",)) for number in range(count)))
     store.backup()
     keep(store, memory("After the backup."))
@@ -31,7 +31,7 @@ def filled(path, count=200):
 
 def contents(path):
     """What is in the store, and what the user is told on opening it."""
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     try:
         return len(store.newest(EVERYTHING)), store.notices, store.check()
     finally:
@@ -55,7 +55,7 @@ def set_version(path, number):
 
 
 def test_a_fresh_store_has_the_newest_version(path):
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     assert store.info().version == NEWEST
     assert store.notices == ()
@@ -82,7 +82,7 @@ def of_version_1(path):
 def test_an_older_store_is_brought_up_to_date_after_a_backup(path):
     kept = of_version_1(path)
 
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     assert store.info().version == NEWEST
     assert store.get(kept.id) == kept
@@ -99,7 +99,7 @@ def test_processes_that_migrate_at_once_do_not_disturb_each_other(path):
     kept = of_version_1(path)
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
-        "input(); store = SqliteStore(Path(sys.argv[1])); print(store.info().version); store.close()"
+        "input(); store = SqliteStore(Path(sys.argv[1]), 'ada'); print(store.info().version); store.close()"
     )
     processes = [
         subprocess.Popen(
@@ -119,7 +119,7 @@ def test_processes_that_migrate_at_once_do_not_disturb_each_other(path):
     for process in processes:
         out, err = process.communicate(timeout=60)
         assert (out.strip(), process.returncode) == (str(NEWEST), 0), err
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     assert store.get(kept.id) == kept
     store.close()
 
@@ -128,7 +128,7 @@ def test_processes_that_make_the_store_at_once_do_not_disturb_each_other(path):
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
-        "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); store.backup(); store.close()"
+        "store = SqliteStore(Path(sys.argv[1]), 'ada'); keep(store, memory(sys.argv[2])); store.backup(); store.close()"
     )
 
     processes = [child.start(code, path, f"Number {number}.") for number in range(6)]
@@ -144,7 +144,7 @@ def test_a_newer_store_is_refused_and_left_as_it_is(path):
     before = path.read_bytes()
 
     with pytest.raises(StoreTooNew, match=f"version {NEWEST + 1}"):
-        SqliteStore(path)
+        SqliteStore(path, "ada")
 
     assert path.read_bytes() == before
     set_version(path, NEWEST)
@@ -195,7 +195,7 @@ def test_a_damaged_file_is_set_aside_and_the_newest_backup_restored(path, damage
 def test_damage_in_the_middle_is_found_by_whoever_reads_it(path):
     filled(path)
     scribble(path, path.read_bytes().index(b"Number 100:") // 4096 * 4096, size=3 * 4096)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     with pytest.raises(StoreDamaged, match="damaged"):
         store.newest(EVERYTHING)
@@ -209,7 +209,7 @@ def test_damage_within_a_text_is_found_by_whoever_reads_it(path):
     filled(path)
     data = path.read_bytes()
     path.write_bytes(data.replace(b"Number 7:", b"Number \xff:"))
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     with pytest.raises(StoreDamaged, match="cannot be read"):
         store.newest(EVERYTHING)
@@ -222,7 +222,7 @@ def test_damage_within_a_text_is_found_by_whoever_reads_it(path):
 def test_check_finds_damage_and_the_next_opening_restores(path):
     filled(path)
     path.write_bytes(path.read_bytes().replace(b"Number 7:", b"Number \xff:"))
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     assert "cannot be read" in store.check()[0].what
     store.close()
@@ -232,7 +232,7 @@ def test_check_finds_damage_and_the_next_opening_restores(path):
 
 def test_when_the_newest_backup_is_bad_too_the_one_before_is_restored(path):
     filled(path, 50)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     store.backup()
     store.close()
     scribble(path, 0, 100)
@@ -253,7 +253,7 @@ def test_without_a_good_backup_a_damaged_file_is_left_alone(path, backups):
 
     for _ in range(2):
         with pytest.raises(StoreDamaged, match="no good backup") as error:
-            SqliteStore(path)
+            SqliteStore(path, "ada")
         assert "import" in error.value.hint
 
     assert path.read_bytes() == before
@@ -278,7 +278,7 @@ def test_nothing_is_restored_under_the_hands_of_another_process(path):
     filled(path, 50)
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
-        "store = SqliteStore(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+        "store = SqliteStore(Path(sys.argv[1]), 'ada'); print('open', flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen(
         [child.sys.executable, "-c", code, str(path)],
@@ -290,7 +290,7 @@ def test_nothing_is_restored_under_the_hands_of_another_process(path):
     scribble(path, 0, 100)
 
     with pytest.raises(StoreDamaged, match="still has it open"):
-        SqliteStore(path)
+        SqliteStore(path, "ada")
 
     process.communicate("")
     assert contents(path)[0] == 50
@@ -302,7 +302,7 @@ def test_processes_that_meet_the_damage_at_once_restore_it_once(path):
     code = (
         "import sys; from pathlib import Path; from recollect.store.sqlite.store import SqliteStore\n"
         "from samples import keep, memory\n"
-        "store = SqliteStore(Path(sys.argv[1])); keep(store, memory(sys.argv[2])); print(len(store.notices))"
+        "store = SqliteStore(Path(sys.argv[1]), 'ada'); keep(store, memory(sys.argv[2])); print(len(store.notices))"
     )
 
     processes = [child.start(code, path, f"Number {number}.") for number in range(4)]
@@ -316,9 +316,9 @@ def test_the_lock_is_given_back_after_a_failed_opening(path):
     filled(path, 5)
     set_version(path, NEWEST + 1)
     with pytest.raises(StoreTooNew):
-        SqliteStore(path)
+        SqliteStore(path, "ada")
     set_version(path, NEWEST)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     with store._db.alone("try"):
         pass
@@ -326,7 +326,7 @@ def test_the_lock_is_given_back_after_a_failed_opening(path):
 
 
 def test_nobody_is_alone_while_another_has_it_open(path):
-    first, second = SqliteStore(path), SqliteStore(path)
+    first, second = SqliteStore(path, "ada"), SqliteStore(path, "ada")
 
     with pytest.raises(StoreBusy, match="another process"), first._db.alone("try"):
         pass
@@ -346,7 +346,7 @@ import sys
 from pathlib import Path
 from recollect.store.sqlite.store import SqliteStore
 from samples import keep, memory
-store = SqliteStore(Path(sys.argv[1]))
+store = SqliteStore(Path(sys.argv[1]), "ada")
 for number in range(20):
     keep(store, memory(f"Number {number} of the dead."))
 print("written", flush=True)
@@ -381,7 +381,7 @@ def test_after_an_unclean_end_the_whole_file_is_checked(path):
     # A page that opening does not need.
     scribble(path, offset=path.stat().st_size - 40 * 4096, size=20 * 4096)
 
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     assert "damaged" in store.notices[0]
     assert store.count(EVERYTHING) == 200
@@ -411,7 +411,7 @@ from pathlib import Path
 import recollect.errors as errors
 from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, MINE, keep, memory
-store = SqliteStore(Path(sys.argv[1]))
+store = SqliteStore(Path(sys.argv[1]), "ada")
 print(len(store.newest(EVERYTHING)), len(store.match(MINE, "number", 100)), len(store.check()))
 for write in (lambda: keep(store, memory("New.")), store.backup):
     try:
@@ -453,7 +453,7 @@ from pathlib import Path
 import recollect.errors as errors
 from recollect.store.sqlite.store import SqliteStore
 try:
-    SqliteStore(Path(sys.argv[1]) / "new" / "recollect.db")
+    SqliteStore(Path(sys.argv[1]) / "new" / "recollect.db", "ada")
 except errors.StoreUnwritable as error:
     print(error.message, error.hint)
 """
@@ -472,7 +472,7 @@ from pathlib import Path
 from recollect.errors import StoreUnwritable
 from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, keep, memory
-store = SqliteStore(Path(sys.argv[1]))
+store = SqliteStore(Path(sys.argv[1]), "ada")
 limit = int(sys.argv[2])
 if limit:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -506,7 +506,7 @@ def test_a_file_that_may_not_grow_loses_nothing(path):
     lines = child.run(FILL, path, 2_000_000).splitlines()
 
     acknowledged = check_full(path, lines)
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     assert set(acknowledged) <= {each.id for each in store.newest(EVERYTHING)}
     assert store.check() == []
     keep(store, memory("There is room again."))
@@ -532,7 +532,7 @@ def test_a_full_disk_loses_nothing(small_disk):
 
     acknowledged = check_full(path, lines)
     (small_disk / "backups" / "recollect-1.db").unlink()
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     assert set(acknowledged) <= {each.id for each in store.newest(EVERYTHING)}
     assert store.check() == []
     store.close()
@@ -542,7 +542,7 @@ def test_a_store_cannot_be_made_on_a_full_disk(small_disk):
     (small_disk / "big").write_bytes(b"x" * 2_093_056)
 
     with pytest.raises(StoreUnwritable, match="othing was changed"):
-        SqliteStore(small_disk / "recollect.db")
+        SqliteStore(small_disk / "recollect.db", "ada")
 
     (small_disk / "big").unlink()
     assert contents(small_disk / "recollect.db") == (0, (), [])

@@ -707,6 +707,10 @@ class Store(MemoryStore, WorkStore, StoreMaintenance, Protocol):
     """One user's handle on a store, open until `close`."""
 
     @property
+    def user_id(self) -> str:
+        """The user whose settings, gaps and tags this handle reads and writes."""
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """What happened on opening that the user should know, such as a restored backup."""
 

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from recollect.context.store import Store
 
 
-def open_store(path: Path, key: str | None = None) -> "Store":
-    """Open the store at `path`, creating, migrating or restoring it if needed. Raise `StoreError` or a subclass."""
+def open_store(path: Path, user_id: str, key: str | None = None) -> "Store":
+    """Open the store at `path` for a user, creating, migrating or restoring it if needed.
+
+    Settings, gaps and tags of a store from before they had a user become this user's. Raise `StoreError` or a subclass.
+    """
     from recollect.store.sqlite.store import SqliteStore  # loads SQLite, which not every command needs
 
-    return SqliteStore(path, key)
+    return SqliteStore(path, user_id, key)

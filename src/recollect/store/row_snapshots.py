@@ -18,7 +18,7 @@ Values = dict[str, Any]
 # The tables that hold memories and what depends on them, parents first, with the columns of their keys.
 MEMORY_TABLES: dict[str, tuple[str, ...]] = {
     "memories": ("num",),
-    "tags": ("name",),
+    "tags": ("user_id", "name"),
     "memory_tags": ("num", "tag"),
     "vectors": ("num", "model"),
     "links": ("source", "target", "relation"),
@@ -33,8 +33,10 @@ ALL_TABLES = {
     "session_events": ("id",),
     "messages": ("num",),
     "gaps": ("id",),
-    "settings": ("project_id", "name"),
+    "settings": ("user_id", "project_id", "name"),
 } | MEMORY_TABLES
+# Their rows had no user before schema version 14. It never changes, so digests leave it out.
+_WITHOUT_USER_BEFORE_14 = frozenset({"tags", "gaps", "settings"})
 _OWNED_BY_MEMORY = frozenset(
     {"memories", "memory_tags", "vectors"}
 )  # their keys begin with the memory's number
@@ -64,7 +66,7 @@ def snapshot(
 ) -> RowSnapshot | None:
     """Return what changed between two whole rows, or None if nothing did."""
     if before is None:
-        return RowSnapshot(table, key, None, {_DIGEST: _digest(after)}) if after is not None else None
+        return RowSnapshot(table, key, None, {_DIGEST: _digest(table, after)}) if after is not None else None
     if after is None:
         return RowSnapshot(table, key, before, None)
     names = [name for name in before if name != "seq" and before[name] != after[name]]
@@ -103,7 +105,7 @@ def is_unchanged(row: RowSnapshot, current: Values | None) -> bool:
     if current is None:
         return row.before is None  # created by the change and deleted since: nothing is left to undo
     if row.before is None or _DIGEST in row.after:
-        return row.after.get(_DIGEST) in (None, _digest(current))
+        return row.after.get(_DIGEST) in (None, _digest(row.table, current))
     return all(current[name] == value for name, value in row.after.items() if name not in _BOOKKEEPING)
 
 
@@ -114,13 +116,10 @@ def values_to_restore(row: RowSnapshot, current: Values) -> Values:
     return {name: value for name, value in row.before.items() if name not in used}
 
 
-def _digest(values: Values | None) -> str:
-    kept = [
-        (name, value)
-        for name, value in (values or {}).items()
-        if name not in _BOOKKEEPING and value is not None
-    ]
-    return hashlib.blake2b(repr(kept).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+def _digest(table: str, values: Values) -> str:
+    ignored = _BOOKKEEPING | {"user_id"} if table in _WITHOUT_USER_BEFORE_14 else _BOOKKEEPING
+    compared = [(name, value) for name, value in values.items() if name not in ignored and value is not None]
+    return hashlib.blake2b(repr(compared).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def pack(rows: Iterable[RowSnapshot]) -> bytes:
@@ -129,10 +128,20 @@ def pack(rows: Iterable[RowSnapshot]) -> bytes:
     return zlib.compress(json.dumps(listed, default=_bytes_to_json, separators=(",", ":")).encode(), 6)
 
 
-def unpack(packed: bytes) -> Iterator[RowSnapshot]:
-    """Yield the rows that `pack` wrote."""
+def unpack(packed: bytes, user_id: str) -> Iterator[RowSnapshot]:
+    """Yield the rows that `pack` wrote for a change of the user, also before schema version 14."""
     for table, key, before, after in json.loads(zlib.decompress(packed)):
-        yield RowSnapshot(table, tuple(key), _with_bytes(before), _with_bytes(after))
+        row = RowSnapshot(table, tuple(key), _with_bytes(before), _with_bytes(after))
+        yield _with_user(row, user_id) if table in _WITHOUT_USER_BEFORE_14 else row
+
+
+def _with_user(row: RowSnapshot, user_id: str) -> RowSnapshot:
+    key, before = row.key, row.before
+    if len(key) < len(ALL_TABLES[row.table]):
+        key = (user_id, *key)
+    if before is not None and row.after is None and "user_id" not in before:
+        before = {**before, "user_id": user_id}
+    return RowSnapshot(row.table, key, before, row.after)
 
 
 def _bytes_to_json(value: bytes) -> Values:

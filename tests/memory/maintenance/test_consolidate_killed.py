@@ -22,7 +22,7 @@ from recollect.store.sqlite.changes import SqliteChangeLog
 from recollect.store.sqlite.store import SqliteStore
 
 home, steps, inside = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "inside"
-bench = Bench(SqliteStore(home / "recollect.db"), home)
+bench = Bench(SqliteStore(home / "recollect.db", "ada"), home)
 recorded = bench.store.changes.recorded
 left = [steps]
 

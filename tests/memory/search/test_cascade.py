@@ -308,12 +308,12 @@ def test_a_memory_that_moved_to_another_project_takes_its_tags_along(store):
 
 def test_tags_of_an_older_store_know_their_project_after_the_migration(home):
     path = home / "recollect.db"
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
     keep(store, memory("a", tags=("t",)), memory("b", tags=("t",)), memory("c", tags=("t",), project_id=None))
     store.close()
     undo_migration(path)
 
-    store = SqliteStore(path)
+    store = SqliteStore(path, "ada")
 
     assert set(walk(store, {"a": 1.0})) == {"b", "c"}
     store.close()

@@ -25,6 +25,10 @@ from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.journal import Journal, Rows, key_condition
 
 _COLUMNS = "id, user_id, project_id, at, actor, action, summary, finished_at, undone_at"
+_MISSING_TAGS = (
+    "SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num)"
+    " WHERE NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)"
+)
 Key = tuple[str, tuple[Any, ...]]  # a table and the key of a row in it
 Reindex = Callable[[apsw.Connection, Collection[int]], None]
 
@@ -157,11 +161,9 @@ class SqliteChangeLog:
         db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in any order
         for row in sorted(rows, key=lambda row: order.index(row.table)):
             _put_back(db, journal, row)
-        for (tag,) in db.execute(
-            "SELECT DISTINCT tag FROM memory_tags WHERE tag NOT IN (SELECT name FROM tags)"
-        ).fetchall():  # dropped since
-            journal.created("tags", tag)
-            db.execute("INSERT INTO tags (name) VALUES (?)", (tag,))
+        for tag in db.execute(_MISSING_TAGS).fetchall():  # dropped since
+            journal.created("tags", *tag)
+            db.execute("INSERT INTO tags (user_id, name) VALUES (?, ?)", tag)
         _drop_dangling(db, journal)
         if any(row.table == "messages" for row in rows):
             db.execute("UPDATE message_change SET purge = purge + 1")
@@ -176,10 +178,13 @@ class SqliteChangeLog:
 
     def _all(self, db: apsw.Connection, change_id: str) -> list[RowSnapshot]:
         """Every row once, from before the first part to after the last."""
-        query = "SELECT rows FROM change_parts WHERE change = ? ORDER BY part"
+        query = (
+            "SELECT c.user_id, p.rows FROM change_parts p JOIN changes c ON c.id = p.change"
+            " WHERE c.id = ? ORDER BY p.part"
+        )
         rows: dict[Key, RowSnapshot] = {}
-        for (part,) in db.execute(query, (change_id,)):
-            for row in unpack(part):
+        for user_id, part in db.execute(query, (change_id,)):
+            for row in unpack(part, user_id):
                 earlier = rows.get((row.table, row.key))
                 rows[row.table, row.key] = row if earlier is None else combined(earlier, row)
         return [row for row in rows.values() if not (row.before is None and row.after is None)]

@@ -41,7 +41,8 @@ _NONE_OF = (
     ),
     (
         "{} tags of memories are not among the tags",
-        "SELECT count(*) FROM memory_tags WHERE tag NOT IN (SELECT name FROM tags)",
+        "SELECT count(*) FROM memory_tags t JOIN memories m USING (num)"
+        " WHERE NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)",
     ),
     (
         "{} rows are newer than the change counter",

@@ -16,19 +16,21 @@ _PATIENCE = 2.0  # seconds: long enough for those who have just met the same dam
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def open_or_restore(path: Path, key: str | None, backups: Backups) -> tuple[Database, tuple[str, ...]]:
+def open_or_restore(
+    path: Path, user_id: str, key: str | None, backups: Backups
+) -> tuple[Database, tuple[str, ...]]:
     """The open file, and what the user should be told."""
     _finish_restoring(path)
     found = _identity(path)
     try:
         _refuse_emptied(path, backups)
-        return _open(path, key, backups), ()
+        return _open(path, user_id, key, backups), ()
     except StoreDamaged as damage:
         notices = _restore_alone(path, found, backups, damage)
-        return _open(path, key, backups), notices
+        return _open(path, user_id, key, backups), notices
 
 
-def _open(path: Path, key: str | None, backups: Backups) -> Database:
+def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Database:
     database = Database(path, key)
     try:
         with database.reading() as db:
@@ -37,7 +39,7 @@ def _open(path: Path, key: str | None, backups: Backups) -> Database:
                 if not (whole_in_every_row(db) if database.suspect else whole(db)):
                     raise apsw.CorruptError("its parts do not fit together")
                 database.cleared()
-            _migrate(db, backups)
+            _migrate(db, user_id, backups)
     except BaseException:
         database.close()
         raise
@@ -135,13 +137,14 @@ def _refuse_newer(db: apsw.Connection, path: Path) -> None:
         )
 
 
-def _migrate(db: apsw.Connection, backups: Backups) -> None:
+def _migrate(db: apsw.Connection, user_id: str, backups: Backups) -> None:
     """Bring the file to today's schema: one transaction a step, and a backup before the first."""
     scripts = _scripts()
     if version_of(db) == len(scripts):
         return
     if version_of(db) > 0:
         backups.make(db)
+    db.create_scalar_function("local_user", lambda *_: user_id, 0, deterministic=True)
     for number, script in enumerate(scripts, start=1):
         db.execute("BEGIN IMMEDIATE")
         try:

@@ -11,6 +11,7 @@ from recollect.store.sqlite import episodes
 from recollect.store.sqlite.connection import Value
 from recollect.store.sqlite.journal import Journal
 from recollect.store.sqlite.pruned import FORGET_WORDS
+from recollect.store.sqlite.views import ORPHAN_TAG
 
 _LEARNT = (
     "aliases",
@@ -30,7 +31,7 @@ def clear(
 ) -> m.Cleared:
     """Mark memories and messages as deleted and delete everything else; `project_id` None means all the user has."""
     mine = "user_id = ?1 AND (?2 IS NULL OR project_id = ?2)"
-    here = "(?1 <> '' AND (?2 IS NULL OR project_id = ?2))"  # rows without a user
+    here = "(?1 <> '' AND (?2 IS NULL OR project_id = ?2))"  # clusters and maps have no user
     now = m.to_text(at)
 
     def update(table: str, where: str, values: str, *params: Value) -> int:
@@ -55,14 +56,14 @@ def clear(
     db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
     findings = delete("findings", f"session IN (SELECT id FROM sessions WHERE {mine})")
     sessions = delete("sessions", mine)
-    gaps = delete("gaps", here)
+    gaps = delete("gaps", mine)
     delete("clusters", here)
     delete("module_maps", here)
     delete("pruned_words", f"rowid >> 12 IN (SELECT num FROM pruned WHERE {mine})")
     db.execute(FORGET_WORDS)
     for table in ("pruned", "window_items", "measures", "timings"):
         delete(table, mine)
-    delete("settings", f"{here} AND name IN {_LEARNT}")
+    delete("settings", f"{mine} AND name IN {_LEARNT}")
     episodes.clear(db, user_id, project_id)
     return m.Cleared(memories, messages, sessions, findings, gaps)
 
@@ -97,9 +98,10 @@ def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before:
 
 def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> None:
     among = "(SELECT value FROM json_each(?))"
-    tags = [
-        row[0] for row in db.execute(f"SELECT DISTINCT tag FROM memory_tags WHERE num IN {among}", (nums,))
-    ]
+    tags = db.execute(
+        f"SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num) WHERE num IN {among}",
+        (nums,),
+    ).fetchall()
     # A cluster's name is made of words of its members; findings say what the memories made of them say.
     db.execute(
         f"DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_members WHERE memory IN {among})",
@@ -112,10 +114,7 @@ def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> Non
     )
     db.execute(f"DELETE FROM memory_words WHERE rowid IN {among}", (nums,))
     db.execute(f"DELETE FROM memories WHERE num IN {among}", (nums,))  # with vectors, links and tags
-    db.executemany(
-        "DELETE FROM tags WHERE name = ? AND description = '' AND name NOT IN (SELECT tag FROM memory_tags)",
-        ((tag,) for tag in tags),
-    )
+    db.executemany(f"DELETE FROM tags WHERE {ORPHAN_TAG}", tags)
     db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
 
 

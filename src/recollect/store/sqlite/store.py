@@ -29,7 +29,7 @@ from recollect.store.sqlite.modules import SqliteModuleMaps
 from recollect.store.sqlite.opening import open_or_restore, version_of
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
-from recollect.store.sqlite.views import placed_in, shown_in
+from recollect.store.sqlite.views import ORPHAN_TAG, UNUSED_TAG, placed_in, shown_in
 from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.visibility import COLUMNS
 
@@ -41,8 +41,12 @@ _PUT = (
     " RETURNING num"
 )
 # What tags and full text are made from, and whose they are.
-_WORDS_OF = f"SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, {rows.TAGS} FROM memories m WHERE m.id = ?"
+_WORDS_OF = (
+    "SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, m.user_id,"
+    f" {rows.TAGS} FROM memories m WHERE m.id = ?"
+)
 _PURGES = "SELECT purge FROM change"
+_GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
 _PAGE = 500
 SHOWN_ID = 6  # people are shown the end of an id, which is chance; a shorter one may be a word
 _LONGEST_ID = 64
@@ -51,9 +55,10 @@ _LONGEST_ID = 64
 class SqliteStore:
     """`notices` says what happened on opening that the user should know of: a restored backup, say."""
 
-    def __init__(self, path: Path, key: str | None = None) -> None:
+    def __init__(self, path: Path, user_id: str, key: str | None = None) -> None:
+        self.user_id = user_id
         self._backups = Backups(path, key)
-        self._db, self.notices = open_or_restore(path, key, self._backups)
+        self._db, self.notices = open_or_restore(path, user_id, key, self._backups)
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
         self.messages = SqliteMessages(self._db)
@@ -112,9 +117,9 @@ class SqliteStore:
                     db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
-                journal.before_put("tags", tag)
+                journal.before_put("tags", memory.user_id, tag)
                 journal.before_put("memory_tags", num, tag)
-                db.execute("INSERT OR IGNORE INTO tags (name) VALUES (?)", (tag,))
+                db.execute("INSERT OR IGNORE INTO tags (user_id, name) VALUES (?, ?)", (memory.user_id, tag))
                 db.execute(
                     "INSERT OR IGNORE INTO memory_tags VALUES (?, ?, ?, ?)",
                     (num, tag, position, memory.project_id or ""),
@@ -248,20 +253,17 @@ class SqliteStore:
 
     def delete(self, memory_id: str) -> None:
         with self.transaction(), self._db.writing() as db:
-            num = db.execute("SELECT num FROM memories WHERE id = ?", (memory_id,)).get
-            if num is None:
+            found = db.execute("SELECT num, user_id FROM memories WHERE id = ?", (memory_id,)).fetchone()
+            if found is None:
                 raise MemoryNotFound(memory_id)
+            num, user_id = found
             tags = [row[0] for row in db.execute("SELECT tag FROM memory_tags WHERE num = ?", (num,))]
             self._db.journal.before_delete("memories", "num = ?", (num,))
             for tag in tags:
-                self._db.journal.before_put("tags", tag)
+                self._db.journal.before_put("tags", user_id, tag)
             db.execute("DELETE FROM memory_words WHERE rowid = ?", (num,))
             db.execute("DELETE FROM memories WHERE num = ?", (num,))  # vectors and links go with it
-            db.executemany(
-                "DELETE FROM tags WHERE name = ? AND description = ''"
-                " AND name NOT IN (SELECT tag FROM memory_tags)",
-                ((tag,) for tag in tags),
-            )
+            db.executemany(f"DELETE FROM tags WHERE {ORPHAN_TAG}", ((user_id, tag) for tag in tags))
             db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
 
     # finding
@@ -417,35 +419,33 @@ class SqliteStore:
     def tags(self, view: m.View) -> list[m.Tag]:
         where, params = shown_in(view)
         query = (
-            "SELECT g.name, g.description, count(*) FROM tags g JOIN memory_tags t ON t.tag = g.name"
-            f" JOIN memories m ON m.num = t.num WHERE {where} GROUP BY g.name ORDER BY 3 DESC, 1"
+            "SELECT t.tag, coalesce((SELECT description FROM tags WHERE user_id = ? AND name = t.tag), ''), count(*)"
+            f" FROM memory_tags t JOIN memories m ON m.num = t.num WHERE {where} GROUP BY t.tag ORDER BY 3 DESC, 1"
         )
         with self._db.reading() as db:
             return [
-                m.Tag(str(name), str(text), int(count)) for name, text, count in db.execute(query, params)
+                m.Tag(str(name), str(text), int(count))
+                for name, text, count in db.execute(query, (view.user_id, *params))
             ]
 
     def describe_tag(self, name: str, description: str) -> None:
         with self._db.writing() as db:
-            self._db.journal.before_put("tags", name)
+            self._db.journal.before_put("tags", self.user_id, name)
             db.execute(
-                "INSERT INTO tags VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET description = excluded.description",
-                (name, description),
+                "INSERT INTO tags VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET description = excluded.description",
+                (self.user_id, name, description),
             )
 
     def orphan_tags(self) -> list[str]:
-        query = "SELECT name FROM tags WHERE description = '' AND name NOT IN (SELECT tag FROM memory_tags) ORDER BY 1"
+        query = f"SELECT name FROM tags WHERE user_id = ? AND description = '' AND {UNUSED_TAG} ORDER BY 1"
         with self._db.reading() as db:
-            return [str(row[0]) for row in db.execute(query)]
+            return [str(row[0]) for row in db.execute(query, (self.user_id,))]
 
     def drop_tag(self, name: str) -> bool:
-        query = (
-            "DELETE FROM tags WHERE name = ?1 AND description = ''"
-            " AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = ?1)"
-        )
         with self._db.writing() as db:
-            self._db.journal.before_put("tags", name)
-            db.execute(query, (name,))
+            self._db.journal.before_put("tags", self.user_id, name)
+            db.execute(f"DELETE FROM tags WHERE {ORPHAN_TAG}", (self.user_id, name))
             return db.changes() > 0
 
     def put_clusters(self, project_id: str | None, clusters: Iterable[m.Cluster]) -> None:
@@ -546,44 +546,49 @@ class SqliteStore:
         with self._db.writing() as db:
             self._db.journal.before_put("gaps", gap.id)
             db.execute(
-                "INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?, ?)",
-                (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at), closed),
+                f"INSERT OR REPLACE INTO gaps ({_GAP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*self._gap_row(gap), closed),
             )
 
     def adopt_gap(self, gap: m.Gap) -> None:
         with self._db.writing() as db:
             self._db.journal.before_put("gaps", gap.id)
             db.execute(
-                "INSERT OR IGNORE INTO gaps VALUES (?, ?, ?, ?, ?, NULL)",
-                (gap.id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at)),
+                f"INSERT OR IGNORE INTO gaps ({_GAP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                self._gap_row(gap),
             )
+
+    def _gap_row(self, gap: m.Gap) -> tuple[str | None, ...]:
+        return gap.id, self.user_id, gap.project_id, gap.session, gap.context, m.to_text(gap.created_at)
 
     def close_gap(self, gap_id: str, at: datetime) -> bool:
         with self._db.writing() as db:
             self._db.journal.before_put("gaps", gap_id)
             db.execute(
-                "UPDATE gaps SET closed_at = ? WHERE id = ? AND closed_at IS NULL", (m.to_text(at), gap_id)
+                "UPDATE gaps SET closed_at = ? WHERE id = ? AND user_id = ? AND closed_at IS NULL",
+                (m.to_text(at), gap_id, self.user_id),
             )
             return db.changes() > 0
 
     def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
         query = (
             "SELECT id, project_id, context, created_at, session FROM gaps"
-            " WHERE project_id IS ? AND closed_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?"
+            " WHERE user_id = ? AND project_id IS ? AND closed_at IS NULL"
+            " ORDER BY created_at DESC, id DESC LIMIT ?"
         )
         with self._db.reading() as db:
             return [
                 m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
-                for row in db.execute(query, (project_id, limit))
+                for row in db.execute(query, (self.user_id, project_id, limit))
             ]
 
     def each_gap(self, view: m.View) -> Iterator[m.Gap]:
         where, params = placed_in(view, "g")
         query = (
             "SELECT g.id, g.project_id, g.context, g.created_at, g.session FROM gaps g"
-            f" WHERE g.closed_at IS NULL AND {where}"
+            f" WHERE g.user_id = ? AND g.closed_at IS NULL AND {where}"
         )
-        for row in self._pages(query, ("g.id",), params):
+        for row in self._pages(query, ("g.id",), (view.user_id, *params)):
             yield m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
 
     # projects and settings
@@ -631,16 +636,15 @@ class SqliteStore:
 
     def setting(self, project_id: str | None, name: str) -> Any:
         with self._db.reading() as db:
-            query = "SELECT value FROM settings WHERE project_id = ? AND name = ?"
-            value = db.execute(query, (project_id or "", name)).get
+            query = "SELECT value FROM settings WHERE user_id = ? AND project_id = ? AND name = ?"
+            value = db.execute(query, (self.user_id, project_id or "", name)).get
         return json.loads(value) if value is not None else None
 
     def set_setting(self, project_id: str | None, name: str, value: Any) -> None:
         with self._db.writing() as db:
-            self._db.journal.before_put("settings", project_id or "", name)
-            db.execute(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", (project_id or "", name, m.dumps(value))
-            )
+            key = (self.user_id, project_id or "", name)
+            self._db.journal.before_put("settings", *key)
+            db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?, ?, ?)", (*key, m.dumps(value)))
 
     # audit
 
@@ -749,7 +753,7 @@ _UNEMBEDDED = (
 def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
     """In the order of `_WORDS_OF`."""
     paths, tags = m.dumps(memory.file_paths), m.dumps(memory.tags)
-    return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, tags
+    return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, memory.user_id, tags
 
 
 def _bump(db: "apsw.Connection") -> int:

@@ -8,6 +8,14 @@ import recollect.model as m
 
 Where = tuple[str, tuple[Any, ...]]  # a condition, and its parameters
 
+# A row of `tags` whose user has no memory with it.
+UNUSED_TAG = (
+    "NOT EXISTS (SELECT 1 FROM memory_tags t JOIN memories m USING (num)"
+    " WHERE t.tag = tags.name AND m.user_id = tags.user_id)"
+)
+# A tag by user and name, if it can be dropped.
+ORPHAN_TAG = f"user_id = ? AND name = ? AND description = '' AND {UNUSED_TAG}"
+
 
 @functools.lru_cache(maxsize=256)
 def shown_in(view: m.View) -> Where:

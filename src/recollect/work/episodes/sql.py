@@ -145,7 +145,7 @@ def _answer(
     from recollect.work.episodes.tables import EpisodeTables
 
     try:
-        store = open_store(Path(database), find_key(Path(database), os.environ))
+        store = open_store(Path(database), user_id, find_key(Path(database), os.environ))
         columns = EpisodeTables(store.episodes, user_id, project_id)
         with _limits(seconds):  # the planner evaluates constants
             needed = columns.columns_read(_explained(query))

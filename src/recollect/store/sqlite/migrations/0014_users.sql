@@ -1,0 +1,54 @@
+-- Settings, gaps and tags belong to a user. Those of an older store belong to the user who opens it.
+
+CREATE TABLE user_settings (
+    user_id TEXT NOT NULL,
+    project_id TEXT NOT NULL,       -- '' = everywhere
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,            -- JSON
+    PRIMARY KEY (user_id, project_id, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO user_settings SELECT local_user(), project_id, name, value FROM settings;
+DROP TABLE settings;
+ALTER TABLE user_settings RENAME TO settings;
+
+CREATE TABLE user_gaps (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    project_id TEXT,
+    session TEXT,
+    context TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    closed_at TEXT
+) STRICT, WITHOUT ROWID;
+INSERT INTO user_gaps SELECT id, local_user(), project_id, session, context, created_at, closed_at FROM gaps;
+DROP TABLE gaps;
+ALTER TABLE user_gaps RENAME TO gaps;
+CREATE INDEX gaps_project ON gaps (user_id, project_id, created_at);
+
+-- A memory's tag is the tag of that name of the memory's user: no foreign key can say so.
+CREATE TABLE memory_tags_of_users (
+    num INTEGER NOT NULL REFERENCES memories (num) ON DELETE CASCADE,
+    tag TEXT NOT NULL,
+    position INTEGER NOT NULL,      -- tags keep the order they were given in
+    project TEXT NOT NULL DEFAULT '',  -- '' = global
+    PRIMARY KEY (num, tag)
+) STRICT, WITHOUT ROWID;
+INSERT INTO memory_tags_of_users SELECT num, tag, position, project FROM memory_tags;
+DROP TABLE memory_tags;
+ALTER TABLE memory_tags_of_users RENAME TO memory_tags;
+CREATE INDEX memory_tags_place ON memory_tags (tag, project, num);
+
+CREATE TABLE user_tags (
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (user_id, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO user_tags
+SELECT DISTINCT m.user_id, g.name, g.description
+FROM memory_tags t JOIN memories m USING (num) JOIN tags g ON g.name = t.tag;
+INSERT OR IGNORE INTO user_tags
+SELECT local_user(), name, description FROM tags
+WHERE description <> '' OR name NOT IN (SELECT tag FROM memory_tags);
+DROP TABLE tags;
+ALTER TABLE user_tags RENAME TO tags;
