@@ -12,7 +12,8 @@ PUTS_BACK = "|(?!)"
 def test_possessive_groups_put_back_what_they_took_before_they_failed():
     """Before Python 3.11.5 they need a last alternative for it: docs/decisions/0013-which-pythons.md."""
     unsafe = []
-    for file in sorted(Path(recollect.__file__).parent.rglob("*.py")):
+    package = Path(recollect.__file__).parent
+    for file in sorted([*package.rglob("*.py"), *package.rglob("*.toml")]):
         source = file.read_text("utf-8")
         unsafe += [
             f"{file.name}: {source[match.start() - 40 : match.end()]!r}"

@@ -1,8 +1,7 @@
-"""Step 2 of the write path: secrets and PII never reach the store.
+"""Remove secrets and personal data from texts, so that none reach the store.
 
-Three sources find stretches of the text that must go: our rules (`secret_rules`, `pii_rules`), the `redact-secret`
-library, which knows the providers' formats, and entropy. What they find is cut out of the text, and the
-result is read again until nothing more is found, so that redacting twice is redacting once.
+Three sources find them: our rules (`redaction_rules`), the `redact-secret` library, which knows the providers' formats,
+and high entropy. The result is searched again until nothing is found, so redacting twice is the same as once.
 """
 
 import re
@@ -10,8 +9,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollect.text.pii_rules import PII
-from recollect.text.secret_rules import CAUTIOUS, CONTEXTS, ENTROPY, FORMATS, PUBLIC, Rule, span_of
+from recollect.text.redaction_rules import (
+    CAUTIOUS,
+    CONTEXTS,
+    ENTROPY,
+    FORMATS,
+    PII,
+    PUBLIC,
+    RedactionRule,
+    span_of,
+)
 from recollect.text.secret_values import is_ordinary, is_placeholder
 
 if TYPE_CHECKING:
@@ -19,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def redact(text: str) -> "tuple[str, tuple[Redaction, ...]]":
-    """`text` with every secret and piece of PII replaced by `[REDACTED: type]`."""
+    """Return `text` with every secret and piece of personal data replaced by `[REDACTED: type]`, and what was removed."""
     types: list[str] = []
     while spans := _find(text):
         types.extend(span.type for span in spans)
         text = _replace(text, spans)
     if not types:
         return text, ()
-    from recollect.model import Redaction  # half the time it takes to start a process that only reads code
+    from recollect.model import Redaction  # half the start-up time of a process that only reads code
 
     return text, tuple(map(Redaction, types))
 
@@ -34,7 +41,7 @@ def redact(text: str) -> "tuple[str, tuple[Redaction, ...]]":
 class _Span(NamedTuple):
     start: int
     end: int
-    rank: int  # of the spans that overlap, the one with the lowest rank names the type
+    rank: int  # of overlapping spans, the one with the lowest rank names the type
     type: str
 
 
@@ -48,25 +55,25 @@ def _replace(text: str, spans: list[_Span]) -> str:
 
 
 def _find(text: str) -> list[_Span]:
-    """What must go: in order, apart from each other and from what was redacted before."""
+    """Return the spans to remove, in order, without overlaps and outside earlier marks."""
     lowered = text.lower()
     credentials = [
         *_matches(FORMATS, text, lowered, rank=0),
-        *_known_to_library(text),  # ranks 1 and 3
+        *_found_by_library(text),  # ranks 1 and 3
         *_matches(CONTEXTS, text, lowered, rank=2),
         *_unexplained(text),
     ]
-    found = _apart(text, _outside_marks(text, credentials))
-    # A password and its host, `s3cret@db.corp.com`, look like an address too: the credential goes first.
+    spans = _separate(text, _outside_marks(text, credentials))
+    # A password and its host, `s3cret@db.corp.com`, look like an address too: the credential has priority.
     pii = [
         span
         for span in _outside_marks(text, _matches(PII, text, lowered, rank=5))
-        if not _overlaps(span, found)
+        if not _overlaps(span, spans)
     ]
-    return _apart(text, [*found, *pii])
+    return _separate(text, [*spans, *pii])
 
 
-def _matches(rules: Iterable[Rule], text: str, lowered: str, rank: int) -> Iterator[_Span]:
+def _matches(rules: Iterable[RedactionRule], text: str, lowered: str, rank: int) -> Iterator[_Span]:
     for rule in rules:
         if rule.hints and not any(hint in lowered for hint in rule.hints):
             continue
@@ -76,7 +83,7 @@ def _matches(rules: Iterable[Rule], text: str, lowered: str, rank: int) -> Itera
 
 
 def _unexplained(text: str) -> list[_Span]:
-    """Strings of high entropy that are not known to be public, such as a digest or an image."""
+    """Return strings of high entropy, except those known to be public, such as digests and images."""
     spans = list(_matches((ENTROPY,), text, text, rank=4))
     if not spans:
         return []
@@ -84,7 +91,7 @@ def _unexplained(text: str) -> list[_Span]:
     return [span for span in spans if not _overlaps(span, public)]
 
 
-# Found by the name beside it rather than by its format: these are guesses, and we have our own opinion.
+# What the library finds by the name beside it rather than by its format. We check these values ourselves.
 _GUESSES = {
     "contextual_secret": "secret",
     "connection_string_password": "connection-string",
@@ -92,13 +99,13 @@ _GUESSES = {
 }
 
 
-def _known_to_library(text: str) -> Iterator[_Span]:
+def _found_by_library(text: str) -> Iterator[_Span]:
     try:
         findings = _scan(text)
-    except BaseException as failure:  # a panic in Rust is no Exception
+    except BaseException as failure:  # a panic in Rust is not an Exception
         if isinstance(failure, (KeyboardInterrupt, SystemExit, GeneratorExit)):
             raise
-        # Nothing else knows the providers' formats, so now anything that could be a key goes.
+        # Nothing else knows the providers' formats, so redact anything that could be a key.
         yield from _matches((CAUTIOUS,), text, text, rank=3)
         return
     for start, end, type in findings:
@@ -113,9 +120,9 @@ _NO_LIMIT = 2**40
 
 
 def _scan(text: str) -> list[tuple[int, int, str]]:
-    import redact_secret  # a native extension, and most commands never write
+    import redact_secret  # a native extension; most commands never write
 
-    # The library wants Unicode, which a lone surrogate is not. One stand-in for each keeps the offsets.
+    # The library rejects lone surrogates. Replacing each with one character keeps the offsets.
     text = text if text.isascii() else _SURROGATES.sub("\ufffd", text)
     limits = redact_secret.WholeInputLimits(max_input_bytes=_NO_LIMIT, max_findings=_NO_LIMIT)
     findings = redact_secret.scan(text, limits=limits)
@@ -126,7 +133,7 @@ _MARK = re.compile(r"\[REDACTED: [a-z-]{1,60}\]")
 
 
 def _outside_marks(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
-    """The parts of `spans` that were not redacted before."""
+    """Yield the parts of `spans` that are not redacted yet."""
     marks = [_Span(*match.span(), 0, "") for match in _MARK.finditer(text)] if "[REDACTED: " in text else []
     for span in spans:
         start, index = span.start, _first_after(marks, span.start)
@@ -136,28 +143,28 @@ def _outside_marks(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
         yield span._replace(start=start)
 
 
-# What belongs to the same token. A rule may stop early, at the length it knows or at an odd character,
-# and half a secret left behind is a secret told.
+# The rest of a token. A rule may stop early, at the length it knows or at an odd character, and half a secret left
+# behind is still a leak.
 _TAIL = re.compile(r"(?:[A-Za-z0-9_~+-]|%[0-9A-Fa-f]{2}|[.!=/](?=[A-Za-z0-9_~+-]{6})|(?!))*+")
 
 
-def _apart(text: str, spans: Iterable[_Span]) -> list[_Span]:
-    """`spans` in order, grown to whole tokens, those that overlap made one."""
-    apart: list[_Span] = []
+def _separate(text: str, spans: Iterable[_Span]) -> list[_Span]:
+    """Return `spans` in order, extended to whole tokens, with overlapping ones merged."""
+    separate: list[_Span] = []
     for span in sorted(spans):
         if not re.search(r"\w", text[span.start : span.end]):
             continue
-        last = apart[-1] if apart else None
+        last = separate[-1] if separate else None
         if last and span.end <= last.end:
-            apart[-1] = min(last, span, key=_rank)._replace(start=last.start, end=last.end)
+            separate[-1] = min(last, span, key=_rank)._replace(start=last.start, end=last.end)
             continue
         tail = _TAIL.match(text, span.end)
         end = tail.end() if tail else span.end
         if last and span.start < last.end:
-            apart[-1] = min(last, span, key=_rank)._replace(start=last.start, end=end)
+            separate[-1] = min(last, span, key=_rank)._replace(start=last.start, end=end)
         else:
-            apart.append(span._replace(end=end))
-    return apart
+            separate.append(span._replace(end=end))
+    return separate
 
 
 def _rank(span: _Span) -> int:
@@ -165,11 +172,11 @@ def _rank(span: _Span) -> int:
 
 
 def _overlaps(span: _Span, others: list[_Span]) -> bool:
-    """Whether any of `others`, in order and apart, shares a character with `span`."""
+    """Return whether any of `others`, in order and without overlaps, shares a character with `span`."""
     index = _first_after(others, span.start)
     return index < len(others) and others[index].start < span.end
 
 
 def _first_after(spans: list[_Span], position: int) -> int:
-    """The index of the first of `spans` that ends after `position`."""
+    """Return the index of the first of `spans` that ends after `position`."""
     return bisect_right(spans, position, key=lambda span: span.end)
