@@ -8,9 +8,10 @@ from time import perf_counter
 import numpy as np
 
 from bench.corpus import sentences
-from recollect.memory.search.fuse import Talk, blend_memories, blend_messages
-from recollect.memory.search.lexicon import MEMORY, MESSAGE, SESSION, Lexicon
-from recollect.memory.search.structure import Sessions
+from recollect.memory.index.bm25 import Bm25Index
+from recollect.memory.index.messages import MessageFeatures, SessionLayout
+from recollect.memory.ranking import MEMORY_MEASURES, MESSAGE_MEASURES, SESSION_MEASURES
+from recollect.memory.search.fusion import combine_memory_scores, combine_message_scores
 
 SIZES = (10_000, 100_000)
 QUERY = "which scheduler gateway retries tokens of the billing cache before every nightly deploy"  # 10 words that count
@@ -20,23 +21,23 @@ SLIPS = "schedler gatewy retris tokns biling"
 def measure(size: int) -> dict[str, float]:
     texts = sentences(size)
     before, begin = _resident(), perf_counter()
-    memories = Lexicon(MEMORY)
+    memories = Bm25Index(MEMORY_MEASURES)
     memories.add([("content", text)] for text in texts)
     memories.words("scheduler")  # the first look-up sorts
     built, resident = perf_counter() - begin, _resident() - before
 
-    messages = Lexicon(MESSAGE)
-    messages.add([("reply" if i % 2 else "said", text)] for i, text in enumerate(texts))
+    messages = Bm25Index(MESSAGE_MEASURES)
+    messages.add([("assistant" if i % 2 else "person", text)] for i, text in enumerate(texts))
     session = np.arange(size, dtype=np.int32) // 20
     begin = perf_counter()
-    sessions = Sessions(session, np.arange(size, dtype=np.int32))
+    sessions = SessionLayout(session, np.arange(size, dtype=np.int32))
     arranged = perf_counter() - begin
     assistant = np.arange(size) % 2 == 1
-    talk = Talk(sessions, messages.lengths, ~assistant, assistant)
+    talk = MessageFeatures(sessions, messages.lengths, ~assistant, assistant)
     cosine = np.random.default_rng(0).standard_normal(size, np.float32)
-    words, coverage = memories.words(QUERY), memories.match(memories.words(QUERY)).coverage
+    words, coverage = memories.words(QUERY), memories.score(memories.words(QUERY)).coverage
     asked = messages.words(QUERY)
-    whole = messages.match(asked, groups=session, measures=SESSION).scores
+    whole = messages.score(asked, groups=session, measures=SESSION_MEASURES).scores
 
     def append() -> None:
         memories.add([[("content", "The scheduler has one sentence more.")]])
@@ -47,11 +48,13 @@ def measure(size: int) -> dict[str, float]:
         "memory, MB": resident,
         "analyse query, ms": _median(lambda: memories.words(QUERY)),
         "analyse five typos, ms": _median(lambda: memories.words(SLIPS)),
-        "match memories, ms": _median(lambda: memories.match(words)),
-        "match messages, ms": _median(lambda: messages.match(asked)),
-        "match sessions, ms": _median(lambda: messages.match(asked, groups=session, measures=SESSION)),
-        "blend memories, ms": _median(lambda: blend_memories(coverage, cosine).total),
-        "blend messages, ms": _median(lambda: blend_messages(coverage, cosine, whole, talk)[0].total),
+        "match memories, ms": _median(lambda: memories.score(words)),
+        "match messages, ms": _median(lambda: messages.score(asked)),
+        "match sessions, ms": _median(
+            lambda: messages.score(asked, groups=session, measures=SESSION_MEASURES)
+        ),
+        "blend memories, ms": _median(lambda: combine_memory_scores(coverage, cosine).total),
+        "blend messages, ms": _median(lambda: combine_message_scores(coverage, cosine, whole, talk)[0].total),
         "arrange sessions, ms": arranged * 1000,
         "append one and look up, ms": _median(append),
     }

@@ -12,12 +12,21 @@ import numpy.typing as npt
 
 from bench.recall.baselines import FullText, Scores, best_of_each, by_reciprocal_rank, ranking
 from bench.recall.datasets import Corpus, Unit
-from recollect.memory.search.aliases import DEFAULTS, both_ways, widen
-from recollect.memory.search.fuse import MemoryWeights, MessageWeights, Talk, blend_memories, blend_messages
-from recollect.memory.search.lexicon import MEMORY, MESSAGE, SESSION, Fields, Lexicon, Measure
-from recollect.memory.search.structure import Sessions
+from recollect.memory.index.bm25 import Bm25Index, Fields
+from recollect.memory.index.messages import MessageFeatures, SessionLayout
+from recollect.memory.ranking import (
+    MEMORY_MEASURES,
+    MESSAGE_MEASURES,
+    SESSION_MEASURES,
+    Bm25Measure,
+    MemoryWeights,
+    MessageWeights,
+)
+from recollect.memory.search.aliases import both_ways, default_aliases
+from recollect.memory.search.fusion import combine_memory_scores, combine_message_scores
+from recollect.memory.search.query_expansion import expand_query
 
-_ALIASES = both_ways(DEFAULTS.items())
+_ALIASES = both_ways(default_aliases().items())
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 METRICS = ("R@1", "R@5", "R@10", "MRR@10")
 OURS = "ours"
@@ -27,9 +36,9 @@ OURS = "ours"
 class Recipe:
     """Everything that can be chosen."""
 
-    memory: Sequence[Measure] = MEMORY
-    message: Sequence[Measure] = MESSAGE
-    session: Sequence[Measure] = SESSION
+    memory: Sequence[Bm25Measure] = MEMORY_MEASURES
+    message: Sequence[Bm25Measure] = MESSAGE_MEASURES
+    session: Sequence[Bm25Measure] = SESSION_MEASURES
     memories: MemoryWeights = field(default_factory=MemoryWeights)
     messages: MessageWeights = field(default_factory=MessageWeights)
 
@@ -84,7 +93,7 @@ def ours(
 class _Memories:
     def __init__(self, corpus: Corpus, embed: Embed, recipe: Recipe) -> None:
         self._recipe = recipe
-        self._lexicon = Lexicon(recipe.memory)
+        self._lexicon = Bm25Index(recipe.memory)
         self._lexicon.add(
             [
                 ("content", unit.text),
@@ -97,25 +106,25 @@ class _Memories:
         self._vectors = embed([unit.whole for unit in corpus.units])
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
-        words, meant = widen(query, self._lexicon.words(query), _ALIASES, self._lexicon.known)
-        return blend_memories(
-            self._lexicon.match(words).coverage,
+        words, meant = expand_query(query, self._lexicon.words(query), _ALIASES, self._lexicon.known_terms)
+        return combine_memory_scores(
+            self._lexicon.score(words).coverage,
             self._vectors @ vector,
             weights=self._recipe.memories,
-            meant=self._lexicon.match(meant).coverage if meant else None,
+            meant=self._lexicon.score(meant).coverage if meant else None,
         ).total
 
 
 class _Messages:
     def __init__(self, corpus: Corpus, embed: Embed, recipe: Recipe) -> None:
         self._recipe = recipe
-        self._lexicon = Lexicon(recipe.message)
+        self._lexicon = Bm25Index(recipe.message)
         self._lexicon.add(map(_fields, corpus.units))
         self._vectors = embed([unit.whole for unit in corpus.units])
         _, session = _targets(corpus, "session")
         self._session = session.astype(np.int32)
-        self._talk = Talk(
-            Sessions(self._session, np.arange(len(session), dtype=np.int32)),
+        self._talk = MessageFeatures(
+            SessionLayout(self._session, np.arange(len(session), dtype=np.int32)),
             self._lexicon.lengths,
             np.array([unit.text.rstrip().endswith("?") for unit in corpus.units]),
             np.array([unit.author == "assistant" for unit in corpus.units]),
@@ -123,10 +132,10 @@ class _Messages:
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
         words = self._lexicon.words(query)
-        units, sessions = blend_messages(
-            self._lexicon.match(words).coverage,
+        units, sessions = combine_message_scores(
+            self._lexicon.score(words).coverage,
             self._vectors @ vector,
-            self._lexicon.match(words, groups=self._session, measures=self._recipe.session).scores,
+            self._lexicon.score(words, groups=self._session, measures=self._recipe.session).scores,
             self._talk,
             weights=self._recipe.messages,
         )
@@ -135,8 +144,8 @@ class _Messages:
 
 def _fields(unit: Unit) -> Fields:
     if unit.said is not None:
-        return [("said", unit.said), ("reply", unit.reply)]
-    return [("reply" if unit.author == "assistant" else "said", unit.text)]
+        return [("person", unit.said), ("assistant", unit.reply)]
+    return [("assistant" if unit.author == "assistant" else "person", unit.text)]
 
 
 def _targets(corpus: Corpus, by: str) -> tuple[list[str], npt.NDArray[np.int64]]:

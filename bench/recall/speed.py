@@ -69,8 +69,8 @@ def measure(homes: Path, size: int, rounds: int) -> dict[str, Any]:
         systems: dict[str, Callable[[str, bytes], object]] = {
             "search": lambda text, _: engine.search(text),
             "embedding": lambda text, _: engine.embedder.embed([text]),
-            "vectors": lambda _, vector: engine.store.near(view, model, vector, K),
-            "all cosines": lambda _, vector: engine.store.scan(view, model, vector),
+            "vectors": lambda _, vector: engine.index.near(view, model, vector, K),
+            "all cosines": lambda _, vector: engine.index.scan(view, model, vector),
             "FTS5": lambda text, _: engine.store.match(view, text, K),
         }
         if rival is not None:
@@ -197,7 +197,7 @@ def _agreement(engine: Engine, vectors: Sequence[bytes]) -> dict[str, float]:
 
     As `near` does it; where a search does not compare all in full either, as that does, which leaves fewer.
     """
-    scan = engine.store.scan(engine.view(), engine.embedder.model, vectors[0])
+    scan = engine.index.scan(engine.view(), engine.embedder.model, vectors[0])
     assert scan is not None
     many = scan.exact is not None
     found = {"random vectors": _found(scan.matrix, [np.frombuffer(each, "<f4") for each in vectors], many)}

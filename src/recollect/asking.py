@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.habits import Habits
+from recollect.memory import ranking
 from recollect.memory.write.enrich import normal_tag
 from recollect.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from recollect.memory.briefing.briefing import Briefing
-    from recollect.memory.search.search import Question, Searcher
-    from recollect.memory.search.slo import LatencyWindow
+    from recollect.memory.search.latency import LatencyWindow
+    from recollect.memory.search.search import Searcher, SearchQuery
 
 _MOST_RETRIEVALS = 1000  # remembered until there is time to deal with them
-_FITS = 0.3  # score from which a hit answers the question at all: below, something is missing
 
 
 class Asking(Habits, Surroundings):
@@ -119,11 +119,11 @@ class Asking(Habits, Surroundings):
 
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
         """What is like a memory, best first."""
-        from recollect.memory.search.cascade import similar
+        from recollect.memory.search.graph import similar
 
         _refuse_nonsense(limit)
         memory = self.get(name)
-        channel, found = similar(self.store, self.embedder.model, memory, self.view(), limit)
+        channel, found = similar(self.store, self.index, self.embedder.model, memory, self.view(), limit)
         memories = self.store.get_many([each for each, _ in found])
         return tuple(
             m.Hit(memories[each], round(score, 6), {"parts": {channel: round(score, 6)}, "channels": {}})
@@ -183,17 +183,17 @@ class Asking(Habits, Surroundings):
             lines = [line for line in lines if line.memory_id in here]
         return tuple(lines)
 
-    def _note_retrieval(self, question: "Question", answer: m.Answer) -> None:
+    def _note_retrieval(self, question: "SearchQuery", answer: m.Answer) -> None:
         """To be dealt with when nobody waits: a gap is noted where nothing fitted, and clusters come due."""
         if not answer.partial and len(self._retrievals) < _MOST_RETRIEVALS:
-            shown = [hit.memory.id for hit in answer.results if hit.score >= _FITS]
+            shown = [hit.memory.id for hit in answer.results if hit.score >= ranking.ANSWERS_SCORE]
             self._retrievals.append((m.new_id(), question.view, shown, question.text))
 
-    def _question(self, text: str, files: Iterable[str], **filters: Any) -> "Question":
+    def _question(self, text: str, files: Iterable[str], **filters: Any) -> "SearchQuery":
         from recollect.memory.search.aliases import load_aliases
-        from recollect.memory.search.search import Question
+        from recollect.memory.search.search import SearchQuery
 
-        return Question(
+        return SearchQuery(
             text,
             self.view(**filters),
             files=tuple(files),
@@ -205,11 +205,11 @@ class Asking(Habits, Surroundings):
     def _searcher(self) -> "Searcher":
         from recollect.memory.search.search import Searcher
 
-        return Searcher(self.store, self.embedder, self._clock, self._window)
+        return Searcher(self.store, self.index, self.embedder, self._clock, self._window)
 
     @cached_property
     def _window(self) -> "LatencyWindow":
-        from recollect.memory.search.slo import LatencyWindow
+        from recollect.memory.search.latency import LatencyWindow
 
         return LatencyWindow.from_json(self.store.setting(None, "latencies"))
 

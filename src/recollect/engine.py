@@ -61,7 +61,7 @@ class Engine(Asking, Moving):
     def _learner(self) -> "MemoryWriter":
         from recollect.memory.write.writer import MemoryWriter  # its tables of words cost readers 60 ms
 
-        return MemoryWriter(self.context, self._judge)
+        return MemoryWriter(self.context, self.index, self._judge)
 
     @classmethod
     def open(
@@ -149,6 +149,7 @@ class Engine(Asking, Moving):
             self._judge,
             lambda: self.sessions.recover(),
             self.context,
+            self.index,
         )
 
     @cached_property

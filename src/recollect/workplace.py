@@ -13,6 +13,7 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, UnknownName
 from recollect.kinds import kind_of
+from recollect.memory.index.index import MemoryIndex
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
@@ -47,6 +48,7 @@ class Workplace:
         if place is not None:
             self.project, self._project_keys = projects.identify(place, store)
         self._sidecar = sidecar
+        self.index = MemoryIndex(store)
 
     @property
     def context(self) -> Context:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import EVERYTHING, MINE, NOW, keep, memory, unit
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound
 from recollect.kinds import KINDS
+from samples import EVERYTHING, MINE, NOW, Undo, keep, memory, placed, unit, views
 
 
 class Place:
@@ -27,10 +27,6 @@ class Place:
         store.reviews.ask(m.Review(review, user, project, "merge", (review,), "alike", NOW))
         store.messages.put([m.Message(session, 0, "user", "hi", NOW, user, project)], None, None)
         store.put_gap(m.Gap(self.gap, project, "something", NOW))
-
-
-class Undo(Exception):
-    """Rolls an example back, so that each begins with an empty store."""
 
 
 # No surrogates: what is not UTF-8 is refused, see below.
@@ -94,31 +90,6 @@ memories = st.builds(
     order=st.none() | st.integers(0, 10**6),
     promoted_at=st.none() | times,
     settled_at=st.none() | times,
-)
-
-USERS, PROJECTS, SESSIONS, BRANCHES = ["ada", "bob"], ["shop", "blog", ""], ["s1", "s2"], ["main", "next"]
-placed = st.builds(
-    memory,
-    user_id=st.sampled_from(USERS),
-    project_id=st.none() | st.sampled_from(PROJECTS),
-    scope=st.sampled_from(m.Scope),
-    kind=st.sampled_from(["fact", "decision"]),
-    session=st.none() | st.sampled_from(SESSIONS),
-    branch=st.none() | st.sampled_from(BRANCHES),
-    visibility=st.sampled_from(m.Visibility),
-    state=st.sampled_from(m.State),
-)
-views = st.builds(
-    m.View,
-    user_id=st.sampled_from(USERS),
-    project_id=st.none() | st.sampled_from(PROJECTS),
-    session=st.none() | st.sampled_from(SESSIONS),
-    branches=st.none() | st.frozensets(st.sampled_from(BRANCHES)),
-    all_projects=st.booleans(),
-    all_sessions=st.booleans(),
-    states=st.just(m.ALL_STATES) | st.frozensets(st.sampled_from(m.State)),
-    kinds=st.none() | st.frozensets(st.sampled_from(["fact", "decision"])),
-    scopes=st.none() | st.frozensets(st.sampled_from(m.Scope)),
 )
 
 
@@ -323,7 +294,7 @@ class StoreContract:
         with pytest.raises(MemoryNotFound):
             store.get(gone.id)
         assert store.match(MINE, "zebrafish aquarium fish", 5) == []
-        assert store.near(MINE, "fake", unit(1, 0), 5) == []
+        assert store.count_vectors("fake") == 0
         assert store.vector(gone.id, "fake") is None
         assert store.links(stays.id) == []
         assert [tag.name for tag in store.tags(EVERYTHING)] == ["cat"]
@@ -435,73 +406,63 @@ class StoreContract:
             store.match(MINE, content, 5)
             raise Undo
 
-    def test_near_gives_the_nearest_first_above_the_floor(self, store):
-        kept = [memory(f"Number {number}.") for number in range(4)]
+    def test_vectors_are_served_by_model_since_a_change(self, store):
+        kept = [memory(f"Number {number}.") for number in range(3)]
         keep(store, *kept)
-        for each, vector in zip(kept, [(1, 0), (1, 1), (0, 1), (-1, 0)], strict=True):
+        for each, vector in zip(kept, [(1, 0), (0, 1)], strict=False):
             store.put_vector(each.id, "fake", unit(*vector))
+        rows = list(store.vectors_since("fake", -1))
+        seq = store.seq()
+        store.put_vector(kept[2].id, "fake", unit(1, 1))
+        later = list(store.vectors_since("fake", seq))
 
-        found = store.near(MINE, "fake", unit(1, 0), 10)
+        assert [(row.id, row.vector) for row in rows] == [
+            (kept[0].id, unit(1, 0)),
+            (kept[1].id, unit(0, 1)),
+            (kept[2].id, None),
+        ]
+        assert [row.num for row in rows] == [text.num for text in store.texts_since(-1)]
+        assert [row.key for row in rows] == [text.key for text in store.texts_since(-1)]
+        assert [(row.id, row.vector) for row in later] == [(kept[2].id, unit(1, 1))]
+        assert [row.vector for row in store.vectors_since("other", -1)] == [None] * 3
+        assert (store.count_vectors("fake"), store.count_vectors("other")) == (3, 0)
 
-        assert [name for name, _ in found] == [each.id for each in kept]
-        assert [round(score, 3) for _, score in found] == [1.0, 0.707, 0.0, -1.0]
-        assert store.near(MINE, "fake", unit(1, 0), 2) == found[:2]
-        assert store.near(MINE, "fake", unit(1, 0), 10, floor=0.5) == found[:2]
-        assert store.near(MINE, "fake", unit(1, 0), 0) == []
+    def test_the_generation_changes_when_served_rows_are_gone(self, store):
+        kept = keep(store, memory())
+        store.put_vector(kept.id, "fake", unit(1, 0))
+        _, before = store.change()
 
-    def test_near_breaks_ties_by_id_whatever_the_limit(self, store):
-        kept = [memory(f"Number {number}.") for number in range(40)]
-        keep(store, *kept)
-        with store.transaction():
-            for each in reversed(kept):
-                store.put_vector(each.id, "fake", unit(1, 0))
+        with pytest.raises(Undo), store.transaction():
+            keep(store, memory("Not read before it was rolled back."))
+            raise Undo
+        _, unread = store.change()
+        with pytest.raises(Undo), store.transaction():
+            keep(store, memory("Read."))
+            list(store.texts_since(-1))
+            raise Undo
+        _, rolled_back = store.change()
+        store.delete(kept.id)
+        _, deleted = store.change()
 
-        for limit in (1, 3, 39):
-            found = [name for name, _ in store.near(MINE, "fake", unit(1, 0), limit)]
-            assert found == [each.id for each in kept[:limit]]
+        assert before == unread
+        assert len({before, rolled_back, deleted}) == 3
 
-    def test_vectors_of_different_models_are_never_mixed(self, store):
+    def test_vectors_of_a_dropped_model_are_gone(self, store):
         kept = keep(store, memory())
         store.put_vector(kept.id, "small", unit(1, 0))
         store.put_vector(kept.id, "large", unit(1, 0, 0))
-        other = keep(store, memory("Other."))
-        store.put_vector(other.id, "large", unit(0, 1, 0))
 
-        assert [name for name, _ in store.near(MINE, "small", unit(1, 0), 5)] == [kept.id]
-        assert [name for name, _ in store.near(MINE, "large", unit(1, 0, 0), 5)] == [kept.id, other.id]
-        assert store.near(MINE, "small", unit(1, 0, 0), 5) == []
-        assert store.near(MINE, "unknown", unit(1, 0), 5) == []
         assert store.drop_vectors(keep="large") == 1
-        assert store.near(MINE, "small", unit(1, 0), 5) == []
+        assert store.vector(kept.id, "small") is None
         assert store.vector(kept.id, "large") == unit(1, 0, 0)
 
-    def test_a_vector_of_the_wrong_length_spoils_nothing(self, store):
+    def test_a_vector_of_another_length_is_reported(self, store):
         kept = [memory(f"Number {number}.") for number in range(3)]
         keep(store, *kept)
         for each, vector in zip(kept, [(1, 0), (1, 0, 0, 0), (0, 1)], strict=True):
             store.put_vector(each.id, "fake", unit(*vector))
 
-        assert [name for name, _ in store.near(MINE, "fake", unit(1, 0), 5)] == [kept[0].id, kept[2].id]
         assert len(store.check()) == 1
-
-    def test_near_follows_every_change(self, store, open_store):
-        kept = keep(store, memory())
-        store.put_vector(kept.id, "fake", unit(1, 0))
-        assert store.near(MINE, "fake", unit(0, 1), 5)[0][1] == pytest.approx(0)
-
-        store.put_vector(kept.id, "fake", unit(0, 1))
-        assert store.near(MINE, "fake", unit(0, 1), 5)[0][1] == pytest.approx(1)
-
-        store.put(replace(kept, state=m.State.DELETED))
-        assert store.near(MINE, "fake", unit(0, 1), 5) == []
-
-        other = open_store()
-        theirs = keep(other, memory("Theirs."))
-        other.put_vector(theirs.id, "fake", unit(1, 1))
-        assert [name for name, _ in store.near(MINE, "fake", unit(0, 1), 5)] == [theirs.id]
-
-        other.delete(theirs.id)
-        assert store.near(MINE, "fake", unit(0, 1), 5) == []
 
     def test_what_has_no_vector_yet_is_known(self, store):
         kept = [memory(f"Number {number}.") for number in range(3)]
@@ -531,7 +492,6 @@ class StoreContract:
             assert {each.id for each in store.each(view)} == expected
             assert {each.id for each in store.twins(view, kept[0].fingerprint)} == expected
             assert {name for name, _ in store.match(view, "pnpm", 100)} == expected
-            assert {name for name, _ in store.near(view, "fake", unit(1, 0), 100)} == expected
             assert store.count(view) == sum(store.counts(view, "kind").values()) == len(expected)
             raise Undo
 
@@ -840,20 +800,6 @@ class StoreContract:
 
         assert store.count(MINE) == 0
 
-    def test_a_rollback_leaves_the_vectors_right(self, store):
-        kept = keep(store, memory())
-        store.put_vector(kept.id, "fake", unit(1, 0))
-
-        with pytest.raises(Undo), store.transaction():
-            store.put_vector(kept.id, "fake", unit(0, 1))
-            keep(store, new := memory("New."))
-            store.put_vector(new.id, "fake", unit(1, 0))
-            store.delete(kept.id)
-            assert [name for name, _ in store.near(MINE, "fake", unit(1, 0), 5)] == [new.id]
-            raise Undo
-
-        assert store.near(MINE, "fake", unit(1, 0), 5) == [(kept.id, pytest.approx(1))]
-
     def test_threads_write_and_read_at_once(self, store):
         workers, each_writes = 8, 50
         errors, ready, done = [], threading.Barrier(workers + 2), threading.Event()
@@ -866,8 +812,8 @@ class StoreContract:
 
         def read():
             while not done.is_set():
-                for name, _ in store.near(MINE, "fake", unit(1, 1, 1), 10):
-                    store.get(name)
+                for row in store.vectors_since("fake", store.seq() - 10):
+                    store.get(row.id)
                 assert len(store.newest(MINE, limit=5)) <= 5
                 store.match(MINE, "worker wrote", 5)
 
@@ -890,7 +836,7 @@ class StoreContract:
 
         assert errors == []
         assert store.count(MINE) == workers * each_writes
-        assert len(store.near(MINE, "fake", unit(1, 1, 1), 1000)) == workers * each_writes
+        assert store.count_vectors("fake") == workers * each_writes
         assert store.check() == []
 
     # care
@@ -947,7 +893,7 @@ class StoreContract:
         assert {each.id for each in store.each(EVERYTHING)} == {new.id, here.id}
         assert store.links(here.id) == []
         assert store.match(EVERYTHING, "old gone", 5) == []
-        assert store.near(EVERYTHING, "fake", unit(1, 0), 5) == []
+        assert store.count_vectors("fake") == 0
         assert not store.purge_due(before)
         assert store.purge(before, "agent:memory", NOW).memories == ()
         assert store.check() == []

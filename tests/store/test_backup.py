@@ -2,11 +2,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from samples import EVERYTHING, keep, memory
 
 import child
 from recollect.errors import StoreUnwritable
 from recollect.store.sqlite.store import SqliteStore
+from samples import EVERYTHING, keep, memory
 
 
 @pytest.fixture

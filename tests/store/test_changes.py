@@ -7,12 +7,13 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import EVERYTHING, NOW, keep, memory, unit
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
+from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance.undo import new_change, one_change, undo
 from recollect.store.sqlite.store import SqliteStore
+from samples import EVERYTHING, NOW, keep, memory, unit
 
 TABLES = "memories tags memory_tags vectors links clusters cluster_members reviews findings".split()
 LATER = NOW + timedelta(hours=1)
@@ -136,7 +137,8 @@ def test_an_act_of_many_transactions_is_undone_as_a_whole(tmp_path_factory, acts
 def test_searches_see_what_was_undone(store, pair):
     a, _ = pair
     made = change()
-    store.near(EVERYTHING, "fake", unit(1, 0), 5)  # the matrix is in memory now
+    index = MemoryIndex(store)
+    index.near(EVERYTHING, "fake", unit(1, 0), 5)  # the matrix is in memory now
     with one_change(store, made):
         _Acts(store).write_anew(*pair)
     assert store.match(EVERYTHING, "walruses", 5) != []
@@ -144,7 +146,7 @@ def test_searches_see_what_was_undone(store, pair):
     take_back(store, made)
 
     assert store.match(EVERYTHING, "walruses", 5) == []
-    assert dict(store.near(EVERYTHING, "fake", unit(1, 0), 5))[a.id] == pytest.approx(1.0)
+    assert dict(index.near(EVERYTHING, "fake", unit(1, 0), 5))[a.id] == pytest.approx(1.0)
 
 
 def test_what_has_changed_since_is_left_alone_and_named(store, pair):

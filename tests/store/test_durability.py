@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from samples import EVERYTHING, MINE, keep, memory
 
 import child
 from recollect.engine import Engine
 from recollect.store.sqlite.store import SqliteStore
+from samples import EVERYTHING, MINE, keep, memory
 
 WRITER = """
 import sys

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import apsw
 import pytest
-from samples import EVERYTHING, MINE, keep, memory
 
 import child
 from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
 from recollect.store.sqlite import opening, rows
 from recollect.store.sqlite.store import SqliteStore
+from samples import EVERYTHING, MINE, keep, memory
 
 NEWEST = len(list((Path(opening.__file__).parent / "migrations").glob("*.sql")))
 

@@ -15,12 +15,9 @@ call a store from any thread.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import recollect.model as m
-
-if TYPE_CHECKING:
-    from recollect.store.vectors import Scan
 
 
 class ChangeLog(Protocol):
@@ -152,24 +149,23 @@ class MemoryStore(Protocol):
     def match(self, view: m.View, query: str, limit: int) -> list[tuple[str, float]]:
         """Return ids and scores of memories that share words with `query`, best first. The query has no syntax."""
 
-    def near(
-        self, view: m.View, model: str, vector: bytes, limit: int, floor: float = -1.0
-    ) -> list[tuple[str, float]]:
-        """Return ids and cosines of the memories whose vector by `model` is nearest, best first."""
-
-    def scan(self, view: m.View, model: str, vector: bytes) -> "Scan | None":
-        """Return the cosine of every memory, or None where there are no vectors."""
-
     # the change feed
 
     def seq(self) -> int:
         """Return a number that grows with every write to memories, by any process."""
 
-    def change(self) -> tuple[int, int]:
-        """Return `seq`, and a number that changes whenever a memory or a vector is deleted for good."""
+    def change(self) -> tuple[int, object]:
+        """Return the position of the change feed: `seq`, and a generation.
+
+        While the generation stays equal, `texts_since` and `vectors_since` tell all that has changed. It changes when a memory
+        or a vector is deleted for good, and when rows that this process has read were rolled back: read all again.
+        """
 
     def texts_since(self, seq: int) -> Iterator[m.TextRow]:
         """Yield the texts of all memories written after `seq`, in the order they were first stored."""
+
+    def vectors_since(self, model: str, seq: int) -> Iterator[m.VectorRow]:
+        """Yield the vectors by `model` of all memories written after `seq`, in the order they were first stored."""
 
     # vectors
 
@@ -187,6 +183,9 @@ class MemoryStore(Protocol):
 
     def count_without_vector(self, model: str) -> int:
         """Return how many memories are not yet embedded by `model`."""
+
+    def count_vectors(self, model: str) -> int:
+        """Return the number of vectors by `model`."""
 
     def drop_vectors(self, keep: str) -> int:
         """Delete the vectors of all models but `keep`; return how many."""

@@ -22,14 +22,8 @@ from recollect.llm.protocol import (
     StatementRelation,
     Verification,
 )
+from recollect.memory import ranking
 from recollect.text.words import telling_words
-
-# Measured by bench/sidecar.py; the figures are in docs/sidecar.md.
-MIN_SCORE = 0.5  # a memory with a lower score is not relevant
-MIN_WORD_SCORE = 0.3  # the same without vectors
-MIN_SHARE_OF_BEST = 0.75  # a memory far below the best score is not relevant
-TRANSIENT_WEIGHT = 0.7  # kinds up to this weight describe a moment: they need a higher score
-TRANSIENT_FACTOR = 1.3  # times the score that others need
 
 MAX_LINE = 160
 MIN_WORDS = 3  # of a sentence in a summary
@@ -59,13 +53,14 @@ class LocalSidecar:
 
     def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
         best = max((hit.score for hit in hits), default=0.0)
-        floor = MIN_SCORE if any(map(_has_vectors, hits)) else MIN_WORD_SCORE
+        by_meaning = any(map(_has_vectors, hits))
+        floor = ranking.VERIFIED_SCORE if by_meaning else ranking.VERIFIED_SCORE_BY_WORDS
         sentences = [_words(sentence) for sentence in _SENTENCE.split(context)]
         relevant = [
             hit.memory
             for hit in hits
             if _matches(hit)
-            and hit.score >= max(_needed(hit.memory, floor), MIN_SHARE_OF_BEST * best)
+            and hit.score >= max(_needed(hit.memory, floor), ranking.VERIFIED_SHARE_OF_BEST * best)
             and not _repeats(hit.memory, sentences)
         ]
         return Verification(tuple(memory.id for memory in relevant), tuple(_relations(relevant)))
@@ -135,7 +130,8 @@ def _matches(hit: m.Hit) -> bool:
 
 
 def _needed(memory: m.Memory, floor: float) -> float:
-    return floor * (TRANSIENT_FACTOR if kind_of(memory.kind).weight <= TRANSIENT_WEIGHT else 1.0)
+    is_transient = kind_of(memory.kind).weight <= ranking.TRANSIENT_KIND_WEIGHT
+    return floor * (ranking.TRANSIENT_FACTOR if is_transient else 1.0)
 
 
 def _repeats(memory: m.Memory, sentences: Iterable[set[str]]) -> bool:

@@ -87,6 +87,7 @@ from recollect.model.record import (
     StoreProblem,
     TextRow,
     Undone,
+    VectorRow,
     VisibilityKey,
 )
 from recollect.model.results import (
@@ -181,6 +182,7 @@ __all__ = [
     "TextRow",
     "ToolExecution",
     "Undone",
+    "VectorRow",
     "View",
     "Visibility",
     "VisibilityKey",

@@ -162,6 +162,15 @@ class TextRow(NamedTuple):
     key: VisibilityKey
 
 
+class VectorRow(NamedTuple):
+    """The vector of a memory, and who may see it."""
+
+    num: int  # as in `TextRow`
+    id: str
+    key: VisibilityKey
+    vector: bytes | None  # None = not embedded by the model yet
+
+
 class MemoryEdge(NamedTuple):
     """A hop from one memory to another, by a link or by a tag or cluster that both have."""
 

@@ -280,7 +280,7 @@ def test_stats_says_when_recall_is_slow(run, shop):
     with Engine.open() as engine:
         engine.store.set_setting(None, "latencies", {"latencies": [900.0] * 10, "degraded": True})
 
-    assert "slow, so it searches less" in run("stats").out
+    assert "within 900 ms; slow" in run("stats").out
 
 
 def test_a_briefing_is_written_to_a_file_and_over_an_older_one(run, tmp_path):

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.errors import Refused
+from recollect.memory.index.bm25 import Bm25Index
+from recollect.memory.index.vocabulary import QueryWord
+from recollect.memory.ranking import ALIAS_SHARE, MEMORY_MEASURES
 from recollect.memory.search import aliases as al
-from recollect.memory.search.everyday import meanings
-from recollect.memory.search.lexicon import MEMORY, Lexicon
-from recollect.memory.search.vocabulary import Word
+from recollect.memory.search.query_expansion import everyday_words, expand_query
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -31,10 +32,10 @@ def stands_for(query: str, aliases: al.Aliases, unused: str = "") -> tuple[dict[
         return [numbers.setdefault(name, len(numbers))]
 
     words = [
-        Word(text, ((known(text.lower())[0], 1.0),) if text not in unused.split() else ())
+        QueryWord(text, ((known(text.lower())[0], 1.0),) if text not in unused.split() else ())
         for text in query.split()
     ]
-    wide, meant = al.widen(query, words, aliases, known)
+    wide, meant = expand_query(query, words, aliases, known)
     names = {number: name for name, number in numbers.items()}
     found = [(names[term], share) for word in wide for term, share in (*word.also, *word.terms)]
     return (
@@ -47,7 +48,7 @@ def test_what_was_asked_counts_fully_and_what_it_stands_for_less(store):
     found, _ = stands_for("auth fails", al.load_aliases(store, "shop"))
 
     assert found["auth"] == found["fails"] == 1.0
-    assert found["authentication"] == found["login"] == al.EXPANDED < 1.0
+    assert found["authentication"] == found["login"] == ALIAS_SHARE < 1.0
 
 
 def test_an_alias_works_both_ways_but_not_round_the_corner(store):
@@ -60,7 +61,7 @@ def test_an_alias_works_both_ways_but_not_round_the_corner(store):
 def test_two_words_can_be_one_name(store):
     known = al.load_aliases(store, "shop")
 
-    assert stands_for("open Pull request", known)[0]["pr"] == al.EXPANDED
+    assert stands_for("open Pull request", known)[0]["pr"] == ALIAS_SHARE
     assert "pr" not in stands_for("request pull", known)[0]
 
 
@@ -87,7 +88,7 @@ def test_beside_an_everyday_word_stands_what_it_means(query):
 def test_a_word_that_nobody_uses_is_taken_for_what_it_means():
     found, meant = stands_for("crash", {}, unused="crash")
 
-    assert found == dict.fromkeys(meant, al.EXPANDED)
+    assert found == dict.fromkeys(meant, ALIAS_SHARE)
 
 
 @pytest.mark.parametrize("query", ["money back", "their money back please", "switch it off", "switched off"])
@@ -112,15 +113,17 @@ def test_who_asks_in_everyday_words_finds_what_is_written_in_those_of_the_field(
 
 
 def test_only_what_some_memory_says_is_looked_for_and_nothing_like_it():
-    lexicon = Lexicon(MEMORY)
+    lexicon = Bm25Index(MEMORY_MEASURES)
     lexicon.add([[("content", "Refunds go back to the card.")]])
 
-    assert lexicon.known("refund") == lexicon.known("Refunds") != []
-    assert lexicon.known("refnd") == lexicon.known("chargeback") == lexicon.known("p95") == []
+    assert lexicon.known_terms("refund") == lexicon.known_terms("Refunds") != []
+    assert (
+        lexicon.known_terms("refnd") == lexicon.known_terms("chargeback") == lexicon.known_terms("p95") == []
+    )
 
 
 def test_everyday_words_are_in_small_letters_and_all_mean_something():
-    table = meanings()
+    table = everyday_words()
 
     assert len(table) > 800
     for said, field in table.items():
@@ -130,8 +133,8 @@ def test_everyday_words_are_in_small_letters_and_all_mean_something():
 
 
 def test_the_defaults_are_normal_words_and_each_says_something():
-    assert 30 <= len(al.DEFAULTS) <= 60
-    for name, words in al.DEFAULTS.items():
+    assert 30 <= len(al.default_aliases()) <= 60
+    for name, words in al.default_aliases().items():
         assert words
         for word in (name, *words):
             assert al._normal(word) == word
@@ -169,7 +172,7 @@ def test_without_words_all_of_a_name_goes(store, add, remove):
 
     gone = remove("deploy")
 
-    assert set(gone) == {"ship it", *al.DEFAULTS["deploy"]}
+    assert set(gone) == {"ship it", *al.default_aliases()["deploy"]}
     assert stands_for("deploy", al.load_aliases(store, "shop"))[0] == {"deploy": 1.0}
 
 
@@ -185,7 +188,7 @@ def test_the_list_says_which_are_ours(store, add):
 
     assert [(alias.words, alias.ours) for alias in listed] == [
         (("keycloak",), False),
-        (al.DEFAULTS["auth"], True),
+        (al.default_aliases()["auth"], True),
     ]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.errors import UnknownName
-from recollect.memory.search.recipes import RECIPES, Evidence, recipe_named
+from recollect.memory.search.recipes import RECIPES, HitEvidence, recipe_named
 from recollect.model import Memory, Provenance, Scope, Source, Standing
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ def memory(kind="fact", days=30, **fields):
 
 
 def score(name, **evidence):
-    return RECIPES[name].score(Evidence(now=NOW, **evidence))[0]
+    return RECIPES[name].score(HitEvidence(now=NOW, **evidence))[0]
 
 
 # seed 000: base_relevance × e^(−age / half_life) × (1 + ln(accesses + 1)) × trust
@@ -115,7 +115,7 @@ def test_seed_003(kind, hours, accesses, shares, standing, expected):
 @pytest.mark.parametrize("name", RECIPES)
 def test_what_a_score_is_made_of_gives_the_score(name):
     recipe = RECIPES[name]
-    evidence = Evidence(
+    evidence = HitEvidence(
         memory(access_count=3),
         NOW,
         1.7,
@@ -132,10 +132,10 @@ def test_what_a_score_is_made_of_gives_the_score(name):
 
 
 def test_the_priors_of_default_are_smaller_than_a_real_difference_in_relevance():
-    weak = Evidence(
+    weak = HitEvidence(
         memory("human_feedback", 0, trust=1.0, confidence=1.0), NOW, parts={"words": 0.2, "meaning": 0.2}
     )
-    strong = Evidence(memory("task_progress", 300, trust=0.5), NOW, parts={"words": 0.9, "meaning": 0.9})
+    strong = HitEvidence(memory("task_progress", 300, trust=0.5), NOW, parts={"words": 0.9, "meaning": 0.9})
 
     assert RECIPES["default"].score(strong)[0] > RECIPES["default"].score(weak)[0]
 

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.search.structure import Neighbour, Sessions, centred, spread, standard
+from recollect.memory.index.messages import SessionLayout
+from recollect.memory.ranking import NeighbourWeight
+from recollect.memory.search.fusion import centred, standard_deviation, z_scores
 
 
 def array(*values: float) -> "np.ndarray":  # type: ignore[type-arg]
@@ -14,27 +16,32 @@ ALL = np.ones(4, bool)
 
 
 def test_a_standard_score_counts_deviations_from_the_mean() -> None:
-    assert standard(array(1, 2, 3, 6), ALL) == pytest.approx(array(-2, -1, 0, 3) / np.sqrt(3.5))
+    assert z_scores(array(1, 2, 3, 6), ALL) == pytest.approx(array(-2, -1, 0, 3) / np.sqrt(3.5))
 
 
 def test_what_is_outside_the_scope_neither_counts_nor_scores() -> None:
-    assert standard(array(1, 3, 100), np.array([True, True, False])) == pytest.approx([-1, 1, 0])
+    assert z_scores(array(1, 3, 100), np.array([True, True, False])) == pytest.approx([-1, 1, 0])
 
 
 def test_where_all_are_the_same_no_one_stands_out() -> None:
-    assert standard(array(5, 5, 5, 5), ALL).tolist() == [0, 0, 0, 0]
-    assert standard(array(1, 2, 3, 4), ~ALL).tolist() == [0, 0, 0, 0]
-    assert len(standard(np.empty(0), np.empty(0, bool))) == 0
+    assert z_scores(array(5, 5, 5, 5), ALL).tolist() == [0, 0, 0, 0]
+    assert z_scores(array(1, 2, 3, 4), ~ALL).tolist() == [0, 0, 0, 0]
+    assert len(z_scores(np.empty(0), np.empty(0, bool))) == 0
 
 
-def sessions_of(*names: int, order: list[int] | None = None) -> Sessions:
-    return Sessions(np.array(names, np.int32), np.array(order or range(len(names)), np.int32))
+def sessions_of(*names: int, order: list[int] | None = None) -> SessionLayout:
+    return SessionLayout(np.array(names, np.int32), np.array(order or range(len(names)), np.int32))
 
 
 def test_neighbours_count_by_their_place_and_only_in_the_session() -> None:
     sessions = sessions_of(0, 0, 0, 1, 1)
     no_one_asks = np.zeros(5, bool)
-    counted = [Neighbour(-1, 1.0), Neighbour(+1, 0.5), Neighbour(-2, 0.1), Neighbour(+2, 0.01)]
+    counted = [
+        NeighbourWeight(-1, 1.0),
+        NeighbourWeight(+1, 0.5),
+        NeighbourWeight(-2, 0.1),
+        NeighbourWeight(+2, 0.01),
+    ]
 
     sums = sessions.neighbours(array(1, 10, 100, 1000, 10000), no_one_asks, counted)
 
@@ -44,7 +51,7 @@ def test_neighbours_count_by_their_place_and_only_in_the_session() -> None:
 def test_a_question_before_counts_more() -> None:
     asks = np.array([True, False, False])
 
-    sums = sessions_of(0, 0, 0).neighbours(array(1, 1, 1), asks, [Neighbour(-1, 1.0, if_asks=2.0)])
+    sums = sessions_of(0, 0, 0).neighbours(array(1, 1, 1), asks, [NeighbourWeight(-1, 1.0, if_question=2.0)])
 
     assert sums.tolist() == [0, 3, 1]
 
@@ -52,7 +59,7 @@ def test_a_question_before_counts_more() -> None:
 def test_neighbours_go_by_order_and_not_by_row() -> None:
     sessions = sessions_of(0, 1, 0, 1, 0, order=[2, 0, 0, 1, 1])  # session 0 reads rows 2, 4, 0
 
-    sums = sessions.neighbours(array(1, 2, 3, 4, 5), np.zeros(5, bool), [Neighbour(-1, 1.0)])
+    sums = sessions.neighbours(array(1, 2, 3, 4, 5), np.zeros(5, bool), [NeighbourWeight(-1, 1.0)])
 
     assert sums.tolist() == [5, 0, 0, 2, 3]
 
@@ -77,7 +84,7 @@ def test_the_best_are_what_sorting_would_find(rows: list[tuple[int, int, bool]],
     scores = np.array([row[1] for row in rows], np.float64)
     mask = np.array([row[2] for row in rows], bool)
 
-    best = Sessions(session, np.arange(len(rows), dtype=np.int32)).best(scores, mask, top)
+    best = SessionLayout(session, np.arange(len(rows), dtype=np.int32)).best(scores, mask, top)
 
     for name in range(best.shape[1]):
         found = sorted(scores[(session == name) & mask], reverse=True)[:top]
@@ -90,7 +97,7 @@ def test_standard_is_centred_over_spread(values: list[float], data: st.DataObjec
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
     numbers = np.array(values)
 
-    scores = standard(numbers, mask)
+    scores = z_scores(numbers, mask)
 
-    assert scores == pytest.approx(centred(numbers, mask) / spread(numbers, mask))
+    assert scores == pytest.approx(centred(numbers, mask) / standard_deviation(numbers, mask))
     assert not scores[~mask].any()

@@ -86,7 +86,7 @@ def _recall(recall: Mapping[str, Any]) -> str:
     if not recall["samples"]:
         return "no searches yet"
     times = f"95 % of the last {recall['samples']:,} answers within {recall['p95_ms']:.0f} ms"
-    return times + ("; slow, so it searches less until it is fast again" if recall["degraded"] else "")
+    return times + ("; slow" if recall["degraded"] else "")
 
 
 def _timing(timing: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from recollect.interfaces.install.events import (
     tool_of,
     words_of,
 )
+from recollect.memory import ranking
 from recollect.memory.briefing.render import Note, format_for, line, memory_note, short_ids
 from recollect.memory.search.triggers import matching, warners
 from recollect.work.agent.context import Message, context_of
@@ -33,7 +34,6 @@ RECENT = 40  # messages that are kept in mind
 LONGEST = 4_000  # characters of one
 MOST_WARNINGS = 3
 MOST_FIXES = 2
-FITS = 0.35  # score from which a known error is this one
 TOKENS = 2_400  # of a briefing: no host takes more characters than that makes
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
 CHECKPOINT_SHARE = 0.05  # of the time that may go into them: each reads all that the host has written down
@@ -161,7 +161,9 @@ class Conversation:
         known = [fix.text for fix in engine.episodes.fixes_for(error, command, MOST_FIXES)]
         told = telling_line(error)
         hits = engine.search(told, MOST_FIXES, kind="error_pattern").results if told else ()
-        return rendered(self.host, [hit.memory for hit in hits if hit.score >= FITS], known)
+        return rendered(
+            self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known
+        )
 
     def _topic_of(self, engine: Engine) -> Topic:
         if self._topic is None:

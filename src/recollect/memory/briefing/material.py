@@ -12,7 +12,7 @@ from recollect.context.store import Store
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory.briefing.briefing import MOST_PINNED, Material
-from recollect.memory.search.search import Question, Searcher
+from recollect.memory.search.search import Searcher, SearchQuery
 from recollect.memory.search.triggers import matching, warners
 from recollect.store.stale import stale_in
 
@@ -60,7 +60,7 @@ def role_named(name: str | None) -> Role:
 def assemble(
     store: Store,
     searcher: Searcher,
-    question: Question,
+    question: SearchQuery,
     model: str,
     role: Role,
     session: str | None,
@@ -101,7 +101,7 @@ def assemble(
     return material, notes
 
 
-def _warnings(store: Store, question: Question) -> list[m.Hit]:
+def _warnings(store: Store, question: SearchQuery) -> list[m.Hit]:
     """Memories that warn, and whose trigger the task has: they come first, however they rank."""
     context = "\n".join((question.text, *question.files))
     found = matching(store.with_triggers(warners(question.view), 500), context)

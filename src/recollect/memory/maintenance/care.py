@@ -12,6 +12,7 @@ from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import OutOfScope, Refused
+from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.model import AuditCheck, Cleared, Purged
 from recollect.work.sessions.files import WaitingFiles
@@ -35,6 +36,7 @@ class Care:
     sidecar: "Judge | None" = None  # None = rules alone
     recover: Callable[[], object] = lambda: None  # learns from sessions that never ended
     context: Context = None  # type: ignore[assignment]
+    index: MemoryIndex = None  # type: ignore[assignment]
 
     @property
     def project_id(self) -> str | None:
@@ -115,7 +117,7 @@ class Care:
             )
 
         def writer(project: m.Project | None) -> MemoryWriter:
-            return MemoryWriter(self.context.for_project(project))
+            return MemoryWriter(self.context.for_project(project), self.index)
 
         mirror = Mirror(
             self.store,

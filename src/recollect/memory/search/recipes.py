@@ -1,7 +1,8 @@
-"""Scoring recipes: named ways to make one score of what is known about a hit.
+"""Scoring recipes: named ways to turn what is known about a hit into one score.
 
-`default` is ours and adds up. The `seed-…` recipes reproduce the formulas of the documents Recollect grew from, factor by
-factor, as they stand there (also where we do otherwise: their "half-life" leaves 37 %); the benchmark compares them.
+`default` adds up weighted parts; its weights are in `recollect.memory.ranking`. The `seed-…` recipes reproduce the formulas of
+the documents Recollect grew from, factor by factor, numbers included (their "half-life" leaves 37 %), so that the benchmark
+can compare them.
 """
 
 import math
@@ -12,14 +13,14 @@ from datetime import datetime, timedelta
 import recollect.model as m
 from recollect.errors import UnknownName
 from recollect.kinds import kind_of
-from recollect.memory import decay
+from recollect.memory import decay, ranking
 
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of one memory in the light of one query."""
+class HitEvidence:
+    """What is known about one memory with regard to one query."""
 
     memory: m.Memory
     now: datetime
@@ -33,36 +34,29 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
+    """A way to score hits."""
+
     name: str
     about: str
     multiplies: bool  # whether the factors are multiplied, or the parts added
-    factors: Callable[[Evidence], dict[str, float]]
+    factors: Callable[[HitEvidence], dict[str, float]]
 
-    def score(self, evidence: Evidence) -> tuple[float, dict[str, float]]:
-        """The score, and the named numbers it is made of: their sum, or their product."""
+    def score(self, evidence: HitEvidence) -> tuple[float, dict[str, float]]:
+        """Return the score, and the named numbers of which it is the sum or the product."""
         factors = self.factors(evidence)
         return (math.prod if self.multiplies else math.fsum)(factors.values()), factors
 
 
-# The priors of `default` decide between hits that are about equally relevant, and no more: as a plain boost recency
-# lowered every figure (docs/benchmarks.md).
-GRAPH = 1.0
-FILE = 0.2
-SEASON = 0.15
-KIND = 0.2
-CONFIDENCE = 0.02
-
-
-def _default(evidence: Evidence) -> dict[str, float]:
+def _default(evidence: HitEvidence) -> dict[str, float]:
     memory = evidence.memory
     confidence = decay.confidence_now(memory, evidence.now)
     parts = {
         **evidence.parts,
-        "graph": GRAPH * evidence.graph,
-        "file": FILE * evidence.shares_file,
-        "season": SEASON * evidence.in_season,
-        "kind": KIND * math.log(kind_of(memory.kind).weight),
-        "confidence": CONFIDENCE * (confidence - 0.5),
+        "graph": ranking.GRAPH_WEIGHT * evidence.graph,
+        "file": ranking.FILE_WEIGHT * evidence.shares_file,
+        "season": ranking.SEASON_WEIGHT * evidence.in_season,
+        "kind": ranking.KIND_WEIGHT * math.log(kind_of(memory.kind).weight),
+        "confidence": ranking.CONFIDENCE_WEIGHT * (confidence - 0.5),
     }
     return {name: value for name, value in parts.items() if value or name in evidence.parts}
 
@@ -72,7 +66,7 @@ _HALF_LIFE_000 = {"correction": 365.0, "preference": 90.0, "fact": 30.0, "observ
 _HALF_LIFE_002 = {"preference": 180.0}
 
 
-def _seed_000(evidence: Evidence) -> dict[str, float]:
+def _seed_000(evidence: HitEvidence) -> dict[str, float]:
     """base_relevance × e^(−age / half_life) × (1 + ln(accesses + 1)) × trust"""
     memory = evidence.memory
     kind = kind_of(memory.kind)
@@ -86,7 +80,7 @@ def _seed_000(evidence: Evidence) -> dict[str, float]:
     }
 
 
-def _seed_002(evidence: Evidence) -> dict[str, float]:
+def _seed_002(evidence: HitEvidence) -> dict[str, float]:
     """0.6 cosine + 0.25 recency + 0.15 frequency, of 20 accesses at most; pinned has all the recency"""
     memory = evidence.memory
     kind = kind_of(memory.kind)
@@ -103,7 +97,7 @@ def _seed_002(evidence: Evidence) -> dict[str, float]:
 _STANDING = {m.Standing.CANDIDATE: 0.8, m.Standing.CONFIRMED: 1.0, m.Standing.PINNED: 1.5}
 
 
-def _seed_003(evidence: Evidence) -> dict[str, float]:
+def _seed_003(evidence: HitEvidence) -> dict[str, float]:
     """BM25 × kind weight × recency boost × (1 + 0.1·ln(1 + accesses)) × 1.5 if a file is shared × standing"""
     memory = evidence.memory
     return {
@@ -128,7 +122,7 @@ RECIPES = {
 
 
 def recipe_named(name: str) -> Recipe:
-    """Raises `UnknownName`."""
+    """Return the recipe with that name. Raise `UnknownName` if there is none."""
     if name not in RECIPES:
         raise UnknownName("recipe", name, list(RECIPES))
     return RECIPES[name]

@@ -1,4 +1,4 @@
-"""Recall by question: gather, walk the graph, rank, explain. And the same over messages."""
+"""Search: collect candidates, expand them over the graph, score, explain. And the same over messages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from math import ceil, isnan
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -15,34 +15,34 @@ import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, Refused
+from recollect.memory import ranking
+from recollect.memory.index.index import MemoryIndex
+from recollect.memory.index.messages import MessageArrays, MessageIndex
 from recollect.memory.search.aliases import Aliases
-from recollect.memory.search.cascade import Path
-from recollect.memory.search.corpus import MemoryCorpus, MessageCorpus
-from recollect.memory.search.fuse import Blend, blend_messages
-from recollect.memory.search.gather import ANSWERS_BY, Channels, Relevance, hear, walk, weigh
-from recollect.memory.search.lexicon import SESSION
-from recollect.memory.search.recipes import Evidence, Recipe, recipe_named
-from recollect.memory.search.slo import LatencyWindow
+from recollect.memory.search.channels import (
+    DEADLINES_MS,
+    ChannelRunner,
+    Relevance,
+    expand_graph,
+    match_words,
+    score_all,
+)
+from recollect.memory.search.fusion import ScoreParts, combine_message_scores
+from recollect.memory.search.graph import GraphPath
+from recollect.memory.search.latency import LatencyWindow
+from recollect.memory.search.recipes import HitEvidence, Recipe, recipe_named
 from recollect.store.stale import stale_in
 
-ENGINE_MS = max(ANSWERS_BY.values())  # the model's time and the first reading of a store come on top
-LONGEST_QUERY = 20_000  # characters; the rest of a pasted file tells nothing new
-FETCHED = 40  # of the candidates, the best are read whole and scored in full
-STALE = 0.6  # what is left of the score of a memory whose code has changed
-WEAK_TAIL = 0.3  # of the best are dropped again
-HISTORY = m.ALL_STATES - {m.State.DELETED}
-
-Ranked = TypeVar("Ranked")
-
-
-class Reranker(Protocol):
-    """A hook for those who have something better than the recipe: hits in, hits out."""
-
-    def __call__(self, query: str, hits: Sequence[m.Hit]) -> Sequence[m.Hit]: ...
+# Milliseconds for a search; embedding the query and the first reading of a store come on top.
+DEADLINE_MS = max(DEADLINES_MS.values())
+LONGEST_QUERY = 20_000  # characters; the rest of a pasted file adds nothing new
+ALIVE_STATES = frozenset(m.State) - {m.State.DELETED}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuery:
+    """What to search for, and in what."""
+
     text: str
     view: m.View
     limit: int = 10
@@ -52,100 +52,94 @@ class Question:
     files: tuple[str, ...] = ()  # open or named in the task: memories about them count more
     as_of: datetime | None = None  # None = now
     seasons: frozenset[str] = frozenset()  # those that are on
-    aliases: Callable[[], Aliases] = dict  # read while the model is at work
+    aliases: Callable[[], Aliases] = dict  # read while the model makes the query's vector
     graph: bool = True
 
     @property
-    def narrows(self) -> bool:
-        """Whether some of what is read will be left out again, so that more must be."""
+    def is_filtered(self) -> bool:
+        """Whether candidates will be left out again, so that more of them must be read."""
         return self.tag is not None or self.file is not None or self.as_of is not None
 
 
 class Searcher:
-    """Keeps what is slow to make between questions: the words of the corpus, threads, the window of latencies."""
+    """Answers queries. Keeps threads and the latencies of past searches between them."""
 
     def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        clock: m.Clock,
-        window: LatencyWindow,
-        rerank: Reranker | None = None,
+        self, store: Store, index: MemoryIndex, embedder: Embedder, clock: m.Clock, window: LatencyWindow
     ) -> None:
         self._store = store
+        self._index = index
         self._embedder = embedder
         self._clock = clock
-        self._rerank = rerank
-        self._vectors_read = False
+        self._has_read_vectors = False
         self.window = window
 
     @cached_property
-    def _corpus(self) -> MemoryCorpus:
-        corpus = MemoryCorpus(self._store)
-        with corpus.lock:
-            corpus.refresh()
-        return corpus
-
-    @cached_property
-    def _messages(self) -> MessageCorpus:
-        return MessageCorpus(self._store, self._embedder.model)
+    def _messages(self) -> MessageIndex:
+        return MessageIndex(self._store, self._embedder.model)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
-        # More than one question needs: one that hangs keeps its thread until the store answers.
+        # More than one query needs: a channel that hangs keeps its thread until the store answers.
         return ThreadPoolExecutor(8, thread_name_prefix="recollect-recall")
 
     def close(self) -> None:
+        """Stop the threads without waiting for them."""
         if "_pool" in self.__dict__:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def search(self, question: Question) -> m.Answer:
-        """Best first. Past the deadline the best so far, marked partial. Raises `Refused` for an empty query."""
+    def search(self, query: SearchQuery) -> m.Answer:
+        """Return the best hits first. Past the deadline, return the best so far, marked as partial.
+
+        Raise `Refused` for an empty query and `UnknownName` for an unknown recipe.
+        """
         begin = perf_counter()
-        text = _checked(question.text)
-        recipe = recipe_named(question.recipe)
-        view = question.view
-        if question.as_of is not None:
-            view = replace(view, states=HISTORY)
-        corpus, pool = self._corpus, self._pool
-        words = pool.submit(hear, corpus, view, text, question.aliases)
+        text = _checked(query.text)
+        recipe = recipe_named(query.recipe)
+        view = query.view
+        if query.as_of is not None:
+            view = replace(view, states=ALIVE_STATES)
+        words = self._pool.submit(match_words, self._index.words, view, text, query.aliases)
         vector, notes = self._embed(text)
         self._read_vectors(view, vector)
         started = perf_counter()
-        channels = Channels(pool)
-        limits = self.window.limits()
-        relevance = weigh(self._store, corpus, channels, words, view, self._embedder.model, vector)
+        runner = ChannelRunner(self._pool)
+        relevance = score_all(self._index, runner, words, view, self._embedder.model, vector)
         hits: Sequence[m.Hit] = ()
         if relevance is not None:
-            top = max(limits.top_k, ceil(question.limit / (1 - WEAK_TAIL)))
-            rows = relevance.best(
-                limits.scan if question.narrows else min(limits.scan, max(FETCHED, 2 * top))
-            )
-            paths = walk(self._store, channels, view, relevance, rows) if question.graph else {}
-            names = dict.fromkeys((*(relevance.ids[row] for row in rows), *paths))
-            reading = channels.ask(lambda: self._store.get_many(list(names)))
-            memories = channels.answer("memories", reading) or {}
-            scored: Sequence[_Scored] = self._score(question, recipe, relevance, memories, paths)[:top]
-            if self._rerank is None:
-                scored = _without_tail(scored, question.limit)  # first, as reasons take time
-            found = relevance.channels([each.row for each in scored if each.row is not None])
-            hits = [_hit(each, recipe, found, paths.get(each.memory.id), text) for each in scored]
-            if self._rerank is not None:
-                hits = _without_tail(self._rerank(text, hits), question.limit)
-        took = perf_counter() - started
-        self.window.add(took * 1000)
-        if channels.late:
-            notes = (
-                *notes,
-                f"Not everything was looked at in {ENGINE_MS:.0f} ms: {', '.join(channels.late)}.",
-            )
+            hits = self._hits(query, recipe, text, view, relevance, runner)
+        self.window.add((perf_counter() - started) * 1000)
+        if runner.late:
+            late = ", ".join(runner.late)
+            notes = (*notes, f"The search was cut off after {DEADLINE_MS:.0f} ms; not complete: {late}.")
         return m.Answer(tuple(hits), bool(notes), round((perf_counter() - begin) * 1000, 2), notes)
 
+    def _hits(
+        self,
+        query: SearchQuery,
+        recipe: Recipe,
+        text: str,
+        view: m.View,
+        relevance: Relevance,
+        runner: ChannelRunner,
+    ) -> list[m.Hit]:
+        """Read the best candidates, score them in full and explain those that are shown."""
+        ranked = max(ranking.SHOWN, ceil(query.limit / (1 - ranking.WEAK_TAIL)))
+        fetched = min(ranking.CANDIDATES, max(ranking.FETCHED, 2 * ranked))
+        rows = relevance.best(ranking.CANDIDATES if query.is_filtered else fetched)
+        paths = expand_graph(self._store, runner, view, relevance, rows) if query.graph else {}
+        ids = list(dict.fromkeys((*(relevance.ids[row] for row in rows), *paths)))
+        reading = runner.submit(lambda: self._store.get_many(ids))
+        memories = runner.result("memories", reading) or {}
+        scored = _without_tail(self._score(query, recipe, relevance, memories, paths)[:ranked], query.limit)
+        channels = relevance.channels([hit.row for hit in scored if hit.row is not None])
+        return [_hit(hit, recipe, channels, paths.get(hit.memory.id), text) for hit in scored]
+
     def _read_vectors(self, view: m.View, vector: bytes | None) -> None:
-        """The first reading takes seconds at 100,000: within the deadline, a command that asks once would never hear of it."""
-        if vector is not None and not self._vectors_read:
-            self._store.scan(view, self._embedder.model, vector)
-            self._vectors_read = True
+        """Read all vectors before the deadline starts: at 100,000 that takes seconds, and a command searches only once."""
+        if vector is not None and not self._has_read_vectors:
+            self._index.scan(view, self._embedder.model, vector)
+            self._has_read_vectors = True
 
     def _embed(self, text: str) -> tuple[bytes | None, tuple[str, ...]]:
         try:
@@ -156,97 +150,95 @@ class Searcher:
 
     def _score(
         self,
-        question: Question,
+        query: SearchQuery,
         recipe: Recipe,
         relevance: Relevance,
         memories: Mapping[str, m.Memory],
-        paths: Mapping[str, Path],
-    ) -> list["_Scored"]:
-        """Those that fit, scored in full, best first."""
-        now = question.as_of or self._clock()
-        stale = stale_in(self._store, question.view.project_id) if question.as_of is None else {}
+        paths: Mapping[str, GraphPath],
+    ) -> list["_ScoredMemory"]:
+        """Return the memories that pass the filters, scored in full, best first."""
+        now = query.as_of or self._clock()
+        stale = stale_in(self._store, query.view.project_id) if query.as_of is None else {}
         scored = []
         for name, memory in memories.items():
-            if _fits(memory, question):
+            if _passes(memory, query):
                 row = relevance.row(name)
-                evidence = _evidence(question, relevance, row, memory, paths.get(name), now)
+                evidence = _evidence(query, relevance, row, memory, paths.get(name), now)
                 score, factors = recipe.score(evidence)
                 if name in stale:
-                    factors = {**factors, "stale": STALE if recipe.multiplies else (STALE - 1) * abs(score)}
-                    score = score * STALE if recipe.multiplies else score + factors["stale"]
-                scored.append(_Scored(memory, row, round(score, 6), factors))
-        return sorted(scored, key=lambda each: (-each.score, each.memory.id))
+                    share = ranking.STALE_SHARE
+                    factors = {**factors, "stale": share if recipe.multiplies else (share - 1) * abs(score)}
+                    score = score * share if recipe.multiplies else score + factors["stale"]
+                scored.append(_ScoredMemory(memory, row, round(score, 6), factors))
+        return sorted(scored, key=lambda hit: (-hit.score, hit.memory.id))
 
     # messages
 
     def search_messages(self, query: str, view: m.View, limit: int) -> tuple[m.MessageHit, ...]:
-        """What was said about it, best first."""
-        blend, _, said = self._weigh_messages(query, view)
-        totals = np.where(said.mask, blend.total, -np.inf)
+        """Return the messages about `query`, best first."""
+        parts, _, arrays = self._score_messages(query, view)
+        totals = np.where(arrays.mask, parts.total, -np.inf)
         order = np.argsort(-totals, kind="stable")[:limit]
         return tuple(
-            m.MessageHit(said.messages[row], round(float(totals[row]), 4), _parts(blend.explain(row)))
-            for row in order.tolist()
-            if np.isfinite(totals[row])
+            _message_hit(arrays, parts, totals, row) for row in order.tolist() if np.isfinite(totals[row])
         )
 
     def search_sessions(
         self, query: str, view: m.View, limit: int, best: int = 3
     ) -> tuple[m.SessionHit, ...]:
-        """The sessions it was talked about in, best first, each with its best messages."""
-        blend, by_session, said = self._weigh_messages(query, view)
-        totals = np.where(said.mask, blend.total, -np.inf)
-        of = said.talk.sessions.of
-        inside = np.unique(of[said.mask])
+        """Return the sessions about `query`, best first, each with its `best` messages."""
+        parts, by_session, arrays = self._score_messages(query, view)
+        totals = np.where(arrays.mask, parts.total, -np.inf)
+        session_of = arrays.features.sessions.of
+        visible = np.unique(session_of[arrays.mask])
         scores = by_session.total
-        ranked = sorted(inside.tolist(), key=lambda number: (-scores[number], said.sessions[number]))[:limit]
+        ranked = sorted(visible.tolist(), key=lambda number: (-scores[number], arrays.session_ids[number]))[
+            :limit
+        ]
         hits = []
         for number in ranked:
-            rows = np.flatnonzero((of == number) & said.mask)
+            rows = np.flatnonzero((session_of == number) & arrays.mask)
             rows = rows[np.argsort(-totals[rows], kind="stable")][:best]
-            messages = tuple(
-                m.MessageHit(said.messages[row], round(float(totals[row]), 4), _parts(blend.explain(row)))
-                for row in rows.tolist()
-            )
-            why = _parts(by_session.explain(number))
-            hits.append(m.SessionHit(said.sessions[number], round(float(scores[number]), 4), why, messages))
+            messages = tuple(_message_hit(arrays, parts, totals, row) for row in rows.tolist())
+            why = _rounded(by_session.explain(number))
+            score = round(float(scores[number]), 4)
+            hits.append(m.SessionHit(arrays.session_ids[number], score, why, messages))
         return tuple(hits)
 
-    def _weigh_messages(self, query: str, view: m.View) -> "tuple[Blend, Blend, Any]":
+    def _score_messages(self, query: str, view: m.View) -> tuple[ScoreParts, ScoreParts, MessageArrays]:
+        """Return the scores by message and by session, and the messages they belong to."""
         text = _checked(query)
         vector, _ = self._embed(text)
-        corpus = self._messages
-        with corpus.lock:
-            corpus.refresh()
-            said = corpus.said(view, vector)
-            words = corpus.lexicon.words(text, said.mask)
-            match = corpus.lexicon.match(words, said.mask)
-            sessions = corpus.lexicon.match(words, said.mask, said.talk.sessions.of, SESSION)
-        blend, by_session = blend_messages(
-            match.coverage, said.cosines, sessions.scores, said.talk, said.mask
+        index = self._messages
+        with index.lock:
+            index.refresh()
+            arrays = index.arrays(view, vector)
+            mask, features = arrays.mask, arrays.features
+            words = index.bm25.words(text, mask)
+            scores = index.bm25.score(words, mask)
+            sessions = index.bm25.score(words, mask, features.sessions.of, ranking.SESSION_MEASURES)
+        by_message, by_session = combine_message_scores(
+            scores.coverage, arrays.cosines, sessions.scores, features, mask
         )
-        return blend, by_session, said
+        return by_message, by_session, arrays
 
 
 def _checked(query: str) -> str:
     text = query[:LONGEST_QUERY].replace("\x00", " ").strip()
     if not text:
-        raise Refused(
-            "There is nothing to search for: the query is empty.", "`recollect list` shows everything."
-        )
+        raise Refused("The query is empty.", "`recollect list` shows all memories.")
     return text
 
 
-def _fits(memory: m.Memory, question: Question) -> bool:
-    if question.tag is not None and question.tag not in memory.tags:
+def _passes(memory: m.Memory, query: SearchQuery) -> bool:
+    """Whether `memory` passes the filters of the query."""
+    if query.tag is not None and query.tag not in memory.tags:
         return False
-    if question.file is not None and not _is_about(memory, [question.file]):
+    if query.file is not None and not _is_about(memory, [query.file]):
         return False
-    if question.as_of is None:
+    if query.as_of is None:
         return True
-    return memory.valid_from <= question.as_of and (
-        memory.valid_to is None or question.as_of < memory.valid_to
-    )
+    return memory.valid_from <= query.as_of and (memory.valid_to is None or query.as_of < memory.valid_to)
 
 
 def _is_about(memory: m.Memory, files: Iterable[str]) -> bool:
@@ -258,62 +250,70 @@ def _is_about(memory: m.Memory, files: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class _ScoredMemory:
     memory: m.Memory
-    row: int | None  # None for one that only the graph led to, and that came after the words were read
+    row: int | None  # None for a memory found over the graph that was written after the words were read
     score: float
     factors: Mapping[str, float]
 
 
 def _evidence(
-    question: Question,
+    query: SearchQuery,
     relevance: Relevance,
     row: int | None,
     memory: m.Memory,
-    path: Path | None,
+    path: GraphPath | None,
     now: datetime,
-) -> Evidence:
+) -> HitEvidence:
     cosine = 0.0 if row is None or relevance.cosines is None else float(relevance.cosines[row])
-    return Evidence(
+    return HitEvidence(
         memory,
         now,
-        words=float(relevance.match.scores[row]) if row is not None else 0.0,
+        words=float(relevance.words.scores[row]) if row is not None else 0.0,
         cosine=0.0 if isnan(cosine) else cosine,
-        parts=relevance.blend.explain(row) if row is not None else {},
-        graph=_beyond(path, relevance, row),
-        shares_file=_is_about(memory, question.files),
-        in_season=memory.season is not None and memory.season in question.seasons,
+        parts=relevance.parts.explain(row) if row is not None else {},
+        graph=_graph_gain(path, relevance, row),
+        shares_file=_is_about(memory, query.files),
+        in_season=memory.season is not None and memory.season in query.seasons,
     )
 
 
-def _beyond(path: Path | None, relevance: Relevance, row: int | None) -> float:
-    """What the graph says beyond the words and the meaning: a hit needs no neighbour to vouch for it."""
+def _graph_gain(path: GraphPath | None, relevance: Relevance, row: int | None) -> float:
+    """Return what the graph adds beyond words and meaning: a good hit gains nothing from its neighbours."""
     if path is None:
         return 0.0
     return path.score if row is None else max(0.0, path.score - relevance.similarity(row))
 
 
 def _hit(
-    scored: _Scored, recipe: Recipe, found: Mapping[int, dict[str, Any]], path: Path | None, query: str
+    scored: _ScoredMemory,
+    recipe: Recipe,
+    channels_by_row: Mapping[int, dict[str, Any]],
+    path: GraphPath | None,
+    query: str,
 ) -> m.Hit:
-    """With everything its score is made of."""
-    channels = found[scored.row] if scored.row is not None else {}
+    """Make a hit with everything its score consists of."""
+    channels = channels_by_row[scored.row] if scored.row is not None else {}
     if path is not None:
         channels["graph"] = {"score": round(path.score, 4), "path": path.text(query[:60])}
     why = {
         "recipe": recipe.name,
         "combined": "product" if recipe.multiplies else "sum",
-        "parts": _parts(scored.factors),
+        "parts": _rounded(scored.factors),
         "channels": channels,
     }
     return m.Hit(scored.memory, scored.score, why)
 
 
-def _parts(factors: Mapping[str, float]) -> dict[str, float]:
+def _message_hit(arrays: MessageArrays, parts: ScoreParts, totals: Any, row: int) -> m.MessageHit:
+    return m.MessageHit(arrays.messages[row], round(float(totals[row]), 4), _rounded(parts.explain(row)))
+
+
+def _rounded(factors: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in factors.items()}
 
 
-def _without_tail(hits: Sequence[Ranked], limit: int) -> Sequence[Ranked]:
-    """The best, without the weakest 30 % where there are more than were asked for."""
-    kept = len(hits) - int(len(hits) * WEAK_TAIL) if len(hits) > limit else len(hits)
-    return hits[: min(kept, limit)]
+def _without_tail(hits: "Sequence[_ScoredMemory]", limit: int) -> "Sequence[_ScoredMemory]":
+    """Return the best hits; where there are more than `limit`, the weakest 30 % are dropped first."""
+    left = len(hits) - int(len(hits) * ranking.WEAK_TAIL) if len(hits) > limit else len(hits)
+    return hits[: min(left, limit)]

@@ -14,6 +14,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.llm.protocol import Judge, StatementRelation
+from recollect.memory.index.index import MemoryIndex
 from recollect.memory.write import contradict, enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
 from recollect.memory.write.precedence import Contradiction, Decision, decide, open_conflicts, supersede
@@ -62,9 +63,11 @@ class MemoryWriter:
     def __init__(
         self,
         context: Context,
+        index: MemoryIndex,
         sidecar: Judge | None = None,  # None = rules alone
     ) -> None:
         self._store = context.store
+        self._index = index
         self._embedder = context.embedder
         self._clock = context.clock
         self._user_id = context.user_id
@@ -248,7 +251,7 @@ class MemoryWriter:
         """Yield memories of the same scope that may be about the same subject, with the cosine if there is one."""
         cosines: dict[str, float | None] = {}
         if vector is not None:
-            cosines |= self._store.near(view, self._embedder.model, vector, NEIGHBOURS, NEAR)
+            cosines |= self._index.near(view, self._embedder.model, vector, NEIGHBOURS, NEAR)
         by_word = [
             name for name, _ in self._store.match(view, _longest_words(memory.content), WORD_NEIGHBOURS)
         ]

@@ -12,7 +12,7 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound
-from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow
+from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow, VectorRow
 from recollect.store.sqlite import full_text, graph, purge, rows
 from recollect.store.sqlite.ageing import ageing_at
 from recollect.store.sqlite.audit import AuditTrail
@@ -30,7 +30,6 @@ from recollect.store.sqlite.opening import open_or_restore, version_of
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
 from recollect.store.sqlite.views import ORPHAN_TAG, UNUSED_TAG, placed_in, shown_in
-from recollect.store.vectors import Scan, VectorIndex
 from recollect.store.visibility import COLUMNS
 
 _PUT = (
@@ -70,7 +69,8 @@ class SqliteStore:
         self.measures = SqliteMeasures(self._db)
         self.pruned = SqlitePrunedTexts(self._db)
         self.episodes = SqliteEpisodes(self._db)
-        self._vectors: dict[str, VectorIndex] = {}
+        self._rollbacks = 0  # of transactions whose uncommitted rows the change feed has served
+        self._served_uncommitted = False
 
     def close(self) -> None:
         self._db.close()
@@ -82,21 +82,23 @@ class SqliteStore:
             return
         try:
             with self._db.writing() as db:
+                self._served_uncommitted = False
                 purges = db.execute(_PURGES).get
                 yield
                 if db.execute(_PURGES).get != purges:
                     full_text.erase(db)
         except BaseException:
-            self._vectors.clear()  # they may have seen what was rolled back
+            if self._served_uncommitted:
+                self._rollbacks += 1
             raise
 
     def seq(self) -> int:
         return self.change()[0]
 
-    def change(self) -> tuple[int, int]:
+    def change(self) -> tuple[int, object]:
         with self._db.reading() as db:
             seq, purge = next(db.execute("SELECT seq, purge FROM change"))
-        return int(seq), int(purge)
+        return int(seq), (int(purge), self._rollbacks)
 
     # memories
 
@@ -272,33 +274,34 @@ class SqliteStore:
         with self._db.reading() as db:
             return full_text.match(db, view, query, limit)
 
-    def near(
-        self, view: m.View, model: str, vector: bytes, limit: int, floor: float = -1.0
-    ) -> list[tuple[str, float]]:
-        index = self._vectors.setdefault(model, VectorIndex(model))
-        with self._db.reading() as db:
-            return index.near(db, view, vector, limit, floor)
-
     def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
         where, params = shown_in(view)
         index = "INDEXED BY memories_triggers"  # the planner would rather look at the whole project
         some = "(m.triggers <> '[]' OR m.procedure IS NOT NULL)"  # as the index has it
         return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
 
-    def scan(self, view: m.View, model: str, vector: bytes) -> Scan | None:
-        index = self._vectors.setdefault(model, VectorIndex(model))
-        with self._db.reading() as db:
-            return index.scan(db, view, vector)
-
     def texts_since(self, seq: int) -> Iterator[TextRow]:
-        query = (
-            f"SELECT m.num, m.id, m.content, {rows.TAGS}, m.file_paths, m.kind, {COLUMNS} FROM memories m"
-            " WHERE m.seq > ? ORDER BY m.num"
-        )
-        with self._db.reading() as db:
+        columns = f"m.num, m.id, m.content, {rows.TAGS}, m.file_paths, m.kind, {COLUMNS}"
+        query = f"SELECT {columns} FROM memories m {_since(seq)}"
+        with self._feed() as db:
             for num, memory_id, content, tags, paths, kind, *key in db.execute(query, (seq,)):
                 words = tuple(json.loads(tags)), tuple(json.loads(paths))
                 yield TextRow(num, memory_id, content, *words, kind, tuple(key))
+
+    def vectors_since(self, model: str, seq: int) -> Iterator[VectorRow]:
+        vectors = "LEFT JOIN vectors v ON v.num = m.num AND v.model = ?"
+        query = f"SELECT m.num, m.id, v.vector, {COLUMNS} FROM memories m {_since(seq, vectors)}"
+        with self._feed() as db:
+            for num, memory_id, vector, *key in db.execute(query, (model, seq)):
+                yield VectorRow(num, memory_id, tuple(key), vector)
+
+    @contextlib.contextmanager
+    def _feed(self) -> Iterator["apsw.Connection"]:
+        """A connection for the change feed. What it serves inside a transaction may be rolled back."""
+        if self._db.in_transaction:
+            self._served_uncommitted = True
+        with self._db.reading() as db:
+            yield db
 
     # vectors
 
@@ -335,6 +338,10 @@ class SqliteStore:
     def count_without_vector(self, model: str) -> int:
         with self._db.reading() as db:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {_UNEMBEDDED}", (model,)).get)
+
+    def count_vectors(self, model: str) -> int:
+        with self._db.reading() as db:
+            return int(db.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).get)
 
     def drop_vectors(self, keep: str) -> int:
         with self._db.writing() as db:
@@ -743,6 +750,15 @@ class SqliteStore:
             if len(page) < _PAGE:
                 return
             last = page[-1][: len(keys)]
+
+
+def _since(seq: int, join: str = "") -> str:
+    """Return the clauses for memories written after a parameter with the value `seq`, oldest first.
+
+    A first reading goes through the whole table; the planner would do so for later ones as well, for the sake of the order.
+    """
+    index = "NOT INDEXED" if seq < 0 else "INDEXED BY memories_seq"
+    return f"{index} {join} WHERE m.seq > ? ORDER BY m.num"
 
 
 _UNEMBEDDED = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
+from recollect.memory import ranking
 from recollect.memory.briefing.render import format_for, memory_note, short_ids
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import ItemType
@@ -17,7 +18,6 @@ logger = logging.getLogger(__name__)
 SEARCHED = 5  # memories at most
 SIMILAR = 3  # tasks at most
 _FILES = 5  # named per task
-FITS = 0.3  # score from which a memory bears on the message
 _HOST = "claude-code"  # whose format memories are written in
 
 
@@ -74,7 +74,7 @@ class EngineSources:
         hits = [
             hit
             for hit in self._engine.search(text, SEARCHED, session=self._session).results
-            if hit.score >= FITS
+            if hit.score >= ranking.WINDOW_SCORE
         ]
         form, names = format_for(_HOST), short_ids(hit.memory.id for hit in hits)
         return [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.search.vocabulary import LONGEST, MOST_WORDS, Vocabulary, distances
+from recollect.memory.index.vocabulary import LONGEST, MOST_WORDS, Vocabulary, distances
 
 
 def everything(_: int) -> bool:
@@ -10,7 +10,7 @@ def everything(_: int) -> bool:
 
 
 def asked(vocabulary: Vocabulary, query: str) -> list[str]:
-    return [word.text for word in vocabulary.ask(query, everything)]
+    return [word.text for word in vocabulary.query_words(query, everything)]
 
 
 def meets(text: str, query: str) -> set[str]:
@@ -19,7 +19,7 @@ def meets(text: str, query: str) -> set[str]:
     known = set(vocabulary.read(text))
     return {
         word.text
-        for word in vocabulary.ask(query, known.__contains__)
+        for word in vocabulary.query_words(query, known.__contains__)
         if any(t in known for t, _ in word.terms)
     }
 
@@ -48,11 +48,11 @@ def test_words_that_say_nothing_are_neither_kept_nor_asked() -> None:
     vocabulary = Vocabulary()
 
     assert vocabulary.read("What is it that they don't have?") == []
-    assert vocabulary.ask("who are you and what's this", everything) == []
+    assert vocabulary.query_words("who are you and what's this", everything) == []
 
 
 def weights(query: str) -> dict[str, float]:
-    return {word.text: word.weight for word in Vocabulary().ask(query, everything)}
+    return {word.text: word.weight for word in Vocabulary().query_words(query, everything)}
 
 
 def test_a_name_with_hyphens_counts_as_one_word() -> None:
@@ -117,14 +117,14 @@ def test_a_word_too_far_away_is_not_found(text: str, query: str) -> None:
 
 
 def test_a_known_word_stands_for_itself_only() -> None:
-    assert len(vocabulary_of("cache caches cached cacher").ask("cache", everything)[0].terms) == 1
+    assert len(vocabulary_of("cache caches cached cacher").query_words("cache", everything)[0].terms) == 1
 
 
 def test_what_is_like_a_word_counts_less() -> None:
     vocabulary = vocabulary_of("authentication scheduler")
 
-    (begun,) = vocabulary.ask("sched", everything)
-    (slip,) = vocabulary.ask("autentication", everything)
+    (begun,) = vocabulary.query_words("sched", everything)
+    (slip,) = vocabulary.query_words("autentication", everything)
 
     assert [share for _, share in begun.terms] == [0.8]
     assert [share for _, share in slip.terms] == [0.7]
@@ -132,11 +132,11 @@ def test_what_is_like_a_word_counts_less() -> None:
 
 def test_words_learnt_later_are_found_as_well() -> None:
     vocabulary = vocabulary_of("scheduler")
-    vocabulary.ask("unknown", everything)
+    vocabulary.query_words("unknown", everything)
 
     vocabulary.read("the authentication")
 
-    assert vocabulary.ask("autentication", everything)[0].terms
+    assert vocabulary.query_words("autentication", everything)[0].terms
 
 
 def vocabulary_of(text: str) -> Vocabulary:
@@ -167,13 +167,13 @@ def test_distances_are_right_up_to_their_limit(word: str, others: list[str], lim
 
 def test_the_nearest_words_only_are_taken() -> None:
     assert meets("connection", "conection") == {"conection"}
-    assert len(vocabulary_of("connection collection").ask("conection", everything)[0].terms) == 1
+    assert len(vocabulary_of("connection collection").query_words("conection", everything)[0].terms) == 1
 
 
 def test_a_word_as_long_as_a_file_does_no_harm() -> None:
     vocabulary = vocabulary_of("x" * 100_000)
 
-    assert vocabulary.ask("y" * 100_000, everything)[0].terms == ()
+    assert vocabulary.query_words("y" * 100_000, everything)[0].terms == ()
 
 
 @given(st.text("abcdefghij", min_size=5, max_size=12), st.data())
@@ -197,7 +197,7 @@ def test_any_text_can_be_read_and_finds_itself(text: str) -> None:
     vocabulary = Vocabulary()
     known = set(vocabulary.read(text))
 
-    words = vocabulary.ask(text, known.__contains__)
+    words = vocabulary.query_words(text, known.__contains__)
 
     assert {term for word in words for term, _ in word.terms} <= known
     assert all(word.terms == ((word.terms[0][0], 1.0),) for word in words)

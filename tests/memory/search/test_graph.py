@@ -1,4 +1,4 @@
-"""The walk over the graph: on numbers by hand, on random graphs and stores, and on memories with the real model."""
+"""Graph expansion: on numbers by hand, on random graphs and stores, and on memories with the real model."""
 
 import json
 import math
@@ -14,17 +14,9 @@ from hypothesis import strategies as st
 
 import recollect.model as m
 from recollect.engine import Engine
-from recollect.memory.search.cascade import (
-    DECAY,
-    FAN_OUT,
-    MOST_SEEDS,
-    NEAR_ENOUGH,
-    cascade,
-    choose_seeds,
-    edges_of,
-    similar,
-    worth,
-)
+from recollect.memory.index.index import MemoryIndex
+from recollect.memory.ranking import FAN_OUT, HOP_SHARE, MOST_SEEDS, SEED_SIMILARITY
+from recollect.memory.search.graph import choose_seeds, edges_of, expand, hop_share, similar
 from recollect.model import MemoryEdge
 from recollect.store.sqlite import opening
 from recollect.store.sqlite.store import SqliteStore
@@ -71,18 +63,18 @@ def link(store, source, target, relation="relates_to", weight=1.0):
     store.put_link(m.Link(source, target, m.Relation(relation), NOW, weight))
 
 
-def walk(store, seeds, view=HERE, **limits):
-    return cascade(seeds, edges_of(store, view), **limits)
+def expand_from(store, seeds, view=HERE, **limits):
+    return expand(seeds, edges_of(store, view), **limits)
 
 
 # the walk itself
 
 
 def test_a_score_starts_from_the_seed_and_shrinks_with_every_hop():
-    found = cascade({"a": 0.8}, supply(edge("a", "b", weight=0.5), edge("b", "c", "caused_by")))
+    found = expand({"a": 0.8}, supply(edge("a", "b", weight=0.5), edge("b", "c", "caused_by")))
 
-    assert found["b"].score == pytest.approx(0.8 * 0.5 * DECAY)
-    assert found["c"].score == pytest.approx(0.8 * 0.5 * DECAY * 0.3 * DECAY)
+    assert found["b"].score == pytest.approx(0.8 * 0.5 * HOP_SHARE)
+    assert found["c"].score == pytest.approx(0.8 * 0.5 * HOP_SHARE * 0.3 * HOP_SHARE)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +91,11 @@ def test_a_score_starts_from_the_seed_and_shrinks_with_every_hop():
     ],
 )
 def test_each_edge_has_its_strength(relation, strength):
-    assert worth(edge("a", "b", relation, weight=0.45)) == pytest.approx(strength * DECAY)
+    assert hop_share(edge("a", "b", relation, weight=0.45)) == pytest.approx(strength * HOP_SHARE)
 
 
 def test_nothing_is_reached_in_more_than_two_hops():
-    found = cascade({"a": 1.0}, supply(edge("a", "b"), edge("b", "c"), edge("c", "d")))
+    found = expand({"a": 1.0}, supply(edge("a", "b"), edge("b", "c"), edge("c", "d")))
 
     assert set(found) == {"b", "c"}
 
@@ -112,25 +104,25 @@ def test_every_memory_keeps_its_best_path():
     long_way = edge("a", "b"), edge("b", "c")
     short_way = edge("a", "c", "caused_by")
 
-    found = cascade({"a": 1.0}, supply(*long_way, short_way))
+    found = expand({"a": 1.0}, supply(*long_way, short_way))
 
     assert found["c"].steps == long_way
-    assert found["c"].score == pytest.approx(DECAY**2)
+    assert found["c"].score == pytest.approx(HOP_SHARE**2)
 
 
 def test_a_weak_long_path_does_not_hide_that_a_short_one_goes_on():
     # b is best reached by two hops, from which the walk may not go on; the direct hop to b may.
     edges = edge("a", "x"), edge("x", "b"), edge("a", "b", weight=0.4), edge("b", "end")
 
-    found = cascade({"a": 1.0}, supply(*edges))
+    found = expand({"a": 1.0}, supply(*edges))
 
     assert len(found["b"].steps) == 2
-    assert found["end"].score == pytest.approx(0.4 * DECAY**2)
+    assert found["end"].score == pytest.approx(0.4 * HOP_SHARE**2)
     assert [step.target for step in found["end"].steps] == ["b", "end"]
 
 
 def test_a_seed_is_found_only_where_another_leads_to_it_more_strongly():
-    found = cascade({"a": 0.9, "b": 0.5, "c": 0.8}, supply(edge("a", "b"), edge("a", "c")))
+    found = expand({"a": 0.9, "b": 0.5, "c": 0.8}, supply(edge("a", "b"), edge("a", "c")))
 
     assert set(found) == {"b"}
     assert found["b"].seed == "a"
@@ -140,7 +132,7 @@ def test_the_path_reads_from_the_query_to_the_memory():
     way = edge("m00a1b2c3", "m00d4e5f6", "tag", name="incident-42")
     back = edge("m00d4e5f6", "m00ffffff", "caused_by", forward=False)
 
-    found = cascade({"m00a1b2c3": 0.9}, supply(way, back))
+    found = expand({"m00a1b2c3": 0.9}, supply(way, back))
 
     text = "“login loop” → #a1b2c3 —tag incident-42→ #d4e5f6 ←caused_by— #ffffff"
     assert found["m00ffffff"].text("login loop") == text
@@ -152,14 +144,14 @@ def test_of_the_hits_ten_are_seeds_and_none_that_is_too_far():
     seeds = choose_seeds(hits)
 
     assert len(seeds) == MOST_SEEDS
-    assert min(seeds.values()) >= NEAR_ENOUGH
+    assert min(seeds.values()) >= SEED_SIMILARITY
     assert next(iter(seeds)) == "m19"
 
 
 def test_there_is_a_limit_and_the_best_are_within_it():
     edges = [edge("a", f"b{number}", weight=number / 100) for number in range(1, 100)]
 
-    found = cascade({"a": 1.0}, supply(*edges), limit=7)
+    found = expand({"a": 1.0}, supply(*edges), limit=7)
 
     assert list(found) == [f"b{number}" for number in range(99, 92, -1)]
 
@@ -179,27 +171,27 @@ edges = st.builds(
 
 @given(st.dictionaries(names, st.floats(0, 1)), st.lists(edges, max_size=40))
 def test_a_score_falls_along_its_path_and_never_passes_its_seed(seeds, graph):
-    found = cascade(seeds, supply(*graph))
+    found = expand(seeds, supply(*graph))
 
     for name, path in found.items():
         assert path.steps[-1].target == name
         assert 1 <= len(path.steps) <= 2
         score = seeds[path.seed]
         for step in path.steps:
-            assert worth(step) <= DECAY
-            assert score * worth(step) <= score
-            score *= worth(step)
+            assert hop_share(step) <= HOP_SHARE
+            assert score * hop_share(step) <= score
+            score *= hop_share(step)
         assert math.isclose(score, path.score)
 
 
 @given(st.dictionaries(names, st.floats(0, 1)), st.lists(edges, max_size=40))
 def test_no_single_hop_is_better_than_the_path_that_was_found(seeds, graph):
-    found = cascade(seeds, supply(*graph), limit=100)
+    found = expand(seeds, supply(*graph), limit=100)
 
     for first in graph:
         if first.source in seeds:
-            score = seeds[first.source] * worth(first)
-            if worth(first) >= 0.04:
+            score = seeds[first.source] * hop_share(first)
+            if hop_share(first) >= 0.04:
                 known = max(
                     found[first.target].score if first.target in found else 0, seeds.get(first.target, 0)
                 )
@@ -212,10 +204,10 @@ def test_no_single_hop_is_better_than_the_path_that_was_found(seeds, graph):
 def test_a_tag_of_two_memories_leads_from_one_to_the_other(store):
     keep(store, memory("a", tags=("incident-42",)), memory("b", tags=("incident-42", "cdn")), memory("c"))
 
-    found = walk(store, {"a": 0.7})
+    found = expand_from(store, {"a": 0.7})
 
     assert set(found) == {"b"}
-    assert found["b"].score == pytest.approx(0.7 * 0.8 * DECAY)
+    assert found["b"].score == pytest.approx(0.7 * 0.8 * HOP_SHARE)
     assert found["b"].steps[0].name == "incident-42"
 
 
@@ -223,10 +215,10 @@ def test_a_cluster_leads_to_its_other_members(store):
     keep(store, memory("a"), memory("b"), memory("c"))
     store.put_clusters("shop", [m.Cluster("k1", "shop", "seat map", "fake", b"", ("a", "b"), NOW)])
 
-    found = walk(store, {"a": 0.7})
+    found = expand_from(store, {"a": 0.7})
 
     assert set(found) == {"b"}
-    assert found["b"].score == pytest.approx(0.7 * 0.6 * DECAY)
+    assert found["b"].score == pytest.approx(0.7 * 0.6 * HOP_SHARE)
     assert found["b"].steps[0].name == "seat map"
 
 
@@ -235,7 +227,7 @@ def test_links_are_walked_both_ways(store):
     link(store, "a", "b", "caused_by")
     link(store, "c", "a", "depends_on")
 
-    found = walk(store, {"a": 1.0})
+    found = expand_from(store, {"a": 1.0})
 
     assert found["b"].steps[0].forward
     assert not found["c"].steps[0].forward
@@ -247,9 +239,11 @@ def test_supersedes_leads_to_the_newer_memory_and_never_back(store):
     link(store, "new", "old", "supersedes")
     everything = replace(HERE, states=m.ALL_STATES)
 
-    assert walk(store, {"old": 0.5}, everything)["new"].score == pytest.approx(0.5 * 0.9 * DECAY)
-    assert walk(store, {"new": 0.5}, everything) == {}
-    assert walk(store, {"old": 0.5}, HERE) == {}  # what the view does not show is no place to start from
+    assert expand_from(store, {"old": 0.5}, everything)["new"].score == pytest.approx(0.5 * 0.9 * HOP_SHARE)
+    assert expand_from(store, {"new": 0.5}, everything) == {}
+    assert (
+        expand_from(store, {"old": 0.5}, HERE) == {}
+    )  # what the view does not show is no place to start from
 
 
 def test_a_tag_on_500_memories_floods_nothing(store):
@@ -259,7 +253,7 @@ def test_a_tag_on_500_memories_floods_nothing(store):
     link(store, "hit", "cause", "caused_by")
     link(store, "cause", "deeper", "caused_by")
 
-    found = walk(store, {"hit": 0.6})
+    found = expand_from(store, {"hit": 0.6})
 
     assert list(found) == ["twin", "cause", "deeper"]
 
@@ -273,7 +267,7 @@ def test_a_memory_with_500_links_is_no_short_cut_either(store):
     link(store, "hit", "friend", weight=0.5)
     link(store, "friend", "further", weight=0.5)
 
-    found = walk(store, {"hit": 0.6}, limit=100)
+    found = expand_from(store, {"hit": 0.6}, limit=100)
 
     assert list(found)[:3] == ["hub", "friend", "further"]
     assert len(found) <= 3 + FAN_OUT
@@ -283,27 +277,27 @@ def test_a_memory_with_500_links_is_no_short_cut_either(store):
 def test_the_more_memories_a_tag_is_on_the_less_it_ties_them(store, others):
     keep(store, memory("hit", tags=("t",)), *(memory(f"x{n}", tags=("t",)) for n in range(others)))
 
-    found = walk(store, {"hit": 1.0})
+    found = expand_from(store, {"hit": 1.0})
 
     assert len(found) == others
-    assert found["x0"].score == pytest.approx(0.8 * DECAY / others)
+    assert found["x0"].score == pytest.approx(0.8 * HOP_SHARE / others)
 
 
 def test_what_other_projects_hold_makes_a_tag_no_hub_here(store):
     elsewhere = [memory(f"x{n:03}", tags=("auth",), project_id="other") for n in range(500)]
     keep(store, *elsewhere, memory("a", tags=("auth",)), memory("b", tags=("auth",)))
 
-    found = walk(store, {"a": 1.0})
+    found = expand_from(store, {"a": 1.0})
 
-    assert found["b"].score == pytest.approx(0.8 * DECAY)
+    assert found["b"].score == pytest.approx(0.8 * HOP_SHARE)
 
 
 def test_a_memory_that_moved_to_another_project_takes_its_tags_along(store):
     keep(store, memory("a", tags=("t",)), memory("b", tags=("t",)))
     keep(store, memory("b", tags=("t",), project_id="other"))
 
-    assert walk(store, {"a": 1.0}) == {}
-    assert "b" in walk(store, {"a": 1.0}, replace(HERE, all_projects=True))
+    assert expand_from(store, {"a": 1.0}) == {}
+    assert "b" in expand_from(store, {"a": 1.0}, replace(HERE, all_projects=True))
 
 
 def test_tags_of_an_older_store_know_their_project_after_the_migration(home):
@@ -315,7 +309,7 @@ def test_tags_of_an_older_store_know_their_project_after_the_migration(home):
 
     store = SqliteStore(path, "ada")
 
-    assert set(walk(store, {"a": 1.0})) == {"b", "c"}
+    assert set(expand_from(store, {"a": 1.0})) == {"b", "c"}
     store.close()
 
 
@@ -381,7 +375,7 @@ def test_the_walk_never_leaves_the_view(store, fields, links, view):
             store.put_clusters("shop", [m.Cluster("k1", "shop", "all", "fake", b"", everyone, NOW)])
             seen = {each.id for each in memories if view.shows_memory(each)}
 
-            found = walk(store, {each.id: 0.9 - 0.01 * n for n, each in enumerate(memories)}, view)
+            found = expand_from(store, {each.id: 0.9 - 0.01 * n for n, each in enumerate(memories)}, view)
             edges = store.neighbours(view, everyone, FAN_OUT)
 
             assert set(found) <= seen
@@ -415,9 +409,9 @@ def company(tmp_path_factory):
 
 
 def hits(engine, question):
-    """As a search has them without the cascade: near by meaning, and the best by words."""
+    """As a search has them without the graph: near by meaning, and the best by words."""
     vector = engine.embedder.embed([question])[0].astype("<f4").tobytes()
-    near = engine.store.near(engine.view(), engine.embedder.model, vector, 10)
+    near = engine.index.near(engine.view(), engine.embedder.model, vector, 10)
     words = engine.store.match(engine.view(), question, 10)
     return near, words
 
@@ -426,11 +420,11 @@ def hits(engine, question):
 def test_an_answer_that_shares_nothing_with_the_question_is_found_by_tag_or_link(company, question):
     near, words = hits(company, question["q"])
     answer = question["relevant"][0]
-    seeds = choose_seeds([*near, *((name, NEAR_ENOUGH) for name, _ in words[:3])])
+    seeds = choose_seeds([*near, *((name, SEED_SIMILARITY) for name, _ in words[:3])])
 
-    found = walk(company.store, seeds, company.view())
+    found = expand_from(company.store, seeds, company.view())
 
-    assert answer not in {name for name, _ in (*near, *words)}  # without the cascade there is no way to it
+    assert answer not in {name for name, _ in (*near, *words)}  # without the graph there is no way to it
     assert answer in found
     assert found[answer].text(question["q"]).endswith(f" #{answer}")
 
@@ -438,7 +432,7 @@ def test_an_answer_that_shares_nothing_with_the_question_is_found_by_tag_or_link
 def test_similar_goes_by_meaning_and_leaves_out_the_memory_itself(company):
     one = company.get("l15")
 
-    how, found = similar(company.store, company.embedder.model, one, company.view(), limit=5)
+    how, found = similar(company.store, company.index, company.embedder.model, one, company.view(), limit=5)
 
     assert how == "meaning"
     assert len(found) == 5
@@ -449,7 +443,7 @@ def test_similar_goes_by_meaning_and_leaves_out_the_memory_itself(company):
 def test_similar_goes_by_words_where_there_is_no_vector(store):
     keep(store, memory("a", content="Redis holds seats"), memory("b", content="Seats in Redis"), memory("c"))
 
-    how, found = similar(store, "fake", store.get("a"), HERE, limit=5)
+    how, found = similar(store, MemoryIndex(store), "fake", store.get("a"), HERE, limit=5)
 
     assert how == "words"
     assert [name for name, _ in found] == ["b"]

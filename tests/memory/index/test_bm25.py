@@ -5,21 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.memory.search.lexicon import MEMORY, MESSAGE, SESSION, Fields, Lexicon, Match, Measure
+from recollect.memory.index.bm25 import Bm25Index, Bm25Scores, Fields
+from recollect.memory.ranking import MEMORY_MEASURES, MESSAGE_MEASURES, SESSION_MEASURES, Bm25Measure
 
-PLAIN = (Measure("words", {"content": 1.0}, k1=1.0, b=0.5),)
-PHRASES = (Measure("phrases", {"content": 1.0, "tags": 1.0}, k1=1.0, b=0.0, pairs=True),)
+PLAIN = (Bm25Measure("words", {"content": 1.0}, k1=1.0, b=0.5),)
+PHRASES = (Bm25Measure("phrases", {"content": 1.0, "tags": 1.0}, k1=1.0, b=0.0, pairs=True),)
 
 
-def lexicon_of(*texts: str, measures: tuple[Measure, ...] = PLAIN) -> Lexicon:
-    lexicon = Lexicon(measures)
+def lexicon_of(*texts: str, measures: tuple[Bm25Measure, ...] = PLAIN) -> Bm25Index:
+    lexicon = Bm25Index(measures)
     lexicon.add([("content", text)] for text in texts)
     return lexicon
 
 
-def match(lexicon: Lexicon, query: str, **options: object) -> Match:
+def match(lexicon: Bm25Index, query: str, **options: object) -> Bm25Scores:
     mask = options.get("mask")
-    return lexicon.match(lexicon.words(query, mask), **options)  # type: ignore[arg-type]
+    return lexicon.score(lexicon.words(query, mask), **options)  # type: ignore[arg-type]
 
 
 def test_a_score_is_bm25_by_the_book() -> None:
@@ -37,7 +38,7 @@ def test_a_score_is_bm25_by_the_book() -> None:
 
 def test_a_field_counts_by_its_weight() -> None:
     weights = {"content": 1.0, "tags": 0.5, "paths": 0.0}
-    lexicon = Lexicon((Measure("words", weights, k1=1.0, b=0.0),))
+    lexicon = Bm25Index((Bm25Measure("words", weights, k1=1.0, b=0.0),))
     lexicon.add([[("content", "cache")], [("tags", "cache")], [("paths", "cache")], [("content", "redis")]])
 
     scores = match(lexicon, "cache").scores
@@ -47,7 +48,7 @@ def test_a_field_counts_by_its_weight() -> None:
 
 
 def test_two_words_in_a_row_count_only_side_by_side_and_in_one_field() -> None:
-    lexicon = Lexicon(PHRASES)
+    lexicon = Bm25Index(PHRASES)
     lexicon.add(
         [
             [("content", "the connection pool is full")],
@@ -75,8 +76,10 @@ def test_the_parts_of_a_name_with_hyphens_are_no_pair() -> None:
 
 
 def test_what_a_person_wrote_counts_twice() -> None:
-    lexicon = Lexicon(MESSAGE)
-    lexicon.add([[("said", "redis")], [("reply", "redis")], [("said", "parser")], [("reply", "token")]])
+    lexicon = Bm25Index(MESSAGE_MEASURES)
+    lexicon.add(
+        [[("person", "redis")], [("assistant", "redis")], [("person", "parser")], [("assistant", "token")]]
+    )
 
     scores = match(lexicon, "redis").scores
 
@@ -84,17 +87,17 @@ def test_what_a_person_wrote_counts_twice() -> None:
 
 
 def test_where_only_people_write_their_words_simply_count_double() -> None:
-    lexicon = Lexicon(MESSAGE)
-    lexicon.add([[("said", "redis cache")], [("said", "redis")], [("said", "parser")]])
+    lexicon = Bm25Index(MESSAGE_MEASURES)
+    lexicon.add([[("person", "redis cache")], [("person", "redis")], [("person", "parser")]])
 
     found = match(lexicon, "redis")
 
     assert [part.measure for part in found.explain([0])[0]] == ["words"]
-    assert found.scores[0] == pytest.approx(2 * match_of(lexicon, "redis", MESSAGE[:1])[0], rel=1e-5)
+    assert found.scores[0] == pytest.approx(2 * match_of(lexicon, "redis", MESSAGE_MEASURES[:1])[0], rel=1e-5)
 
 
-def match_of(lexicon: Lexicon, query: str, measures: tuple[Measure, ...]) -> "np.ndarray":  # type: ignore[type-arg]
-    return lexicon.match(lexicon.words(query), measures=measures).scores
+def match_of(lexicon: Bm25Index, query: str, measures: tuple[Bm25Measure, ...]) -> "np.ndarray":  # type: ignore[type-arg]
+    return lexicon.score(lexicon.words(query), measures=measures).scores
 
 
 def test_coverage_is_the_part_of_the_query_that_a_unit_has() -> None:
@@ -109,19 +112,19 @@ def test_coverage_is_the_part_of_the_query_that_a_unit_has() -> None:
 
 
 def test_units_in_a_group_are_scored_as_one() -> None:
-    lexicon = Lexicon(MESSAGE)
-    lexicon.add([[("said", text)] for text in ("redis", "parser", "cache", "redis cache", "token")])
-    together = Lexicon(MESSAGE)
-    together.add([[("said", text)] for text in ("redis\ncache", "parser\nredis cache", "token")])
+    lexicon = Bm25Index(MESSAGE_MEASURES)
+    lexicon.add([[("person", text)] for text in ("redis", "parser", "cache", "redis cache", "token")])
+    together = Bm25Index(MESSAGE_MEASURES)
+    together.add([[("person", text)] for text in ("redis\ncache", "parser\nredis cache", "token")])
     groups = np.array([0, 1, 0, 1, 2], np.int32)
 
-    scores = lexicon.match(lexicon.words("redis cache"), groups=groups, measures=SESSION).scores
+    scores = lexicon.score(lexicon.words("redis cache"), groups=groups, measures=SESSION_MEASURES).scores
 
-    assert scores == pytest.approx(match_of(together, "redis cache", SESSION), rel=1e-5)
+    assert scores == pytest.approx(match_of(together, "redis cache", SESSION_MEASURES), rel=1e-5)
 
 
 def test_the_explanation_says_which_words_and_adds_up() -> None:
-    lexicon = Lexicon(MEMORY)
+    lexicon = Bm25Index(MEMORY_MEASURES)
     lexicon.add(
         [
             [("content", "The connection pool is limited to 20."), ("tags", "postgres"), ("kind", "fact")],
@@ -168,7 +171,7 @@ def test_a_word_is_known_though_only_the_last_of_thousands_that_have_it_is_in_vi
 
 
 def test_an_empty_index_and_an_empty_query_find_nothing() -> None:
-    empty, full = Lexicon(MEMORY), lexicon_of("cache")
+    empty, full = Bm25Index(MEMORY_MEASURES), lexicon_of("cache")
 
     assert len(match(empty, "cache").scores) == 0
     assert match(full, "").scores.tolist() == match(full, "what is it?").scores.tolist() == [0.0]
@@ -176,7 +179,7 @@ def test_an_empty_index_and_an_empty_query_find_nothing() -> None:
 
 
 def test_a_unit_without_words_is_never_found() -> None:
-    lexicon = Lexicon(MEMORY)
+    lexicon = Bm25Index(MEMORY_MEASURES)
     lexicon.add([[], [("content", "")], [("content", "cache")]])
 
     assert np.flatnonzero(match(lexicon, "cache").scores).tolist() == [2]
@@ -196,7 +199,7 @@ queries = st.lists(st.sampled_from([*WORDS.split(), "pol", "conection", "nothing
 
 @given(units, queries)
 def test_one_by_one_or_all_at_once_is_the_same(given_units: list[Fields], query: str) -> None:
-    at_once, one_by_one = Lexicon(MEMORY), Lexicon(MEMORY)
+    at_once, one_by_one = Bm25Index(MEMORY_MEASURES), Bm25Index(MEMORY_MEASURES)
     at_once.add(given_units)
     for unit in given_units:
         one_by_one.add([unit])
@@ -212,7 +215,7 @@ def test_a_replaced_unit_is_as_if_it_had_always_said_so(
     changes = data.draw(
         st.lists(st.tuples(st.integers(0, len(given_units) - 1), units.map(lambda u: u[0])), max_size=20)
     )
-    lexicon, expected = Lexicon(MEMORY), Lexicon(MEMORY)
+    lexicon, expected = Bm25Index(MEMORY_MEASURES), Bm25Index(MEMORY_MEASURES)
     lexicon.add(given_units)
     wanted = list(given_units)
     for row, unit in changes:
@@ -230,7 +233,7 @@ def test_a_mask_is_as_if_the_others_were_not_there(
     given_units: list[Fields], query: str, data: st.DataObject
 ) -> None:
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(given_units), max_size=len(given_units))))
-    lexicon, alone = Lexicon(MEMORY), Lexicon(MEMORY)
+    lexicon, alone = Bm25Index(MEMORY_MEASURES), Bm25Index(MEMORY_MEASURES)
     lexicon.add(given_units)
     alone.add(unit for unit, inside in zip(given_units, mask, strict=True) if inside)
 
@@ -242,7 +245,7 @@ def test_a_mask_is_as_if_the_others_were_not_there(
 
 @given(units, queries)
 def test_no_score_is_negative_and_every_explanation_adds_up(given_units: list[Fields], query: str) -> None:
-    lexicon = Lexicon(MEMORY)
+    lexicon = Bm25Index(MEMORY_MEASURES)
     lexicon.add(given_units)
 
     found = match(lexicon, query)

@@ -5,6 +5,8 @@ import math
 import struct
 from datetime import UTC, datetime
 
+from hypothesis import strategies as st
+
 import recollect.model as m
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -51,3 +53,33 @@ def sentence(number):
     """One of many that share no word that matters, so that none is merged with another."""
     one, two, three = (hashlib.sha256(f"{number} {part}".encode()).hexdigest()[:8] for part in "abc")
     return f"Module x{one} hands y{two} over to z{three}."
+
+
+class Undo(Exception):
+    """Rolls an example back, so that each begins with an empty store."""
+
+
+USERS, PROJECTS, SESSIONS, BRANCHES = ["ada", "bob"], ["shop", "blog", ""], ["s1", "s2"], ["main", "next"]
+placed = st.builds(
+    memory,
+    user_id=st.sampled_from(USERS),
+    project_id=st.none() | st.sampled_from(PROJECTS),
+    scope=st.sampled_from(m.Scope),
+    kind=st.sampled_from(["fact", "decision"]),
+    session=st.none() | st.sampled_from(SESSIONS),
+    branch=st.none() | st.sampled_from(BRANCHES),
+    visibility=st.sampled_from(m.Visibility),
+    state=st.sampled_from(m.State),
+)
+views = st.builds(
+    m.View,
+    user_id=st.sampled_from(USERS),
+    project_id=st.none() | st.sampled_from(PROJECTS),
+    session=st.none() | st.sampled_from(SESSIONS),
+    branches=st.none() | st.frozensets(st.sampled_from(BRANCHES)),
+    all_projects=st.booleans(),
+    all_sessions=st.booleans(),
+    states=st.just(m.ALL_STATES) | st.frozensets(st.sampled_from(m.State)),
+    kinds=st.none() | st.frozensets(st.sampled_from(["fact", "decision"])),
+    scopes=st.none() | st.frozensets(st.sampled_from(m.Scope)),
+)

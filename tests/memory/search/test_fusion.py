@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.memory.search.fuse import Blend, MessageWeights, Talk, blend_memories, blend_messages
-from recollect.memory.search.structure import Neighbour, Sessions
+from recollect.memory.index.messages import MessageFeatures, SessionLayout
+from recollect.memory.ranking import MessageWeights, NeighbourWeight
+from recollect.memory.search.fusion import combine_memory_scores, combine_message_scores
 
 NO_ONE = np.zeros(4, bool)
 
 
-def talk_of(*sessions: int, asks: list[bool] | None = None, assistant: list[bool] | None = None) -> Talk:
+def talk_of(
+    *sessions: int, asks: list[bool] | None = None, assistant: list[bool] | None = None
+) -> MessageFeatures:
     size = len(sessions)
-    return Talk(
-        Sessions(np.array(sessions, np.int32), np.arange(size, dtype=np.int32)),
+    return MessageFeatures(
+        SessionLayout(np.array(sessions, np.int32), np.arange(size, dtype=np.int32)),
         np.full(size, 10.0),
         np.array(asks or [False] * size),
         np.array(assistant or [False] * size),
@@ -23,37 +26,28 @@ def talk_of(*sessions: int, asks: list[bool] | None = None, assistant: list[bool
 
 
 def test_a_memory_is_ranked_by_its_words_and_its_meaning() -> None:
-    blend = blend_memories(np.array([0.5, 1.0, 0.0]), np.array([0.4, 0.1, 0.9]))
+    blend = combine_memory_scores(np.array([0.5, 1.0, 0.0]), np.array([0.4, 0.1, 0.9]))
 
     assert blend.total == pytest.approx([0.7, 0.7, 0.9])
     assert blend.explain(0) == pytest.approx({"words": 0.3, "meaning": 0.4})
 
 
 def test_what_everyday_words_mean_is_a_part_of_its_own() -> None:
-    blend = blend_memories(np.zeros(2), np.array([0.4, 0.4]), meant=np.array([0.0, 1.0]))
+    blend = combine_memory_scores(np.zeros(2), np.array([0.4, 0.4]), meant=np.array([0.0, 1.0]))
 
     assert blend.explain(1) == pytest.approx({"words": 0.0, "meaning": 0.4, "everyday": 0.15})
 
 
 def test_without_vectors_words_decide() -> None:
-    assert list(blend_memories(np.array([0.5, 1.0]), None).parts) == ["words"]
+    assert list(combine_memory_scores(np.array([0.5, 1.0]), None).parts) == ["words"]
 
 
 def test_a_memory_without_a_vector_yet_is_taken_for_a_usual_one() -> None:
     cosine = np.array([0.2, np.nan, 0.4, 0.9])
 
-    blend = blend_memories(np.zeros(4), cosine, mask=np.array([True, True, True, False]))
+    blend = combine_memory_scores(np.zeros(4), cosine, mask=np.array([True, True, True, False]))
 
     assert blend.total[1] == pytest.approx(0.3)
-
-
-def test_what_else_is_known_comes_in_as_a_part() -> None:
-    blend = Blend({"words": np.array([1.0, 2.0])})
-
-    blend = blend.plus("pinned", np.array([0.5, 0.0])).times("age", np.array([0.5, 1.0]))
-
-    assert blend.explain(0) == {"words": 1.0, "pinned": 0.5, "age": -0.75}
-    assert blend.total.tolist() == [0.75, 2.0]
 
 
 def test_a_message_is_scored_as_the_recipe_says() -> None:
@@ -61,7 +55,7 @@ def test_a_message_is_scored_as_the_recipe_says() -> None:
         words=1.0,
         meaning=1.0,
         assistant=-0.5,
-        neighbours=(Neighbour(-1, 1.0, if_asks=2.0),),
+        neighbours=(NeighbourWeight(-1, 1.0, if_question=2.0),),
         around=0.25,
         short=5.0,
         session=0.3,
@@ -70,7 +64,7 @@ def test_a_message_is_scored_as_the_recipe_says() -> None:
     talk = talk_of(0, 0, 1, 1, asks=[True, False, False, False], assistant=[False, True, False, False])
     coverage, cosine = np.array([0.0, 0.0, 1.0, 0.0]), np.array([0.5, 0.0, 0.5, 0.0])
 
-    units, sessions = blend_messages(coverage, cosine, np.array([1.0, 3.0]), talk, weights=weights)
+    units, sessions = combine_message_scores(coverage, cosine, np.array([1.0, 3.0]), talk, weights=weights)
 
     # Relevance .5, 0, 1.5, 0 has mean .5 and deviation √.375; half of `around`, as all are twice as long as `short`.
     unit = 1 / np.sqrt(0.375)
@@ -88,7 +82,7 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     talk = talk_of(0, 0, 0, 1, asks=[False, True, False, False])
     coverage = np.array([0.0, 0.9, 0.0, 0.0])
 
-    units, _ = blend_messages(coverage, None, np.zeros(2), talk)
+    units, _ = combine_message_scores(coverage, None, np.zeros(2), talk)
 
     assert units.total[2] > units.total[0] > units.total[3]
 
@@ -106,9 +100,9 @@ def test_parts_add_up_to_the_total_to_the_last_bit(rows: list[tuple[float, float
     mask = np.array([row[4] for row in rows])
     talk = talk_of(*(row[2] for row in rows), asks=[row[3] for row in rows])
 
-    blends = blend_messages(coverage, cosine, np.zeros(talk.sessions.count), talk, mask)
+    blends = combine_message_scores(coverage, cosine, np.zeros(talk.sessions.count), talk, mask)
 
-    for blend in (*blends, blend_memories(coverage, cosine, mask)):
+    for blend in (*blends, combine_memory_scores(coverage, cosine, mask)):
         for row, total in enumerate(blend.total):
             # Not `sum`, which makes up for rounding from Python 3.12 on.
             assert reduce(add, blend.explain(row).values()) == total

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from samples import MINE, memory
 
-from recollect.store.vectors import _estimate, _signs
+from recollect.memory.index.index import MemoryIndex
+from recollect.memory.index.vectors import _estimate, _sign_bits
+from samples import MINE, memory
 
 DIM = 384
 
@@ -20,7 +21,7 @@ def matrix():
 
 
 def estimate(matrix, vector, seen):
-    return _estimate(matrix, np.ascontiguousarray(_signs(matrix).T), vector, seen)
+    return _estimate(matrix, np.ascontiguousarray(_sign_bits(matrix).T), vector, seen)
 
 
 def test_the_nearest_are_found_by_their_signs_and_compared_exactly(matrix):
@@ -109,10 +110,11 @@ def test_the_nearest_of_many_are_those_of_all(store, dim):
             store.put(each)
             store.put_vector(each.id, "fake", vector.tobytes())
 
+    index = MemoryIndex(store)
     for number in range(20):
         asked = unit(vectors[number] + 0.2 * vectors[number + 1 : number + 2])[0]
 
-        [(found, cosine)] = store.near(MINE, "fake", asked.tobytes(), 1)
+        [(found, cosine)] = index.near(MINE, "fake", asked.tobytes(), 1)
 
         nearest = int(np.argmax(vectors @ asked))
         assert found == kept[nearest].id

@@ -1,0 +1,111 @@
+"""The words of all memories in memory, kept in step with the store by its change feed.
+
+The first reading takes 0.2 s for 10,000 memories; after that only changed rows are read.
+"""
+
+import threading
+from array import array
+
+import numpy as np
+
+import recollect.model as m
+from recollect.context.store import Store
+from recollect.memory.index.bm25 import Bm25Index
+from recollect.memory.index.vectors import Longs, Mask
+from recollect.memory.ranking import MEMORY_MEASURES
+from recollect.store.visibility import VisibilityClasses
+
+_CACHED_VIEWS = 8  # views whose masks are cached
+
+
+class WordIndex:
+    """Rows are memories, in the order the store numbered them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.lock = threading.Lock()  # hold it while you read or refresh `bm25`
+        self._clear()
+
+    def _clear(self) -> None:
+        self._seq = -1
+        self._generation: object = None
+        self.bm25 = Bm25Index(MEMORY_MEASURES)
+        self.ids: list[str] = []
+        self.rows: dict[str, int] = {}  # by id
+        self._nums = array("q")
+        self._row_of: dict[int, int] = {}
+        self._class = array("i")
+        self._classes = VisibilityClasses()
+        self._alignment: tuple[Longs, Longs, Longs | None] | None = None
+        self._drop_caches()
+
+    def _drop_caches(self) -> None:
+        self._masks: dict[m.View, Mask] = {}
+        self._nums_array: Longs | None = None
+
+    @property
+    def nums(self) -> Longs:
+        """The store's number of each row. The same object until something changes."""
+        if self._nums_array is None:
+            self._nums_array = np.array(self._nums, np.int64)
+        return self._nums_array
+
+    def refresh(self) -> None:
+        """Read what was written since the last call. The caller holds the lock."""
+        seq, generation = self._store.change()
+        if generation != self._generation:
+            self._clear()
+        if seq != self._seq:
+            self._drop_caches()
+            new = []
+            for text in self._store.texts_since(self._seq):
+                fields = (
+                    ("content", text.content),
+                    ("tags", " ".join(text.tags)),
+                    ("paths", " ".join(text.file_paths)),
+                    ("kind", text.kind),
+                )
+                row = self._row_of.get(text.num)
+                if row is None:
+                    self._row_of[text.num] = self.rows[text.id] = len(self.ids)
+                    self.ids.append(text.id)
+                    self._nums.append(text.num)
+                    self._class.append(self._classes.code(text.key))
+                    new.append(fields)
+                else:
+                    self._class[row] = self._classes.code(text.key)
+                    self.bm25.replace(row, fields)
+            self.bm25.add(new)
+        self._seq, self._generation = seq, generation
+
+    def mask(self, view: m.View) -> Mask:
+        """Return which rows `view` shows."""
+        if not len(self._class):
+            return np.empty(0, bool)
+        if view not in self._masks:
+            if len(self._masks) >= _CACHED_VIEWS:
+                self._masks.clear()
+            self._masks[view] = self._classes.shown(view)[np.frombuffer(self._class, np.int32)]
+        return self._masks[view]
+
+    def align(self, ours: Longs, theirs: Longs) -> Longs | None:
+        """Return the position in `theirs` of each of `ours` (from `nums`), -1 if absent; None if both are equal.
+
+        Both stay the same objects while nothing changes, so the last result is cached.
+        """
+        cached = self._alignment
+        if cached is None or cached[0] is not ours or cached[1] is not theirs:
+            cached = self._alignment = ours, theirs, _positions(ours, theirs)
+        return cached[2]
+
+
+def _positions(ours: Longs, theirs: Longs) -> Longs | None:
+    if np.array_equal(ours, theirs):
+        return None
+    positions = np.full(len(ours), -1, np.int64)
+    if len(ours):
+        # Ours ascend: the store serves them in this order, and newer memories have greater numbers.
+        rows = np.minimum(np.searchsorted(ours, theirs), len(ours) - 1)
+        shared = np.flatnonzero(ours[rows] == theirs)
+        positions[rows[shared]] = shared
+    return positions

@@ -1,0 +1,160 @@
+"""Every weight, floor and threshold of search, in one table. Nothing else compares a score with a number of its own.
+
+The numbers live on four scales:
+
+- **coverage**: the share of a query's words that a text has, rare words counting for more (BM25 divided by the BM25 of a
+  text of average length that has every word once). 0 = shares no word, 1 = has them all.
+- **cosine**: nearness in meaning, -1 to 1. Unrelated texts lie around 0.1.
+- **score**: what `recollect search` shows for the `default` recipe. It is a sum: weighted coverage and cosine, what the graph
+  adds, and small priors. A good hit has 0.5 to 1.2.
+- **share**: a factor from 0 to 1 that something else is multiplied by.
+
+To make recency count more, raise `CONFIDENCE_WEIGHT`: a memory's confidence halves with every half-life of its kind
+(`kinds.py`) since it was last said or used. To make a kind of memory count more, raise its `weight` in `kinds.py`, or
+`KIND_WEIGHT` for all kinds. Run `python -m bench.recall` before and after: the figures are in docs/benchmarks.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# --- Words: how often, in which field, how exactly (coverage) ---
+
+BM25_K1, BM25_B = 0.9, 0.3  # docs/benchmarks.md
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Measure:
+    """One BM25 over some fields. `weights` multiply how often a term occurs in each; other fields do not count."""
+
+    name: str
+    weights: Mapping[str, float]
+    share: float = 1.0
+    k1: float = BM25_K1
+    b: float = BM25_B
+    pairs: bool = False  # counts two terms in a row, and not single ones
+
+
+PHRASE_SHARE = 0.5
+
+# The boosts of docs/recall.md (content 2, tags 1.5, paths 1.2, kind 1), with a word of the content as 1.
+MEMORY_MEASURES = (
+    Bm25Measure("words", {"content": 1.0, "tags": 0.75, "paths": 0.6, "kind": 0.5}),
+    Bm25Measure("phrases", {"content": 1.0}, share=PHRASE_SHARE, pairs=True),
+)
+# What a person wrote counts twice.
+MESSAGE_MEASURES = (
+    Bm25Measure("words", {"person": 1.0, "assistant": 1.0}),
+    Bm25Measure("person", {"person": 1.0}),
+    Bm25Measure("phrases", {"person": 1.0, "assistant": 1.0}, share=PHRASE_SHARE, pairs=True),
+)
+SESSION_MEASURES = (Bm25Measure("session", {"person": 1.0, "assistant": 1.0}, b=0.4),)
+
+# Shares: how far a word counts that stands in for the one in the query.
+PREFIX_SHARE = 0.8  # the query's word is the beginning of it
+TYPO_SHARES = {1: 0.7, 2: 0.5}  # it is so many typing errors away
+ALIAS_SHARE = 0.5  # it is an alias
+
+# --- Score of a memory by the `default` recipe: the sum of these parts (docs/recall.md) ---
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWeights:
+    """What a query and a memory have in common."""
+
+    words: float = 0.6  # × coverage
+    everyday: float = 0.15  # × coverage of what the query's everyday words mean
+    meaning: float = 1.0  # × cosine
+
+
+MEMORY_WEIGHTS = MemoryWeights()
+
+# Priors decide between hits that are about equally relevant, and no more: as a plain boost, recency lowered every figure
+# (docs/benchmarks.md).
+GRAPH_WEIGHT = 1.0  # × what the best path over the graph adds beyond words and meaning
+FILE_WEIGHT = 0.2  # if the memory is about a file that is open or named in the task
+SEASON_WEIGHT = 0.15  # if the memory belongs to a season that is on
+KIND_WEIGHT = 0.2  # × the logarithm of the kind's weight
+CONFIDENCE_WEIGHT = 0.02  # × (confidence now - 0.5); this is where recency counts
+STALE_SHARE = 0.6  # what is left of the score of a memory whose code has changed
+
+# --- Candidates: what is looked at, and what is shown ---
+
+RELATED_COSINE = 0.25  # below it, two texts have nothing to do with each other
+CANDIDATES = 500  # memories scored in full, at most, where a filter leaves some of them out again
+FETCHED = 40  # memories scored in full otherwise, or twice as many as are shown
+SHOWN = 15  # hits that are ranked even if fewer are asked for, so that the weakest can be dropped
+WEAK_TAIL = 0.3  # share of the ranked hits that is dropped where there are more than asked for
+
+# --- The graph: from good hits to memories that are linked with them ---
+
+SEED_SIMILARITY = 0.4  # cosine or coverage, whichever is greater, that a hit needs to be a starting point
+MOST_SEEDS = 10
+GRAPH_DEPTH = 2  # hops
+HOP_SHARE = 0.7  # of the score that is left after each hop
+LINK_SHARES = {"tag": 0.8, "cluster": 0.6, "supersedes": 0.9}  # `relates_to` has its own weight
+OTHER_LINK_SHARE = 0.3  # contradicts, derived_from, depends_on, caused_by
+FAN_OUT = 16  # the strongest links of a memory; a tag or cluster with more other members leads nowhere
+FAN_OUT_LATER = 10  # after the first hop: a tag with more other members would be below FAINTEST_PATH
+BEAM = 10  # memories of one level that the search goes on from
+
+# Paths worth less than this share of their seed's score are not followed. Two hops over links of 0.3 are worth 0.044 and
+# are the faintest that mean something.
+FAINTEST_PATH = 0.04
+
+# Where there are many ways on, each counts for its share of them, as in a random walk. A square root was tried: answers of
+# bench/data/linked.jsonl came 1 to 3 places later, behind twice as many that led nowhere. These many ways cost nothing: a tag
+# ties two memories as closely as it can, links are made one by one, and a cluster is close by itself.
+FREE_WAYS = {"tag": 1}
+FREE_WAYS_OTHERS = 8
+
+# --- Messages: scores are z-scores, in standard deviations above the mean of all messages in view ---
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourWeight:
+    """How far the message `step` places further on in the session counts."""
+
+    step: int
+    weight: float
+    if_question: float = 0.0  # added to the weight if that message ends with a question mark
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWeights:
+    """From ../shared/reference/recall-study.md; what we chose ourselves and why is in docs/benchmarks.md."""
+
+    words: float = 1.0  # × coverage
+    meaning: float = 1.0  # × cosine
+    assistant: float = -0.5  # for what an assistant wrote
+    neighbours: tuple[NeighbourWeight, ...] = (
+        NeighbourWeight(-1, 1.0, if_question=2.0),
+        NeighbourWeight(+1, 0.6),
+        NeighbourWeight(-2, 0.7),
+        NeighbourWeight(+2, 0.42),
+    )
+    around: float = 0.25  # × the sum over the neighbours
+    short: float = 25.0  # terms; a longer message needs its neighbours less
+    session: float = 0.3  # × the mean of the session's three best messages
+    session_words: float = 0.25  # × the words of the whole session
+    by_session_words: float = 0.3  # where sessions are ranked
+    by_session_best: float = 0.7
+
+
+MESSAGE_WEIGHTS = MessageWeights()
+
+# --- Thresholds on the score of a hit, for those who act on it ---
+
+ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, the question is noted as a gap
+WINDOW_SCORE = 0.3  # from here on a memory is relevant enough for an agent's context window
+KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
+
+# Which hits the local sidecar verifies as relevant. Measured by bench/sidecar.py; the figures are in docs/sidecar.md.
+VERIFIED_SCORE = 0.5
+VERIFIED_SCORE_BY_WORDS = 0.3  # the same without vectors
+VERIFIED_SHARE_OF_BEST = 0.75  # a hit that is further below the best was found for want of better
+TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment, and need
+TRANSIENT_FACTOR = 1.3  # times the score that others need
+
+# --- A briefing's hits ---
+
+DIVERSITY_SHARE = 0.3  # of a hit's value that depends on how unlike the hits already chosen it is

@@ -1,0 +1,183 @@
+"""The three channels of a search: words, meaning and the graph. Each runs on its own thread, within a deadline."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+import recollect.model as m
+from recollect.context.store import Store
+from recollect.memory import ranking
+from recollect.memory.index.bm25 import Bm25Scores
+from recollect.memory.index.index import MemoryIndex
+from recollect.memory.index.vectors import CosineScan, Floats, Longs, Mask
+from recollect.memory.index.words import WordIndex
+from recollect.memory.search.aliases import Aliases
+from recollect.memory.search.fusion import ScoreParts, combine_memory_scores
+from recollect.memory.search.graph import GraphPath, choose_seeds, edges_of, expand
+from recollect.memory.search.latency import Deadline
+from recollect.memory.search.query_expansion import expand_query
+
+# Milliseconds after the query was embedded by which each channel must have answered, so that one that hangs leaves time for
+# the others. Words have most of it: without them there is no answer, and on a busy machine a million memories take long.
+DEADLINES_MS = {"words": 140.0, "meaning": 145.0, "graph": 165.0, "memories": 200.0}
+MOST_EXACT = 2000  # memories with the most words whose cosine is exact even where the index only estimates it
+
+_ZERO = np.zeros(1)
+Result = TypeVar("Result")
+
+
+class WordMatches(NamedTuple):
+    """What the words of a query match, and the word index as it was then. It only grows, or is made anew."""
+
+    scores: Bm25Scores
+    meant: Floats | None  # coverage of what the query's everyday words mean; None if it has none
+    mask: Mask
+    ids: list[str]
+    rows: dict[str, int]
+    nums: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """How well every memory in view fits, by words and by meaning. Rows are those of the word index."""
+
+    ids: Sequence[str]  # may have grown since: rows are those of the mask
+    rows: Mapping[str, int]  # by id
+    mask: Mask
+    words: Bm25Scores
+    cosines: Floats | None  # NaN for a memory without a vector or out of view; None without a query vector
+    parts: ScoreParts
+
+    def best(self, count: int) -> list[int]:
+        """Return the `count` best rows, best first, of those that share a word or are near enough in meaning."""
+        fits = (self.words.scores > 0) | (self.parts.parts.get("everyday", _ZERO) > 0)
+        if self.cosines is not None:
+            fits |= self.cosines >= ranking.RELATED_COSINE
+        rows = np.flatnonzero(fits & self.mask)
+        totals = ScoreParts({name: part[rows] for name, part in self.parts.parts.items()}).total
+        if len(rows) > count:
+            best = np.argpartition(-totals, count - 1)[:count]
+            rows, totals = rows[best], totals[best]
+        ranked = zip((-totals).tolist(), (self.ids[row] for row in rows.tolist()), rows.tolist(), strict=True)
+        return [row for _, _, row in sorted(ranked)]
+
+    def similarity(self, row: int) -> float:
+        """Return the cosine or the coverage, whichever is greater, 0 to 1."""
+        cosine = float(self.cosines[row]) if self.cosines is not None else 0.0
+        covered = min(1.0, float(self.words.scores[row]) / (self.words.full or 1.0))
+        return max(cosine, covered) if cosine == cosine else covered  # NaN is not equal to itself
+
+    def row(self, memory_id: str) -> int | None:
+        """Return the row of a memory; None if it was written after the words were read."""
+        row = self.rows.get(memory_id)
+        return row if row is not None and row < len(self.mask) else None
+
+    def channels(self, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Return by row which channels found it, at which rank, and why."""
+        channels: dict[int, dict[str, Any]] = {row: {} for row in rows}
+        terms = self.words.explain(rows)
+        for row, rank in _ranks(self.words.scores, [row for row in rows if terms[row]]):
+            words = dict.fromkeys(term.word for term in terms[row])
+            score = round(float(self.words.scores[row]), 4)
+            channels[row]["words"] = {"rank": rank, "score": score, "terms": ", ".join(list(words)[:8])}
+        if self.cosines is not None:
+            near = [row for row in rows if self.cosines[row] >= ranking.RELATED_COSINE]
+            for row, rank in _ranks(self.cosines, near):
+                channels[row]["meaning"] = {"rank": rank, "cosine": round(float(self.cosines[row]), 4)}
+        return channels
+
+
+def _ranks(scores: Floats, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield each of `rows` with its rank. A memory out of view scores 0 or NaN and precedes none."""
+    if not rows:
+        return
+    values = scores[list(rows)]
+    ahead = scores[scores > values.min()]  # one pass over all, then only these few for every row
+    for row, value in zip(rows, values, strict=True):
+        yield row, 1 + int(np.count_nonzero(ahead > value))
+
+
+class ChannelRunner:
+    """Runs the channels of one search concurrently. A channel that misses its deadline is left out."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._deadlines = {name: Deadline(ms) for name, ms in DEADLINES_MS.items()}
+        self.late: list[str] = []
+
+    def submit(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Start `work` on a thread."""
+        return self._pool.submit(work)
+
+    def result(self, name: str, future: "Future[Result]") -> Result | None:
+        """Return the result of channel `name`; None past its deadline, and then `late` has its name."""
+        with contextlib.suppress(TimeoutError):
+            return future.result(self._deadlines[name].left() / 1000)
+        future.cancel()
+        self.late.append(name)
+        return None
+
+
+def match_words(
+    index: WordIndex, view: m.View, query: str, load_aliases: Callable[[], Aliases]
+) -> WordMatches:
+    """Score all memories by the words of `query`. Needs no vector, so it runs while the model makes one."""
+    with index.lock:
+        index.refresh()
+        mask = index.mask(view)
+        bm25 = index.bm25
+        words, meant = expand_query(query, bm25.words(query, mask), load_aliases(), bm25.known_terms)
+        scores = bm25.score(words, mask)
+        meant_coverage = bm25.score(meant, mask).coverage if meant else None
+        return WordMatches(scores, meant_coverage, mask, index.ids, index.rows, index.nums)
+
+
+def score_all(
+    index: MemoryIndex,
+    runner: ChannelRunner,
+    words: "Future[WordMatches]",
+    view: m.View,
+    model: str,
+    vector: bytes | None,
+) -> Relevance | None:
+    """Score all memories by words and by meaning; None if not even the words were answered in time."""
+    scanning = runner.submit(lambda: index.scan(view, model, vector)) if vector is not None else None
+    matches = runner.result("words", words)
+    scan = runner.result("meaning", scanning) if scanning is not None else None
+    if matches is None:
+        return None
+    scores, meant, mask, ids, rows, nums = matches
+    cosines = None
+    if scan is not None:
+        cosines = _cosines_by_row(scan, index.words.align(nums, scan.nums), scores, mask)
+    parts = combine_memory_scores(scores.coverage, cosines, mask, meant=meant)
+    return Relevance(ids, rows, mask, scores, cosines, parts)
+
+
+def _cosines_by_row(scan: CosineScan, positions: Longs | None, words: Bm25Scores, mask: Mask) -> Floats:
+    """Return the cosines by row of the word index; exact also for the memories with the most words."""
+    if positions is None:
+        cosines = np.where(mask, scan.cosines, np.float32(np.nan))
+    else:
+        cosines = np.where(mask & (positions >= 0), scan.cosines[positions], np.float32(np.nan))
+    if scan.exact is not None:
+        rows = np.flatnonzero((words.scores > 0) & ~np.isnan(cosines))
+        if len(rows) > MOST_EXACT:
+            rows = rows[np.argpartition(-words.scores[rows], MOST_EXACT - 1)[:MOST_EXACT]]
+        cosines[rows] = scan.exact_cosines(rows if positions is None else positions[rows])
+    return cosines
+
+
+def expand_graph(
+    store: Store, runner: ChannelRunner, view: m.View, relevance: Relevance, rows: Sequence[int]
+) -> dict[str, GraphPath]:
+    """Return memories that are linked with the best hits, each with its best path."""
+    seeds = choose_seeds((relevance.ids[row], relevance.similarity(row)) for row in rows)
+    if not seeds:
+        return {}
+    future = runner.submit(lambda: expand(seeds, edges_of(store, view)))
+    return runner.result("graph", future) or {}
