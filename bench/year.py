@@ -40,7 +40,9 @@ def run(small: bool = False) -> dict[str, Any]:
         with open_engine() as engine:
             engine.care.compact()
             again = engine.care.compact()
-            kept = list(engine.store.each(replace(engine.view(), states=ALL_STATES, all_sessions=True)))
+            kept = list(
+                engine.store.iter_memories(replace(engine.view(), states=ALL_STATES, all_sessions=True))
+            )
             archived = [each for each in kept if each.state is m.State.ARCHIVED]
             lines = lines_of(engine.store, home / "audit-archive.jsonl")
             first = [engine.search(year.questions[each]).results[0].memory.id for each in year.useful]

@@ -198,13 +198,13 @@ class StoreContract:
         assert store.newest(MINE) == kept[::-1]
         assert store.newest(MINE, limit=2) == [kept[6], kept[5]]
         assert store.newest(MINE, limit=0) == []
-        assert list(store.each(MINE)) == kept
+        assert list(store.iter_memories(MINE)) == kept
 
     def test_each_goes_through_more_than_a_page(self, store):
         kept = [memory(f"Number {number}.") for number in range(1100)]
         keep(store, *kept)
 
-        assert [each.id for each in store.each(MINE)] == [each.id for each in kept]
+        assert [each.id for each in store.iter_memories(MINE)] == [each.id for each in kept]
 
     def test_counts_by_field(self, store):
         keep(store, memory("A."), memory("B.", kind="decision"), memory("C.", state=m.State.ARCHIVED))
@@ -239,7 +239,7 @@ class StoreContract:
         kept = memory("Use  TABS.")
         keep(store, kept, memory("Use spaces."), memory("use tabs.", project_id="blog"))
 
-        assert store.twins(MINE, m.fingerprint("use tabs.")) == [kept]
+        assert store.with_fingerprint(MINE, m.fingerprint("use tabs.")) == [kept]
 
     def test_written_in_counts_one_writer_in_one_session(self, store):
         agent = {"created_by": "agent:coder"}
@@ -253,9 +253,9 @@ class StoreContract:
             memory("F.", session="s1", created_at=NOW - timedelta(days=9), **agent),
         )
 
-        assert store.written_in("s1", "agent:coder", NOW) == 2
-        assert store.written_in("s1", "agent:coder", NOW - timedelta(days=10)) == 3
-        assert store.written_in(None, "agent:coder", NOW) == 1
+        assert store.count_written("s1", "agent:coder", NOW) == 2
+        assert store.count_written("s1", "agent:coder", NOW - timedelta(days=10)) == 3
+        assert store.count_written(None, "agent:coder", NOW) == 1
 
     def test_ageing_gives_what_programs_kept_and_something_is_due_for(self, store):
         store.put_session(m.Session("over", "ada", "shop", NOW, ended_at=NOW))
@@ -489,8 +489,8 @@ class StoreContract:
                 store.put_vector(each.id, "fake", unit(1, 0))
 
             assert {each.id for each in store.newest(view)} == expected
-            assert {each.id for each in store.each(view)} == expected
-            assert {each.id for each in store.twins(view, kept[0].fingerprint)} == expected
+            assert {each.id for each in store.iter_memories(view)} == expected
+            assert {each.id for each in store.with_fingerprint(view, kept[0].fingerprint)} == expected
             assert {name for name, _ in store.match(view, "pnpm", 100)} == expected
             assert store.count(view) == sum(store.counts(view, "kind").values()) == len(expected)
             raise Undo
@@ -651,7 +651,11 @@ class StoreContract:
         everything, mine = (
             [
                 [each.id for each in found]
-                for found in (store.each_session(view), store.each_finding(view), store.reviews.each(view))
+                for found in (
+                    store.iter_sessions(view),
+                    store.iter_findings(view),
+                    store.reviews.iterate(view),
+                )
             ]
             for view in (EVERYTHING, MINE)
         )
@@ -659,8 +663,8 @@ class StoreContract:
         every, own = (here, there, nowhere), (here, nowhere)
         assert everything == [sorted(each.ids[at] for each in every) for at in range(3)]
         assert mine == [sorted(each.ids[at] for each in own) for at in range(3)]
-        assert {each.session for each in store.messages.each(MINE)} == {here.ids[0], nowhere.ids[0]}
-        assert {each.id for each in store.each_gap(MINE)} == {here.gap, nowhere.gap, theirs.gap}
+        assert {each.session for each in store.messages.iterate(MINE)} == {here.ids[0], nowhere.ids[0]}
+        assert {each.id for each in store.iter_gaps(MINE)} == {here.gap, nowhere.gap, theirs.gap}
 
     def test_an_export_goes_through_more_than_a_page(self, store):
         for number in range(1001):
@@ -668,8 +672,8 @@ class StoreContract:
         said = [m.Message("s", number, "user", "hi", NOW, "ada", None) for number in range(1001)]
         store.messages.put(said, None, None)
 
-        assert [each.id for each in store.each_session(MINE)] == [f"s{number:04}" for number in range(1001)]
-        assert list(store.messages.each(MINE)) == said
+        assert [each.id for each in store.iter_sessions(MINE)] == [f"s{number:04}" for number in range(1001)]
+        assert list(store.messages.iterate(MINE)) == said
 
     def test_links_come_a_page_at_a_time_by_their_ends(self, store):
         kept = [memory(f"Number {number}.") for number in range(36)]
@@ -681,7 +685,7 @@ class StoreContract:
                     store.put_link(m.Link(one.id, other.id, m.Relation.RELATES_TO, NOW))
         store.put_link(m.Link(kept[0].id, hidden.id, m.Relation.RELATES_TO, NOW))
 
-        found = list(store.each_link(MINE))
+        found = list(store.iter_links(MINE))
 
         assert len(found) == 36 * 35
         assert found == sorted(store.all_links(MINE), key=lambda link: (link.source, link.target))
@@ -890,7 +894,7 @@ class StoreContract:
         purged = store.purge(before, "agent:memory", NOW)
 
         assert purged.memories == (old.id,)
-        assert {each.id for each in store.each(EVERYTHING)} == {new.id, here.id}
+        assert {each.id for each in store.iter_memories(EVERYTHING)} == {new.id, here.id}
         assert store.links(here.id) == []
         assert store.match(EVERYTHING, "old gone", 5) == []
         assert store.count_vectors("fake") == 0

@@ -60,7 +60,7 @@ class _Acts:
         self.store.put_link(m.Link(a.id, b.id, m.Relation.SUPERSEDES, NOW))
 
     def delete(self, a, b):
-        if any(each.id == b.id for each in self.store.each(EVERYTHING)):
+        if any(each.id == b.id for each in self.store.iter_memories(EVERYTHING)):
             self.store.delete(b.id)
 
     def add(self, a, b):
@@ -73,7 +73,7 @@ class _Acts:
         self.store.drop_link(a.id, b.id, m.Relation.RELATES_TO)
 
     def link_anew(self, a, b):
-        there = {each.id for each in self.store.each(EVERYTHING)}
+        there = {each.id for each in self.store.iter_memories(EVERYTHING)}
         if {a.id, b.id} <= there:
             self.store.put_link(m.Link(a.id, b.id, m.Relation.RELATES_TO, LATER, 0.2, "again"))
 

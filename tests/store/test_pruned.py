@@ -37,10 +37,10 @@ def test_a_text_is_had_of_one_project_alone(store):
     store.pruned.put("ada", "shop", [here])
     store.pruned.put("ada", "bank", [there])
 
-    assert store.pruned.get_in("ada", "shop", "xyz789") == here
-    assert store.pruned.get_in("ada", "bank", "xyz789") == there
-    assert store.pruned.get_in("ada", None, "xyz789") is None
-    assert store.pruned.get_in("bob", "shop", "xyz789") is None
+    assert store.pruned.get_in_project("ada", "shop", "xyz789") == here
+    assert store.pruned.get_in_project("ada", "bank", "xyz789") == there
+    assert store.pruned.get_in_project("ada", None, "xyz789") is None
+    assert store.pruned.get_in_project("bob", "shop", "xyz789") is None
 
 
 @pytest.mark.parametrize("name", ["", "a", "%", "xyz78*", "x" * 200])

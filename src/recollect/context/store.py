@@ -65,7 +65,7 @@ class ReviewQueue(Protocol):
     def open(self, user_id: str, project_id: str | None, kind: str | None = None) -> list[m.Review]:
         """Return open questions about the project and about global memories, oldest first."""
 
-    def each(self, view: m.View) -> Iterator[m.Review]:
+    def iterate(self, view: m.View) -> Iterator[m.Review]:
         """Yield all questions of the projects that `view` shows and of global memories, by id."""
 
     def get(self, user_id: str, name: str) -> m.Review:
@@ -116,7 +116,7 @@ class MemoryStore(Protocol):
     ) -> list[m.Memory]:
         """Return what `view` shows, newest first."""
 
-    def each(self, view: m.View) -> Iterator[m.Memory]:
+    def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
         """Yield what `view` shows, oldest first, reading a page at a time."""
 
     def count(self, view: m.View) -> int:
@@ -125,10 +125,10 @@ class MemoryStore(Protocol):
     def counts(self, view: m.View, field: str) -> dict[str, int]:
         """Return how many memories there are per kind, state, scope, standing, project_id or branch."""
 
-    def twins(self, view: m.View, fingerprint: str) -> list[m.Memory]:
+    def with_fingerprint(self, view: m.View, fingerprint: str) -> list[m.Memory]:
         """Return memories with the same text, apart from case and white space."""
 
-    def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
+    def count_written(self, session: str | None, created_by: str, since: datetime) -> int:
         """Return how many memories `created_by` wrote in `session` since then."""
 
     def ageing(self, view: m.View, now: datetime, capacity: int) -> list[m.Memory]:
@@ -204,7 +204,7 @@ class MemoryStore(Protocol):
     def all_links(self, view: m.View) -> list[m.Link]:
         """Return the links with both ends in `view`."""
 
-    def each_link(self, view: m.View) -> Iterator[m.Link]:
+    def iter_links(self, view: m.View) -> Iterator[m.Link]:
         """Yield the links with both ends in `view`, by their ends, reading a page at a time."""
 
     def used_together(self, user_id: str, since: datetime | None) -> list[m.Link]:
@@ -261,7 +261,7 @@ class MemoryStore(Protocol):
     def gaps(self, project_id: str | None, limit: int) -> list[m.Gap]:
         """Return open gaps of the project, newest first."""
 
-    def each_gap(self, view: m.View) -> Iterator[m.Gap]:
+    def iter_gaps(self, view: m.View) -> Iterator[m.Gap]:
         """Yield open gaps of the projects that `view` shows and of none, by id, reading a page at a time."""
 
     # projects and settings
@@ -335,16 +335,16 @@ class EventStore(Protocol):
     def append(self, session: str, events: Sequence[m.StoredEvent]) -> int:
         """Append the events whose id is new, in this order; return how many. The session must exist."""
 
-    def of(self, session: str) -> list[tuple[int, str]]:
+    def unprocessed(self, session: str) -> list[tuple[int, str]]:
         """Return position and text of the session's events that are not yet processed, in order."""
 
-    def served(self, session: str) -> None:
+    def mark_processed(self, session: str) -> None:
         """Delete the texts of the session's events. Their ids stay, so that none is counted twice."""
 
-    def forget(self, before: datetime) -> int:
+    def drop_processed(self, before: datetime) -> int:
         """Delete processed events older than `before`, except each session's last; return how many."""
 
-    def unlearnt(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
+    def idle_sessions(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
         """Return the project's sessions that are idle since then and not yet learned from, oldest first."""
 
     def put_findings(self, session: str, findings: Iterable[m.Finding], *, since: int | None = None) -> int:
@@ -353,10 +353,10 @@ class EventStore(Protocol):
         With `since`, they are all findings of messages from there on: others are deleted unless they were promoted.
         """
 
-    def promoted(self, finding: str, memory: str) -> None:
+    def mark_promoted(self, finding: str, memory: str) -> None:
         """Record which memory the finding became."""
 
-    def sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
+    def count_sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
         """Return in how many of the project's sessions a finding was made, and by how many agents.
 
         A fork counts with its parent, whose findings it has without having made them.
@@ -393,7 +393,7 @@ class MessageStore(Protocol):
     def span(self, user_id: str, session: str, first: int, last: int) -> list[m.Message]:
         """Return the messages from one position to another, both included."""
 
-    def each(self, view: m.View) -> Iterator[m.Message]:
+    def iterate(self, view: m.View) -> Iterator[m.Message]:
         """Yield the user's messages in the projects that `view` shows and in none, reading a page at a time."""
 
     def count(self, user_id: str, project_id: str | None) -> int:
@@ -495,7 +495,7 @@ class EpisodeStore(Protocol):
     ) -> int:
         """Store what a context window held; return the snapshot's number."""
 
-    def see_pattern(self, owner: m.Owner, seen: m.PatternSighting) -> None:
+    def add_sighting(self, owner: m.Owner, seen: m.PatternSighting) -> None:
         """Count a sighting of a pattern, once for each key, and replace the pattern's data."""
 
     def put_patterns(self, owner: m.Owner, kind: str, patterns: Iterable[m.Pattern]) -> None:
@@ -528,7 +528,7 @@ class EpisodeStore(Protocol):
     def size(self) -> int:
         """Return how many rows of tools and files there are."""
 
-    def moment_of(self, place: int) -> datetime | None:
+    def time_of_row(self, place: int) -> datetime | None:
         """Return the time of the row that has `place` older ones, or None if there are fewer."""
 
     def roll_up(self, before: datetime) -> int:
@@ -601,7 +601,7 @@ class PrunedTextStore(Protocol):
     def get(self, user_id: str, name: str, session: str | None = None) -> m.PrunedText | None:
         """Return the newest text whose id is or ends with `name`; of any session if `session` is None."""
 
-    def get_in(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
+    def get_in_project(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
         """Return the project's newest text whose id is or ends with `name`."""
 
     def find(self, user_id: str, session: str, query: str, limit: int) -> list[m.PrunedText]:
@@ -637,7 +637,7 @@ class WorkStore(Protocol):
     def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
         """Return the user's sessions in the project, newest first."""
 
-    def each_session(self, view: m.View) -> Iterator[m.Session]:
+    def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         """Yield the user's sessions in the projects that `view` shows and in none, by id, reading a page at a time."""
 
     def put_finding(self, finding: m.Finding) -> bool:
@@ -646,8 +646,8 @@ class WorkStore(Protocol):
     def findings(self, session: str) -> list[m.Finding]:
         """Return the findings of a session, oldest first."""
 
-    def each_finding(self, view: m.View) -> Iterator[m.Finding]:
-        """Yield the findings of the sessions that `each_session` yields, by id, reading a page at a time."""
+    def iter_findings(self, view: m.View) -> Iterator[m.Finding]:
+        """Yield the findings of the sessions that `iter_sessions` yields, by id, reading a page at a time."""
 
     @property
     def events(self) -> EventStore:

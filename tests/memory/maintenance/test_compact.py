@@ -212,13 +212,13 @@ def test_the_second_time_there_is_nothing_left_to_do(store, memories, capacity):
         for each in memories:
             store.put(each)
         first = run(store, capacity)
-        after = list(store.each(replace(VIEW, states=m.ALL_STATES))), store.seq(), store.audit(100)
+        after = list(store.iter_memories(replace(VIEW, states=m.ALL_STATES))), store.seq(), store.audit(100)
 
         second = run(store, capacity)
 
         assert second == Compaction(None)
         assert first.archived or first.confirmed or first.doubted or first == second
-        now = list(store.each(replace(VIEW, states=m.ALL_STATES))), store.seq(), store.audit(100)
+        now = list(store.iter_memories(replace(VIEW, states=m.ALL_STATES))), store.seq(), store.audit(100)
         assert now == after
         raise Undo
 

@@ -110,7 +110,7 @@ def test_nothing_is_merged_or_opposed_across_projects_users_scopes_branches_and_
 
     done = bench.run("merge", "contradictions", "links")
 
-    seen = bench.store.each(replace(EVERYTHING, user_id="ada"))
+    seen = bench.store.iter_memories(replace(EVERYTHING, user_id="ada"))
     assert done.counts.get("merged", 0) == 0
     assert {each.state for each in seen if each.content == PORT} == {m.State.ACTIVE}
 

@@ -352,7 +352,7 @@ def work(engine, clock):
     shelf = engine.store.episodes
     shelf.start(owner, Task("t", "zanzibar-session", "Ship Zanzibar", now), "ship zanzibar")
     shelf.add(owner, [ran], [touched])
-    shelf.see_pattern(
+    shelf.add_sighting(
         owner, PatternSighting("workflow", "make zanzibar", {"steps": ["make zanzibar"]}, "one", now)
     )
     shelf.put_learning(owner, SessionLearning("workflow", "zanzibar", {"steps": ["zanzibar"]}, 0.5, "s"))

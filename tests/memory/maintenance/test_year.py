@@ -35,7 +35,7 @@ def year(tmp_path_factory):
 
 def everything(engine):
     view = replace(engine.view(), states=ALL_STATES, all_sessions=True)
-    return list(engine.store.each(view))
+    return list(engine.store.iter_memories(view))
 
 
 def test_much_has_happened(year):

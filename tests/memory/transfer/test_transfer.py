@@ -702,7 +702,7 @@ def fill_work(engine, now):
         PatternSighting(REFACTOR, "a → b", {"rename": ["a", "b"], "files": ["a.py", "b.py"]}, "k2", now),
         PatternSighting(WORKFLOW, "look → edit → pytest", {"steps": ["look", "edit", "pytest"]}, "k3", now),
     ):
-        shelf.see_pattern(owner, sighting)
+        shelf.add_sighting(owner, sighting)
     pair = CoEdit(("a.py", "b.py"), 3, now, now)
     shelf.put_patterns(owner, CO_EDIT, [as_pattern(pair)])
     for learnt in (
@@ -801,7 +801,7 @@ def test_of_two_patterns_the_one_that_was_seen_more_often_holds(open_engine):
             seen = PatternSighting(
                 WORKFLOW, "edit → test", {"steps": ["edit", "test"]}, f"k{number}", clock()
             )
-            engine.store.episodes.see_pattern(engine.episodes.owner, seen)
+            engine.store.episodes.add_sighting(engine.episodes.owner, seen)
     first, second = export(here), export(there)
 
     bring(here, second)

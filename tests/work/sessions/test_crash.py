@@ -93,7 +93,7 @@ def test_a_killed_session_is_recovered_with_the_findings_of_what_was_acknowledge
     clock = FakeClock()
     clock.advance(hours=1)
     with Engine.open(folder, home, embedder=FakeEmbedder(), clock=clock) as engine:
-        kept = len(engine.store.events.of("s1"))
+        kept = len(engine.store.events.unprocessed("s1"))
         engine.sessions.recover()
         engine.sessions.recover()
         findings, memories = told(engine), sorted(each.content for each in engine.list())

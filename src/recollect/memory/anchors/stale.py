@@ -31,7 +31,7 @@ def refresh(
     if not root.is_dir():  # another machine's, or a disk that is not there: nothing can be said
         return stale_in(store, project.id)
     view = m.View(user_id, project.id, all_sessions=True, branches=frozenset())
-    memories = {each.id: each for each in store.each(view) if each.project_id == project.id}
+    memories = {each.id: each for each in store.iter_memories(view) if each.project_id == project.id}
     tied = [each if each.anchors or code is None else _tied(root, each, code) for each in memories.values()]
     checked = check(root, tied, _seen(store.setting(project.id, _SEEN) or {}), code)
     anchors = {each.id: checked.anchors.get(each.id, each.anchors) for each in tied}

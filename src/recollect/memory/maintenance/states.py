@@ -85,7 +85,7 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
             raise Refused(
                 f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."
             )
-        for twin in store.twins(m.scope_of(memory), memory.fingerprint):
+        for twin in store.with_fingerprint(m.scope_of(memory), memory.fingerprint):
             if m.same_matter(memory, twin):
                 raise Refused(
                     f"Memory {twin.id} says the same and is active.", "There is nothing to restore."

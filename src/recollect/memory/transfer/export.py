@@ -48,16 +48,16 @@ def laid_out(
         ),
         "settings": _settings(store, [None, *(p.id for p in projects)]),
         "tags": _described(store, view),
-        "sessions": (replace(each, transcript="") for each in store.each_session(view)),
-        "memories": store.each(view) if model is None else _with_vectors(store, view, model),
-        "links": store.each_link(view),
-        "findings": store.each_finding(view),
-        "gaps": store.each_gap(view),
-        "reviews": store.reviews.each(view),
+        "sessions": (replace(each, transcript="") for each in store.iter_sessions(view)),
+        "memories": store.iter_memories(view) if model is None else _with_vectors(store, view, model),
+        "links": store.iter_links(view),
+        "findings": store.iter_findings(view),
+        "gaps": store.iter_gaps(view),
+        "reviews": store.reviews.iterate(view),
         "maps": _maps(store, projects),
         "patterns": _patterns(store, view.user_id, projects),
         "learnings": _learnings(store, view.user_id, projects),
-        **({"messages": store.messages.each(view)} if messages else {}),
+        **({"messages": store.messages.iterate(view)} if messages else {}),
     }
     for name, records in sections.items():
         yield "", f'"{name}": [\n'
@@ -117,7 +117,7 @@ def _described(store: Store, view: m.View) -> list[dict[str, str]]:
 
 
 def _with_vectors(store: Store, view: m.View, model: str) -> Iterator[dict[str, Any]]:
-    for memory in store.each(view):
+    for memory in store.iter_memories(view):
         vector = store.vector(memory.id, model)
         values = {"model": model, "values": base64.b64encode(vector).decode()} if vector else None
         yield {**m.as_json(memory), "vector": values}

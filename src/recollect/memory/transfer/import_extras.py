@@ -105,7 +105,7 @@ class ImportExtras:
         if not self._store.put_finding(finding) and finding.promoted_to:
             for ours in self._store.findings(finding.session):
                 if ours.fingerprint == finding.fingerprint and ours.promoted_to is None:
-                    self._store.events.promoted(ours.id, finding.promoted_to)
+                    self._store.events.mark_promoted(ours.id, finding.promoted_to)
 
     def _bring_gap(self, record: Any) -> None:
         self._store.adopt_gap(self._reader.gap(record, self._projects))

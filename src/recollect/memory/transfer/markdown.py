@@ -23,7 +23,7 @@ def pages(store: Store, view: m.View) -> Iterator[MarkdownPage]:
         if place is not None and not view.all_projects and place.id != view.project_id:
             continue
         here = place.id if place else None
-        found = store.each(replace(active, project_id=here, all_projects=False))
+        found = store.iter_memories(replace(active, project_id=here, all_projects=False))
         memories = [memory for memory in found if memory.project_id == here]
         if memories:
             yield MarkdownPage(place, _page(place.name if place else "Everywhere", memories), len(memories))

@@ -265,7 +265,7 @@ class Mirror:
         view = m.View(self._user_id, here)
         return [
             memory
-            for memory in self._store.each(view)
+            for memory in self._store.iter_memories(view)
             if memory.project_id == here and memory.user_id == self._user_id
         ]
 

@@ -195,7 +195,7 @@ class MemoryWriter:
         if not m.is_agent(memory.created_by):
             return
         since = memory.created_at - timedelta(days=1 if memory.session is None else 3650)
-        if self._store.written_in(memory.session, memory.created_by, since) >= self._session_limit:
+        if self._store.count_written(memory.session, memory.created_by, since) >= self._session_limit:
             where = "in this session" if memory.session else "today"
             raise LimitReached(
                 f"{memory.created_by} has written {self._session_limit} memories {where}, which is the limit.",
@@ -242,7 +242,7 @@ class MemoryWriter:
     def _twin(self, memory: m.Memory) -> m.Memory | None:
         """Return the memory with the same words, active or archived."""
         view = replace(m.scope_of(memory), states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
-        twins = self._store.twins(view, memory.fingerprint)
+        twins = self._store.with_fingerprint(view, memory.fingerprint)
         return next((twin for twin in twins if twin.id != memory.id and m.same_matter(memory, twin)), None)
 
     def _neighbours(

@@ -297,7 +297,7 @@ class SqliteEpisodes:
 
     # patterns and learnings
 
-    def see_pattern(self, owner: Owner, seen: PatternSighting) -> None:
+    def add_sighting(self, owner: Owner, seen: PatternSighting) -> None:
         """Count it, once for each key. What it says takes the place of what was said before."""
         when = m.to_text(seen.at)
         with self._db.writing() as db:
@@ -421,7 +421,7 @@ class SqliteEpisodes:
                 for table in ("tool_executions", "file_interactions")
             )
 
-    def moment_of(self, place: int) -> datetime | None:
+    def time_of_row(self, place: int) -> datetime | None:
         """The time of the row, of tools and files together, that has so many older ones; None where there are fewer."""
         query = (
             "SELECT timestamp FROM tool_executions UNION ALL SELECT timestamp FROM file_interactions"

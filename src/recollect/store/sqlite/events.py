@@ -30,7 +30,7 @@ class SqliteEvents:
                 db.execute("UPDATE sessions SET active_at = ? WHERE id = ?", (last, session))
         return position - first
 
-    def of(self, session: str) -> list[tuple[int, str]]:
+    def unprocessed(self, session: str) -> list[tuple[int, str]]:
         """Position and text, in order, of those that have not served yet."""
         query = (
             "SELECT position, event FROM session_events"
@@ -39,13 +39,13 @@ class SqliteEvents:
         with self._db.reading() as db:
             return [(int(row[0]), str(row[1])) for row in db.execute(query, (session,))]
 
-    def served(self, session: str) -> None:
+    def mark_processed(self, session: str) -> None:
         """Their text is no longer needed. Ids stay, so that none counts twice."""
         with self._db.writing() as db:
             self._db.journal.before_write("session_events", "session = ?", (session,))
             db.execute("UPDATE session_events SET event = NULL WHERE session = ?", (session,))
 
-    def forget(self, before: datetime) -> int:
+    def drop_processed(self, before: datetime) -> int:
         """Drop what has served and is older than that; how many. A session's last stays: others go on counting from there."""
         with self._db.writing() as db:
             processed = (
@@ -58,7 +58,7 @@ class SqliteEvents:
 
     # sessions that want something done
 
-    def unlearnt(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
+    def idle_sessions(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
         """Sessions of the project in which nothing has happened since, and that have not been learnt from; oldest first."""
         query = (
             f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND project_id IS ?"
@@ -96,12 +96,12 @@ class SqliteEvents:
                 new += db.changes()
         return new
 
-    def promoted(self, finding: str, memory: str) -> None:
+    def mark_promoted(self, finding: str, memory: str) -> None:
         with self._db.writing() as db:
             self._db.journal.before_put("findings", finding)
             db.execute("UPDATE findings SET promoted_to = ? WHERE id = ?", (memory, finding))
 
-    def sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
+    def count_sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
         """In how many sessions of the project it was noticed, and by how many different agents.
 
         A fork has its parent's findings without having seen them: it counts with the parent.

@@ -78,7 +78,7 @@ class SqliteMessages:
         with self._db.reading() as db:
             return [_message(row) for row in db.execute(query, (user_id, session, first, last))]
 
-    def each(self, view: m.View) -> Iterator[m.Message]:
+    def iterate(self, view: m.View) -> Iterator[m.Message]:
         """The user's in the projects that `view` shows and in none, session by session, a page at a time."""
         query = (
             f"SELECT {_COLUMNS} FROM messages WHERE user_id = ?1 AND (?2 OR project_id IS NULL OR project_id IS ?3)"

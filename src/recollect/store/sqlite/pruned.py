@@ -45,7 +45,7 @@ class SqlitePrunedTexts:
         """By its id or the end of one, the newest that fits; of any session where none is named."""
         return self._newest(user_id, name, "?3 IS NULL OR session = ?3", session)
 
-    def get_in(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
+    def get_in_project(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
         """As `get`, of this project; None = of none."""
         return self._newest(user_id, name, "project_id IS ?3", project_id)
 

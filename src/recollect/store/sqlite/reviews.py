@@ -50,7 +50,7 @@ class SqliteReviews:
         with self._db.reading() as db:
             return [_review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
 
-    def each(self, view: m.View) -> Iterator[m.Review]:
+    def iterate(self, view: m.View) -> Iterator[m.Review]:
         """All, decided or not, of the projects that `view` shows and of global memories, by id."""
         query = (
             f"SELECT {_COLUMNS} FROM reviews WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"

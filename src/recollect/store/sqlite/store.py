@@ -200,7 +200,7 @@ class SqliteStore:
             f"WHERE m.num IN ({first} ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC", *params, limit
         )
 
-    def each(self, view: m.View) -> Iterator[m.Memory]:
+    def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
         where, params = shown_in(view)
         last = ""
         while True:
@@ -223,11 +223,11 @@ class SqliteStore:
         with self._db.reading() as db:
             return dict(db.execute(query, params))
 
-    def twins(self, view: m.View, fingerprint: str) -> list[m.Memory]:
+    def with_fingerprint(self, view: m.View, fingerprint: str) -> list[m.Memory]:
         where, params = shown_in(view)
         return self._memories(f"WHERE m.fingerprint = ? AND {where} ORDER BY m.id", fingerprint, *params)
 
-    def written_in(self, session: str | None, created_by: str, since: datetime) -> int:
+    def count_written(self, session: str | None, created_by: str, since: datetime) -> int:
         query = (
             "SELECT count(*) FROM memories WHERE session IS ? AND created_by = ? AND created_at >= ?"
             if session is None
@@ -380,7 +380,7 @@ class SqliteStore:
     def all_links(self, view: m.View) -> list[m.Link]:
         return self._links_in(view, "1")
 
-    def each_link(self, view: m.View) -> Iterator[m.Link]:
+    def iter_links(self, view: m.View) -> Iterator[m.Link]:
         ends, params = shown_in(view)
         inside = f"(SELECT m.id FROM memories m WHERE {ends})"
         query = f"SELECT {rows.LINK_COLUMNS} FROM links WHERE source IN {inside} AND target IN {inside}"
@@ -526,12 +526,12 @@ class SqliteStore:
         with self._db.reading() as db:
             return [rows.session_from(row) for row in db.execute(query, (user_id, project_id, limit))]
 
-    def each_session(self, view: m.View) -> Iterator[m.Session]:
+    def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         where, params = placed_in(view, "s")
         query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions s WHERE s.user_id = ? AND {where}"
         return map(rows.session_from, self._pages(query, ("s.id",), (view.user_id, *params)))
 
-    def each_finding(self, view: m.View) -> Iterator[m.Finding]:
+    def iter_findings(self, view: m.View) -> Iterator[m.Finding]:
         where, params = placed_in(view, "s")
         columns = ", ".join(f"f.{name}" for name in rows.FINDING_COLUMNS.split(", "))
         query = (
@@ -589,7 +589,7 @@ class SqliteStore:
                 for row in db.execute(query, (self.user_id, project_id, limit))
             ]
 
-    def each_gap(self, view: m.View) -> Iterator[m.Gap]:
+    def iter_gaps(self, view: m.View) -> Iterator[m.Gap]:
         where, params = placed_in(view, "g")
         query = (
             "SELECT g.id, g.project_id, g.context, g.created_at, g.session FROM gaps g"

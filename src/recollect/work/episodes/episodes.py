@@ -489,7 +489,7 @@ class Episodes:
                 pairs = self.coedits(limit=500)
         with self.store.transaction():
             for sighting in patterns:
-                shelf.see_pattern(self.owner, sighting)
+                shelf.add_sighting(self.owner, sighting)
             shelf.put_patterns(self.owner, CO_EDIT, map(queries.as_pattern, pairs))
             for learnt in self._learnt(new):
                 shelf.put_learning(self.owner, learnt)
@@ -540,7 +540,7 @@ class Episodes:
     def _oldest_that_fits(self) -> datetime | None:
         """Return the time before which rows exceed the limit, or None if all fit."""
         over = self.store.episodes.size() - MOST_ROWS
-        return self.store.episodes.moment_of(over) if over > 0 else None
+        return self.store.episodes.time_of_row(over) if over > 0 else None
 
 
 def _is_request(event: Event) -> bool:

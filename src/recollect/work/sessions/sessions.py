@@ -177,8 +177,8 @@ class Sessions:
             logger.exception("session %s could not be learnt from, and is tried once more", session_id)
             self.store.put_session(replace(over, extracted_at=None))
             ended = self._learn_all(over, summary)
-        self.store.events.served(session_id)
-        self.store.events.forget(self.clock() - EVENTS_KNOWN)
+        self.store.events.mark_processed(session_id)
+        self.store.events.drop_processed(self.clock() - EVENTS_KNOWN)
         return ended
 
     def _learn_all(self, session: m.Session, summary: str) -> Ended:
@@ -250,7 +250,7 @@ class Sessions:
         if session_id is not None:
             lost = [self.get(session_id)]
         else:
-            lost = self.store.events.unlearnt(self.user_id, self.project_id, self.clock() - IDLE)
+            lost = self.store.events.idle_sessions(self.user_id, self.project_id, self.clock() - IDLE)
         ended = []
         for session in lost:
             try:
@@ -364,7 +364,9 @@ class Sessions:
         return None if first is None else chain([first], mine)
 
     def _events(self, session_id: str) -> list[Event]:
-        kept = [event_from(session_id, order, text) for order, text in self.store.events.of(session_id)]
+        kept = [
+            event_from(session_id, order, text) for order, text in self.store.events.unprocessed(session_id)
+        ]
         events = [event for event in kept if event is not None]
         if len(events) < len(kept):
             logger.warning(
@@ -420,7 +422,7 @@ class Sessions:
         for finding in findings:
             if finding.promoted_to is not None:
                 continue
-            sightings = self.store.events.sightings(self.user_id, self.project_id, finding.fingerprint)
+            sightings = self.store.events.count_sightings(self.user_id, self.project_id, finding.fingerprint)
             verdict = judge(finding, preset, *sightings)
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
@@ -432,13 +434,13 @@ class Sessions:
             except Refused as error:
                 left.append((finding.id, error.message))
                 continue
-            self.store.events.promoted(finding.id, name)
+            self.store.events.mark_promoted(finding.id, name)
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
 
     def _kept(self, finding: m.Finding, session: m.Session) -> str | None:
         """The memory it became just before we were killed; None, mostly."""
-        twins = self.store.twins(m.View(self.user_id, self.project_id), finding.fingerprint)
+        twins = self.store.with_fingerprint(m.View(self.user_id, self.project_id), finding.fingerprint)
         return next((each.id for each in twins if each.session == session.id), None)
 
     def _keep_messages(self, events: Sequence[Event]) -> None:

@@ -175,7 +175,7 @@ def stored_text(engine: WindowEngine, name: str, *, anywhere: bool = False) -> P
     shelf, user = engine.store.pruned, engine.settings.user
     if anywhere:
         return shelf.get(user, name)
-    return shelf.get_in(user, engine.project.id if engine.project else None, name)
+    return shelf.get_in_project(user, engine.project.id if engine.project else None, name)
 
 
 def _oldest(now: datetime, days: int) -> datetime:

@@ -65,7 +65,7 @@ def tie_to_code(context: OperationContext, position: str) -> Iterator[Action]:
 
     They were written before the project had a code graph, or confirmed since the code changed.
     """
-    for memory in context.store.each(context.everything):
+    for memory in context.store.iter_memories(context.everything):
         context.throttle.yield_to_foreground()
         if memory.id <= position or not context.owns(memory) or memory.anchors or memory.branch is not None:
             continue
@@ -85,7 +85,7 @@ def _tie(context: OperationContext, memory: m.Memory, anchors: tuple[m.Anchor, .
 
 def check_facts(context: OperationContext, position: str) -> Iterator[Action]:
     """Ask about memories that the project's files no longer support."""
-    for memory in context.store.each(context.everything):
+    for memory in context.store.iter_memories(context.everything):
         context.throttle.yield_to_foreground()
         if memory.id <= position or not context.owns(memory):
             continue
@@ -100,7 +100,7 @@ def check_facts(context: OperationContext, position: str) -> Iterator[Action]:
 def prune(context: OperationContext, position: str) -> Iterator[Action]:
     """Forget archived memories that are no longer believed. Like all forgotten memories they can be restored for 30 days."""
     archived = replace(context.everything, states=frozenset({m.State.ARCHIVED}))
-    for memory in context.store.each(archived):
+    for memory in context.store.iter_memories(archived):
         context.throttle.yield_to_foreground()
         if memory.id > position and context.owns(memory) and _can_prune(context, memory):
             yield Action(
