@@ -22,8 +22,8 @@ from recollect.engine import Engine
 from recollect.model import ERROR_FIX
 from recollect.work.episodes.patterns import Fix
 from recollect.work.episodes.record import event_key
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import read
 from recollect.work.transcripts.tools import command_of
 
 HERE = Path(__file__).parent

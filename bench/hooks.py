@@ -29,10 +29,10 @@ from recollect.interfaces.daemon import client, protocol
 from recollect.interfaces.daemon.start import take_lock
 from recollect.model import from_text, to_text, utc_now
 from recollect.work.extract import extract
+from recollect.work.hosts.transcripts import read
 from recollect.work.sessions.kept import clean
 from recollect.work.sessions.transcript import Learning, learn_from_file
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import read
 from recollect.work.transcripts.report import Report
 
 PROGRAM = str(Path(sys.executable).with_name("recollect"))

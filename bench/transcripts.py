@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from recollect.work.hosts.transcripts import detect, read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import detect, read
 from recollect.work.transcripts.report import Report
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"

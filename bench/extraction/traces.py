@@ -15,8 +15,8 @@ from bench.extraction.cases import ratio
 from recollect.model import INJECTED_MARK, Finding
 from recollect.text.redact import redact
 from recollect.work.extract import extract
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import read
 from recollect.work.transcripts.tools import command_of
 
 HERE = Path(__file__).parent

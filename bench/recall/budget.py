@@ -19,7 +19,7 @@ from recollect import model as m
 from recollect.code.modules.module_map import ModuleCard
 from recollect.memory.briefing.briefing import Material, compose
 from recollect.memory.briefing.budget import allocate
-from recollect.memory.briefing.render import HOSTS
+from recollect.work.hosts.registry import BRIEFING_FORMATS
 
 REMAINING = (100_000, 50_000, 20_000, 8_000, 2_000, 0)
 DRAWS = 20  # materials to a host and a remaining context
@@ -50,9 +50,9 @@ def run(draws: int = DRAWS) -> dict[str, Any]:
     for remaining in REMAINING:
         allocation = allocate(remaining)
         worst = over = most = 0.0
-        for host in HOSTS:
+        for format in BRIEFING_FORMATS.values():
             for _ in range(draws):
-                briefing = compose(_material(memories, pick), allocation, host)
+                briefing = compose(_material(memories, pick), allocation, format)
                 counted = len(encoding.encode(briefing.text, disallowed_special=())) if briefing.text else 0
                 most = max(most, counted)
                 over += counted > allocation.total
@@ -65,7 +65,7 @@ def run(draws: int = DRAWS) -> dict[str, Any]:
             "most used": most,
             "furthest from our count": worst,
             "over budget": int(over),
-            "briefings": draws * len(HOSTS),
+            "briefings": draws * len(BRIEFING_FORMATS),
         }
     return found
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.window.facts import FACTS
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import read
 
 TASKS = 4  # at a time
 OF_A_FILE = 12  # sessions: one file has hundreds of short ones, which would crowd out the rest

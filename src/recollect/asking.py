@@ -97,9 +97,9 @@ class Asking(Habits, Surroundings):
         from recollect.memory.briefing.briefing import compose
         from recollect.memory.briefing.budget import allocate
         from recollect.memory.briefing.material import assemble, role_named
-        from recollect.memory.briefing.render import format_for
+        from recollect.work.hosts.registry import briefing_format
 
-        format_for(host)
+        format = briefing_format(host)
         files = tuple(files)
         ceiling = budget if budget is not None else self.budget()
         if ceiling < 1:
@@ -114,7 +114,7 @@ class Asking(Habits, Surroundings):
             self._clock(),
             self.maps.cards(task, files) if self.project else (),
         )
-        briefing = compose(material, allocate(remaining, ceiling), host)
+        briefing = compose(material, allocate(remaining, ceiling), format, host=host)
         return replace(briefing, notes=notes)
 
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:

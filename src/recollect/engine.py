@@ -204,7 +204,7 @@ class Engine(Asking, Moving):
 
     def session_files(self, since: datetime | None = None) -> tuple[Path, ...]:
         """Where the hosts have kept their sessions since then, oldest first."""
-        from recollect.work.transcripts.find import session_files
+        from recollect.work.hosts.session_files import session_files
 
         return tuple(found.path for found in session_files(expand_home("~"), since, os.environ))
 

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 
 from jsonc_texts import texts
+from recollect.interfaces.install.edits import JsonEdit
 from recollect.interfaces.install.entries import hook_entry, server_entry
-from recollect.interfaces.install.pieces import JsonPiece
-from recollect.interfaces.install.table import HOSTS, Machine
+from recollect.interfaces.install.machine import Machine
 from recollect.text import jsonc
+from recollect.work.hosts.registry import HOSTS
 
 HOST = HOSTS["claude-code"]
 MACHINE = Machine(Path("/user"), ("/opt/bin/recollect",), {}, "linux")
-PIECE = JsonPiece(
+EDIT = JsonEdit(
     Path("/user/settings.json"),
     tuple((hook.event, hook_entry(HOST, hook, MACHINE)) for hook in HOST.hooks),
     "mcpServers",
@@ -29,11 +30,11 @@ COMMENT = re.compile(
 @given(texts())
 @settings(max_examples=60, deadline=None)
 def test_what_is_put_in_any_configuration_can_be_taken_out_again(text):
-    with_us = PIECE.put(text)
+    with_us = EDIT.apply(text)
 
-    without = PIECE.take(with_us, text)
+    without = EDIT.remove(with_us, text)
 
-    assert PIECE.is_in(with_us)
+    assert EDIT.is_applied(with_us)
     assert jsonc.load(without) == jsonc.load(text)
     assert COMMENT.findall(text) == COMMENT.findall(with_us) == COMMENT.findall(without)
 
@@ -41,7 +42,7 @@ def test_what_is_put_in_any_configuration_can_be_taken_out_again(text):
 @given(texts())
 @settings(max_examples=40, deadline=None)
 def test_only_what_is_ours_is_added(text):
-    with_us = PIECE.put(text)
+    with_us = EDIT.apply(text)
 
     rest = iter(with_us)
     assert all(char in rest for char in text), "the text is no longer in it, in its order"
@@ -52,11 +53,11 @@ def test_only_what_is_ours_is_added(text):
 @settings(max_examples=40, deadline=None)
 def test_what_others_add_meanwhile_stays(text):
     with_us = jsonc.append(
-        PIECE.put(text), ("hooks", "Stop"), {"hooks": [{"type": "command", "command": "theirs"}]}
+        EDIT.apply(text), ("hooks", "Stop"), {"hooks": [{"type": "command", "command": "theirs"}]}
     )
     with_us = jsonc.put(with_us, ("later",), {"added": [1]})
 
-    without = jsonc.load(PIECE.take(with_us, text))
+    without = jsonc.load(EDIT.remove(with_us, text))
 
     before = jsonc.load(text)
     assert without["later"] == {"added": [1]}
@@ -131,4 +132,4 @@ def test_of_two_members_with_one_name_the_last_counts_as_it_does_everywhere():
 @pytest.mark.parametrize("text", ["[]", "1", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_what_has_another_shape_than_the_host_wants_is_refused(text):
     with pytest.raises(ValueError, match="is no"):
-        PIECE.put(text)
+        EDIT.apply(text)

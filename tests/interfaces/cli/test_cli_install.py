@@ -214,7 +214,7 @@ def test_doctor_checks_the_chain_and_mends_it(run, user, home):
     for part in ("project", "host", "hook", "spool", "daemon", "store", "embedder"):
         assert f"✓ {part}" in well.out
     assert ill.code == 1
-    assert "is not as it would be installed now" in ill.out
+    assert "differs from what would be installed now" in ill.out
     assert fixed.code == 0, fixed
     assert "Claude Code (for you): installed again." in fixed.err
     assert "UserPromptSubmit" in settings(user)
@@ -228,6 +228,6 @@ def test_doctor_takes_in_what_waits(run, user, home):
 
     waiting, fixed = run("doctor"), run("doctor", "--fix", "--json")
 
-    assert "The events of a session wait" in waiting.out
+    assert "Events of one session are waiting" in waiting.out
     assert "Read 1 event from the spool." in fixed.json["done"]
     assert "Empty" in run("doctor").out

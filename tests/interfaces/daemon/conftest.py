@@ -42,7 +42,7 @@ def hook(service, folder):
     """What a host would print for an event: the text for its model, or nothing."""
 
     def call(event, session="s1", host="claude-code", name=None, seconds="20", **body):
-        told = service.take(
+        told = service.handle(
             fields(host, event, name, seconds=seconds),
             {"session_id": session, "cwd": str(folder), **body},
         )
@@ -82,7 +82,7 @@ def serve(home, service):
     yield start
     for server, thread in running:
         if thread.is_alive():
-            server.leave()
+            server.stop()
         thread.join(30)
         server.close()
 

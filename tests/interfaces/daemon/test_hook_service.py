@@ -12,7 +12,7 @@ from recollect.interfaces.daemon.spool import HookSpool
 from recollect.memory.maintenance.consolidate.run import last_run
 from recollect.text import block
 from recollect.work.extract import extract
-from recollect.work.transcripts.formats import read
+from recollect.work.hosts.transcripts import read
 
 NEVER = "Never run rm -rf build: the release artefacts live there."
 GOTCHA = "The payment webhook retries must be idempotent."

@@ -128,7 +128,7 @@ def test_garbage_is_taken_and_forgotten(serve, ask, body):
 def test_another_user_is_refused_and_that_is_logged(serve, home, monkeypatch, caplog):
     serve()
     monkeypatch.setattr(
-        protocol, "peer", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
+        protocol, "peer_uid", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
     )
 
     with caplog.at_level("WARNING", "recollect.interfaces.daemon.server"):
@@ -170,7 +170,7 @@ def test_a_home_deep_down_is_reached_all_the_same(tmp_path, service):
     thread.start()
 
     said = client.status(home)
-    server.leave()
+    server.stop()
     thread.join(20)
     server.close()
 

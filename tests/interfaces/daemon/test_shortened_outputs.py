@@ -10,7 +10,7 @@ import pytest
 from hook_fields import fields
 
 from recollect.interfaces.daemon import client
-from recollect.interfaces.daemon.conversation import LARGEST_OUTPUT
+from recollect.interfaces.daemon.hook_session import LARGEST_OUTPUT
 from recollect.text import tokens
 from recollect.work.window.outputs import output_id
 
@@ -42,7 +42,7 @@ def take(wish, request, folder):
             "tool_input": given or {"command": "make"},
             "tool_response": BASH if response is None else response,
         }
-        return request.getfixturevalue("service").take(fields(host, event, seconds=seconds), body)
+        return request.getfixturevalue("service").handle(fields(host, event, seconds=seconds), body)
 
     return call
 

@@ -13,7 +13,7 @@ import pytest
 
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.spool import HookSpool
-from recollect.interfaces.hooks.deliver import carry
+from recollect.interfaces.hooks.deliver import deliver
 from recollect.interfaces.hooks.program import DEADLINE
 
 SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
@@ -139,7 +139,7 @@ def test_what_is_carried_goes_to_a_daemon_that_has_come_up_meanwhile(home, no_da
     fields = ("claude-code", "UserPromptSubmit", "e1", "1", "0.150", "/")
 
     with _listening(home, b"ok 0\n") as heard:
-        assert carry(str(home), fields, b'{"session_id": "s1"}')
+        assert deliver(str(home), fields, b'{"session_id": "s1"}')
 
     assert b"\te1\t" in heard[0]
     assert not HookSpool(home).waiting()

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from recollect.interfaces.install.ledger import Ledger
+from recollect.interfaces.install.machine import Machine
 from recollect.interfaces.install.plan import Plan, carry_out, plan_install, plan_uninstall
-from recollect.interfaces.install.table import HOSTS, Machine
+from recollect.work.hosts.registry import HOSTS
 
 
 @dataclass(frozen=True)

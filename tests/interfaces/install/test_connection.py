@@ -91,7 +91,7 @@ def test_a_project_that_is_gone_is_forgotten(pc, connection, home):
 
     done = repair_hosts(home, pc.machine)
 
-    assert "the folder is gone" in ill.finding
+    assert "the folder no longer exists" in ill.finding
     assert "forgotten" in done[0]
     assert pc.ledger.records() == []
 
@@ -123,12 +123,12 @@ def test_events_may_wait_a_day_and_no_longer(connection, home, hours, well):
 
 def test_no_daemon_is_no_fault(connection):
     assert connection()["daemon"].ok
-    assert "starts when it is needed" in connection()["daemon"].finding
+    assert "starts when needed" in connection()["daemon"].finding
 
 
 def test_a_host_that_does_not_wait_for_shorter_outputs_is_named_and_mended(pc, home):
     pc.install("claude-code")
-    machine = replace(pc.machine, shortens=True)
+    machine = replace(pc.machine, shortens_output=True)
 
     ill, *_ = check_connection(home, machine, NOW)
     done = repair_hosts(home, machine)

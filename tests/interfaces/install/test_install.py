@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from jsonc_texts import texts
 from recollect.errors import Refused
 from recollect.interfaces.install import rules
-from recollect.interfaces.install.change import Change, apply
+from recollect.interfaces.install.change import FileChange, apply
 from recollect.interfaces.install.entries import is_ours
 from recollect.interfaces.install.ledger import Ledger
 from recollect.interfaces.install.plan import carry_out
-from recollect.interfaces.install.table import HOSTS
 from recollect.text import jsonc
+from recollect.work.hosts.registry import HOSTS
 
 SCOPES = ["user", "project"]
 EVERY = [(host, scope) for host in HOSTS for scope in SCOPES]
@@ -65,7 +65,7 @@ def test_every_event_starts_the_program_by_its_path(pc, host):
     pc.install(host, "project")
 
     written = "".join(text.decode() for text in pc.files().values() if text)
-    called = [hook.event for hook in HOSTS[host].hooks]
+    called = [hook.event for hook in HOSTS[host].hooks if hook.is_installed]
 
     assert pc.machine.program[0] in written
     assert [event for event in called if event not in written] == []
@@ -259,7 +259,7 @@ def test_a_projects_link_that_leads_out_of_it_is_refused(pc):
     (pc.project / ".cursor/rules").mkdir(parents=True)
     (pc.project / ".cursor/rules/recollect.mdc").symlink_to(secret)
 
-    with pytest.raises(Refused, match="leads out of the project"):
+    with pytest.raises(Refused, match="is a link out of the project"):
         pc.install("cursor", "project")
 
     assert secret.read_bytes() == b"export PATH\n"
@@ -295,7 +295,7 @@ def test_a_file_changed_while_the_user_was_reading_is_not_overwritten(pc):
     path.write_bytes(b'{"new": 1}')
     before = pc.files()
 
-    with pytest.raises(Refused, match="someone else"):
+    with pytest.raises(Refused, match="another program"):
         carry_out(plan, pc.ledger)
 
     assert pc.files() == before
@@ -310,9 +310,9 @@ def test_if_one_file_cannot_be_written_none_is(pc):
     with pytest.raises(Refused):
         apply(
             [
-                Change(first, b"1", b"2"),
-                Change(pc.machine.user / "b/c.json", None, b"3"),
-                Change(second, None, b"4"),
+                FileChange(first, b"1", b"2"),
+                FileChange(pc.machine.user / "b/c.json", None, b"3"),
+                FileChange(second, None, b"4"),
             ]
         )
 
@@ -324,7 +324,7 @@ def test_a_server_of_that_name_that_is_not_ours_is_refused(pc):
         ".cursor/mcp.json", b'{"mcpServers": {"recollect": {"command": "npx", "args": ["recollect-js"]}}}'
     )
 
-    with pytest.raises(Refused, match="not ours"):
+    with pytest.raises(Refused, match="did not write"):
         pc.install("cursor")
 
 
@@ -344,7 +344,7 @@ def test_a_command_file_of_the_users_own_is_left_alone(pc):
     plan = pc.install("claude-code")
     pc.uninstall("claude-code")
 
-    assert [note for note in plan.notes if "remember.md is not ours" in note]
+    assert [note for note in plan.notes if "remember.md was not written by Recollect" in note]
     assert path.read_bytes() == b"My own way to remember\n"
 
 
@@ -355,7 +355,7 @@ def test_a_command_file_that_the_user_changed_is_left_alone(pc):
 
     plan = pc.uninstall("claude-code")
 
-    assert [note for note in plan.notes if "pin.md was changed since" in note]
+    assert [note for note in plan.notes if "pin.md was changed after it was installed" in note]
     assert path.read_text().endswith("And sing.\n")
 
 
@@ -390,9 +390,9 @@ def test_what_codex_noted_about_our_server_goes_with_it(pc):
 @pytest.mark.parametrize(
     "data, reason",
     [
-        (b"model = \n", "not TOML"),
-        (b"mcp_servers = { files = { command = 'x' } }\n", "not TOML"),
-        (b"[mcp_servers.recollect]\ncommand = 'other'\n", "not ours"),
+        (b"model = \n", "cannot be edited as TOML"),
+        (b"mcp_servers = { files = { command = 'x' } }\n", "cannot be edited as TOML"),
+        (b"[mcp_servers.recollect]\ncommand = 'other'\n", "did not write"),
     ],
 )
 def test_a_codex_configuration_that_cannot_be_added_to_is_refused(pc, data, reason):
@@ -443,7 +443,7 @@ def test_a_briefing_in_the_rules_file_is_renewed_and_goes_with_it(pc):
     path = pc.project / ".cursor/rules/recollect.mdc"
 
     for briefing in ("Use tabs. <!-- recollect:end -->", "Use spaces."):
-        assert rules.renew("cursor", pc.project, briefing)
+        assert rules.write_briefing("cursor", pc.project, briefing)
     text = path.read_text()
     again = pc.plan("cursor", "project")
     pc.uninstall("cursor", "project")
@@ -458,7 +458,7 @@ def test_a_briefing_in_the_rules_file_is_renewed_and_goes_with_it(pc):
 def test_a_shared_instructions_file_never_gets_a_briefing(pc):
     pc.install("vscode", "project")
 
-    assert not rules.renew("vscode", pc.project, "Use tabs.")
+    assert not rules.write_briefing("vscode", pc.project, "Use tabs.")
 
 
 @pytest.mark.parametrize(
@@ -526,7 +526,7 @@ def test_claude_code_and_codex_may_live_in_other_folders(pc, tmp_path):
 def test_claude_code_waits_for_a_shorter_output_only_where_one_is_wished_for(pc):
     pc.install("claude-code")
     before = _after_a_tool(pc)
-    wishing = replace(pc, machine=replace(pc.machine, shortens=True))
+    wishing = replace(pc, machine=replace(pc.machine, shortens_output=True))
 
     plan = wishing.install("claude-code")
 

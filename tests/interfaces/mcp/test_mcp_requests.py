@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.mcp.requests import MAX_OPEN, McpRequests, chosen_folder, host_of
+from recollect.interfaces.mcp.requests import MAX_OPEN, McpRequests, chosen_folder
+from recollect.work.hosts.registry import host_of_client
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ def test_the_folder_is_where_the_client_works(tmp_path, roots, here, chosen):
     ],
 )
 def test_clients_are_known_by_the_name_of_their_host(client, host):
-    assert host_of(client) == host
+    assert host_of_client(client) == host
 
 
 @pytest.mark.parametrize("era", ["legacy"])  # the newer protocol lets no server ask

@@ -15,14 +15,20 @@ import recollect.model as m
 from recollect.code.modules.module_map import ModuleCard
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
-from recollect.memory.briefing.briefing import Material, compose
+from recollect.memory.briefing import briefing as briefings
+from recollect.memory.briefing.briefing import Material
 from recollect.memory.briefing.budget import SHARES, allocate, map_share
-from recollect.memory.briefing.render import HOSTS
 from recollect.text import tokens
+from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
+from recollect.work.hosts.registry import briefing_format
 
 DOCS = Path(__file__).parents[3] / "docs"
 PLENTY = allocate(100_000)
 TIERS = ("always", "map", "bridge", "task", "summaries")
+
+
+def compose(material, allocation, host):
+    return briefings.compose(material, allocation, briefing_format(host), host=host)
 
 
 def finding(text, **fields):

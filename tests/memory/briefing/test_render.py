@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 import recollect.model as m
 from recollect.errors import UnknownName
-from recollect.memory.briefing.render import (
-    HOSTS,
-    clean,
-    conflict_line,
-    format_for,
-    memory_note,
-    render_hits,
-    short_ids,
-)
+from recollect.memory.briefing import render
+from recollect.memory.briefing.render import clean, conflict_line, memory_note, short_ids
 from recollect.text import tokens
+from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
+from recollect.work.hosts.registry import briefing_format
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ATTACKS = [
@@ -64,6 +59,14 @@ def memory(text="Refresh token not validated against Redis", **fields):
         "provenance": (m.Provenance(fields.pop("source", m.Source.USER_STATED), NOW),),
     }
     return m.Memory(**{**values, **fields})
+
+
+def format_for(host):
+    return render.format_named(briefing_format(host))
+
+
+def render_hits(found, host, **marks):
+    return render.render_hits(found, briefing_format(host), **marks)
 
 
 def hits(*memories):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from recollect.engine import Engine
 from recollect.errors import StoreBusy
-from recollect.interfaces.install.events import host_event, told
 from recollect.model import StoredEvent
+from recollect.work.hosts.hook_input import host_event, session_events
 from recollect.work.sessions.kept import keep
 from recollect.work.sessions.spool import Spool
 from recollect.work.transcripts.event import Event
@@ -40,7 +40,7 @@ def by_hooks(root, day=DAY):
     """As the daemon keeps it: what each hook told."""
     for number, (name, body) in enumerate(hooks(root, day)):
         event = host_event("claude-code", name, f"hook-{number}", str(moments(number)), root, body)
-        yield from told(event)
+        yield from session_events(event)
 
 
 def hooks(root, day):

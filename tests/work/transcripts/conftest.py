@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import pytest
 from transcript_samples import as_bytes
 
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import read
 from recollect.work.transcripts.report import Report
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from transcript_samples import ANSWER, CLAUDE_CODE, SAMPLES, SWE_AGENT, Lines, as_bytes, claude, text
 
 from recollect.errors import Refused
-from recollect.work.transcripts.formats import read
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.report import SHOWN, Report
 
 GOOD = as_bytes(Lines([claude("user", "hello", "u1")]))
@@ -198,7 +198,7 @@ def test_a_file_of_one_line_that_is_too_long_is_not_called_empty(tmp_path):
     path = tmp_path / "wide"
     path.write_bytes(b"x" * (17 * 2**20))
 
-    with pytest.raises(Refused, match="no transcript we know"):
+    with pytest.raises(Refused, match="not a transcript in a known format"):
         list(read(path))
 
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.work.transcripts.find import session_files
+from recollect.work.hosts.session_files import session_files
 
 KEPT = {
     ".claude/projects/-shop/s1.jsonl": "claude-code",

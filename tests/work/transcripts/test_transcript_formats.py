@@ -5,7 +5,7 @@ import pytest
 from transcript_samples import ANSWER, CLAUDE_CODE, COMMAND, SAMPLES, WISH, WORD, Lines, as_bytes
 
 from recollect.errors import Refused, UnknownName
-from recollect.work.transcripts.formats import FORMATS, detect, read
+from recollect.work.hosts.transcripts import FORMATS, detect, read
 from recollect.work.transcripts.report import Report
 from recollect.work.transcripts.tools import command_of, family_of
 

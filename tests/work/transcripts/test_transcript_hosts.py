@@ -13,7 +13,7 @@ from transcript_samples import (
     happened,
 )
 
-from recollect.work.transcripts.formats import read
+from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.tools import command_of, family_of, path_of
 
 

@@ -14,15 +14,16 @@ from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
 from recollect.interfaces.cli.options import NameType, refuse_both, usage_error
 
 if TYPE_CHECKING:
-    from recollect.interfaces.daemon.connection import Installation
-    from recollect.interfaces.install.change import Change
+    from recollect.interfaces.install.installations import Installation
+    from recollect.interfaces.install.change import FileChange
     from recollect.interfaces.install.ledger import Ledger
     from recollect.interfaces.install.plan import Plan
-    from recollect.interfaces.install.table import Host, Machine
+    from recollect.interfaces.install.machine import Machine
+    from recollect.work.hosts.host import Host
 
     _Planner = Callable[[Host, str, Path, Machine, Ledger], Plan]
 
-_HOST = NameType("host", "recollect.interfaces.install.table:HOSTS")
+_HOST = NameType("host", "recollect.work.hosts.registry:HOSTS")
 _user = click.option("--user", is_flag=True, help="For you, in all projects. The default without --project.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Show every change without making it.")
 _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -93,7 +94,7 @@ def uninstall(
     for installation in connected:
         name = output.one_line(installation.name)
         if not _is_interactive():
-            click.echo(f"{name}: {output.one_line(installation.undoing)}")
+            click.echo(f"{name}: {output.one_line(installation.uninstall_command)}")
         elif click.confirm(f"Disconnect {name}?"):
             target = (installation.scope, installation.root)
             installer.apply_and_continue(installation.host.name, plan_uninstall, "Disconnected", target)
@@ -105,7 +106,7 @@ class _Installer:
 
     def __init__(self, cli: CliContext, user: bool, dry_run: bool, yes: bool) -> None:
         from recollect.interfaces.install.ledger import Ledger
-        from recollect.interfaces.install.table import this_machine
+        from recollect.interfaces.install.machine import this_machine
 
         refuse_both(user=user, project=cli.project or cli.whole_project)
         self.machine: Machine = this_machine()
@@ -114,7 +115,7 @@ class _Installer:
         self.target = _target(cli)
 
     def installations(self) -> list["Installation"]:
-        from recollect.interfaces.daemon.connection import installations
+        from recollect.interfaces.install.installations import installations
 
         return installations(self.ledger.records())
 
@@ -127,7 +128,7 @@ class _Installer:
 
     def apply(self, name: str, planner: "_Planner", verb: str, target: tuple[str, Path]) -> CommandResult:
         from recollect.interfaces.install.plan import carry_out
-        from recollect.interfaces.install.table import host_named
+        from recollect.work.hosts.registry import host_named
 
         plan = planner(host_named(name), *target, self.machine, self.ledger)
         if not self._cli.json:
@@ -158,13 +159,13 @@ class _Installer:
             click.echo(f"{plan.host.title}, {where}: nothing to change.")
             for installation in self.installations() if verb == "Disconnected" else ():
                 if installation.host == plan.host:
-                    click.echo(output.one_line(f"{installation.name}: {installation.undoing}"))
+                    click.echo(output.one_line(f"{installation.name}: {installation.uninstall_command}"))
         elif not agreed:
             click.echo("Nothing was changed.")
         else:
             click.echo(f"{verb}: {plan.host.title}, {where}.")
             if verb == "Connected":
-                click.echo(plan.host.after)
+                click.echo(plan.host.after_install)
                 if self._cli.home:
                     click.echo("Agents use RECOLLECT_HOME of their own environment, not --home.")
                 if plan.scope == "project":
@@ -175,7 +176,7 @@ def _target(cli: CliContext) -> tuple[str, Path]:
     """Return the scope and its folder: the user's home, the given folder, or the current repository."""
     from recollect.config import expand_home
     from recollect.context.project import locate
-    from recollect.interfaces.install.table import HOSTS
+    from recollect.work.hosts.registry import HOSTS
 
     if cli.project in HOSTS and not Path(cli.project).is_dir():
         raise usage_error(f"Give the host before --project: {cli.project} --project.")
@@ -194,13 +195,13 @@ def _is_interactive() -> bool:
 
 
 def _installed_agents(machine: "Machine") -> list["Host"]:
-    from recollect.interfaces.install.table import HOSTS
+    from recollect.work.hosts.registry import HOSTS
 
     path = machine.environment.get("PATH")
     return [
         host
         for host in HOSTS.values()
-        if machine.place(host.sign, machine.user).is_dir() or shutil.which(host.program, path=path)
+        if machine.path(host, host.folder, machine.user).is_dir() or shutil.which(host.program, path=path)
     ]
 
 
@@ -242,7 +243,7 @@ def _plan_json(plan: "Plan", *, done: bool) -> dict[str, object]:
     }
 
 
-def _kind(change: "Change") -> str:
+def _kind(change: "FileChange") -> str:
     return "new" if change.before is None else "gone" if change.after is None else "changed"
 
 

@@ -263,7 +263,7 @@ def doctor(cli: CliContext, fix: bool) -> dict[str, Any]:
 
 def _check_hosts(home: Path) -> "Sequence[Diagnosis]":
     from recollect.interfaces.daemon.connection import check_connection
-    from recollect.interfaces.install.table import this_machine
+    from recollect.interfaces.install.machine import this_machine
     from recollect.memory.maintenance.doctor import Diagnosis
 
     try:
@@ -277,7 +277,7 @@ def _repair(engine: "Engine") -> list[str]:
     from recollect.interfaces.cli.init import make_vectors
     from recollect.interfaces.daemon import client
     from recollect.interfaces.daemon.connection import repair_hosts, waiting_files
-    from recollect.interfaces.install.table import this_machine
+    from recollect.interfaces.install.machine import this_machine
     from recollect.memory.maintenance.doctor import close_to_others
 
     home = engine.settings.home

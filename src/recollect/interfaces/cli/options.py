@@ -136,7 +136,7 @@ class NameType(click.types.StringParamType):
 
 
 KIND = NameType("kind", "recollect.kinds:KINDS")
-HOST = NameType("host", "recollect.memory.briefing.render:HOSTS")
+HOST = NameType("host", "recollect.work.hosts.registry:BRIEFING_FORMATS")
 ROLE = NameType("role", "recollect.memory.briefing.material:ROLES")
 RECIPE = NameType("recipe", "recollect.memory.search.recipes:RECIPES")
 SCOPE = NameType("scope", list(m.Scope))

@@ -5,8 +5,8 @@ import sys
 
 
 def main(arguments: list[str]) -> int:
-    """0 also where there is a daemon already: who wants one has one."""
-    from recollect.interfaces.daemon.start import leave, take_lock
+    """Run the daemon; return 0 also if one runs already."""
+    from recollect.interfaces.daemon.start import detach, take_lock
 
     home = arguments[0]
     os.umask(0o077)
@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> int:
         return 0
     os.set_inheritable(lock, False)
     if len(arguments) == 1:
-        leave(keep=lock)
+        detach(keep=lock)
     from pathlib import Path
 
     from recollect.interfaces.daemon.server import serve

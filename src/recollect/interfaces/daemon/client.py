@@ -1,4 +1,4 @@
-"""Talking to the daemon from a command."""
+"""Ask, start and stop the daemon from a command."""
 
 import json
 import os
@@ -11,20 +11,20 @@ from recollect.errors import Refused
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.start import start, take_lock
 
-SECONDS = 2.0  # that it may take to answer a question
+SECONDS = 2.0  # that the daemon may take to answer
 
 
 def status(home: Path, seconds: float = SECONDS) -> dict[str, Any] | None:
-    """What it says of itself; None if there is none, or it does not answer."""
+    """Return what the daemon reports about itself; None if there is none, or it does not answer."""
     try:
-        said: dict[str, Any] = json.loads(protocol.ask(str(home), "status", (), b"", seconds))
+        report: dict[str, Any] = json.loads(protocol.ask(str(home), "status", (), b"", seconds))
     except (protocol.NoAnswer, ValueError):
         return None
-    return said
+    return report
 
 
 def is_running(home: Path) -> bool:
-    """Whether some process holds the lock, whether it answers or not."""
+    """Return whether a process holds the daemon's lock, whether it answers or not."""
     if not (home / protocol.LOCK).exists():
         return False
     lock = take_lock(str(home))
@@ -34,16 +34,16 @@ def is_running(home: Path) -> bool:
 
 
 def stop(home: Path, seconds: float = 30.0) -> bool:
-    """Whether one was told to leave, and has left. Raises `Refused` if it does not."""
+    """Stop the daemon and return whether there was one. Raise `Refused` if it does not stop in time."""
     if not is_running(home):
         return False
     until = time.monotonic() + seconds
     while is_running(home):
-        with suppress(protocol.NoAnswer):  # on its way up, or out
+        with suppress(protocol.NoAnswer):  # it is starting or stopping
             protocol.ask(str(home), "stop", (), b"", SECONDS)
         if time.monotonic() >= until:
             raise Refused(
-                "The daemon does not leave.",
+                "The daemon does not stop.",
                 f"End the process that `{home / protocol.LOCK}` names, then try again.",
             )
         time.sleep(0.05)
@@ -51,9 +51,9 @@ def stop(home: Path, seconds: float = 30.0) -> bool:
 
 
 def ensure(home: Path, seconds: float = 30.0) -> dict[str, Any] | None:
-    """Start one if there is none, and wait until it answers; None if it does not."""
+    """Start a daemon if there is none, wait until it answers, and return its report; None if it does not answer."""
     until = time.monotonic() + seconds
-    while (said := status(home)) is None and time.monotonic() < until:
+    while (report := status(home)) is None and time.monotonic() < until:
         start(str(home))
         time.sleep(0.05)
-    return said
+    return report

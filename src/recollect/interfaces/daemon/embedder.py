@@ -1,4 +1,4 @@
-"""Vectors from the daemon, which has the model loaded; from a model of our own where there is none."""
+"""Vectors from the daemon, which has the model loaded, or from a model of our own if no daemon runs."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from recollect.context.embedder import Rows
 
 MOST_TEXTS = 16  # more are worth loading the model for
-SECONDS = 1.0  # that an answer may take; loading the model takes about as long
+SECONDS = 1.0  # that an answer may take; loading the model takes as long
 
 
 def from_daemon(settings: Settings) -> Embedder | None:
-    """None where no daemon is at work, or the model is another than the one that comes with Recollect."""
+    """Return an embedder that asks the daemon; None if none runs, or the model is not the one that Recollect brings."""
     if settings.embedder != "minilm" or settings.embedder_path:
         return None
     if not any((settings.home / name).exists() for name in (protocol.SOCKET, protocol.TOKEN)):
@@ -27,12 +27,12 @@ def from_daemon(settings: Settings) -> Embedder | None:
 
 
 class DaemonEmbedder:
-    """The same vectors as `own` makes, without loading it as long as the daemon answers."""
+    """Makes the same vectors as `own`, without loading it as long as the daemon answers."""
 
     def __init__(self, home: str, own: Embedder) -> None:
         self._home = home
         self._own = own
-        self._alone = False  # whether the daemon has failed to answer once
+        self._daemon_failed = False  # to answer, once
 
     @property
     def model(self) -> str:
@@ -43,13 +43,13 @@ class DaemonEmbedder:
         return self._own.dim
 
     def embed(self, texts: Sequence[str]) -> "Rows":
-        if self._alone or not 0 < len(texts) <= MOST_TEXTS:
+        if self._daemon_failed or not 0 < len(texts) <= MOST_TEXTS:
             return self._own.embed(texts)
         try:
             body = json.dumps(list(texts)).encode()
             rows = protocol.ask(self._home, "embed", (self.model,), body, SECONDS)
         except protocol.NoAnswer:
-            self._alone = True
+            self._daemon_failed = True
             return self._own.embed(texts)
         import numpy as np
 

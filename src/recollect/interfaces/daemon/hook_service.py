@@ -1,4 +1,4 @@
-"""What the daemon does with what hooks bring: keep it, answer in time, learn from it when nobody waits."""
+"""What the daemon does with hook events: record them, answer in time, and learn from them when nobody waits."""
 
 import logging
 import os
@@ -17,36 +17,37 @@ import recollect.model as m
 from recollect.config import expand_home
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, NoHome, RecollectError, StoreError
-from recollect.interfaces.daemon.conversation import Conversation, Work
+from recollect.interfaces.daemon.hook_session import HookSession, Lookup, context_limit
 from recollect.interfaces.daemon.spool import Fields, HookSpool
 from recollect.interfaces.engine_pool import EnginePool
-from recollect.interfaces.install import shapes
-from recollect.interfaces.install.answers import printed, together
-from recollect.interfaces.install.events import HostEvent, host_event, told, transcript_of
-from recollect.interfaces.install.rules import renew
-from recollect.interfaces.install.table import HOSTS
+from recollect.interfaces.install.rules import write_briefing
 from recollect.memory.maintenance.consolidate.run import due, last_run
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.text.redact import redact
+from recollect.work.hosts.hook_input import HostEvent, host_event, session_events, transcript_of
+from recollect.work.hosts.hook_output import join_texts, printed
+from recollect.work.hosts.host import HookKind, HookReply
+from recollect.work.hosts.registry import HOSTS
+from recollect.work.hosts.session_files import session_files
 from recollect.work.sessions.kept import keep
-from recollect.work.transcripts.find import session_files
 
 logger = logging.getLogger(__name__)
 
-MARGIN = 0.03  # seconds of a hook's deadline that are for the way back
-MOST_CONVERSATIONS = 64
-CLOSE_AFTER = 600.0  # seconds without a use, after which an engine is closed
-TEND_AFTER = 5.0  # seconds of silence, after which we look after what has happened
-RECOVER_EVERY = 300.0  # seconds between two looks for sessions that never ended
+MARGIN = 0.03  # seconds of a hook's deadline that the way back takes
+MOST_SESSIONS = 64
+CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
+MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
+RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
 CONSOLIDATE_AFTER = timedelta(minutes=10)
 HOOK_ACTOR = "agent:hook"
-CONSOLIDATION_ACTOR = (
-    "user:daemon"  # consolidation is the user's own wish, and is undone like any other change
-)
+CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
 
 class HookService:
-    """`now` tells how long nobody has come, in seconds."""
+    """Records hook events, answers them within their deadline, and does slow work in one background thread.
+
+    `now` is a clock in seconds that measures how long no hook has come.
+    """
 
     def __init__(
         self, engines: EnginePool, spool: HookSpool, now: Callable[[], float] = time.monotonic
@@ -55,119 +56,120 @@ class HookService:
         self.foreground = WorkCounter()
         self.background = WorkCounter()
         self.events = 0
-        self.last_error = ""  # of what type; empty = none yet
+        self.last_error = ""  # its type; empty = none yet
         self._engines = engines
         self._spool = spool
-        self._conversations: dict[str, Conversation] = {}
+        self._sessions: dict[str, HookSession] = {}
         self._lock = threading.Lock()
-        self._quick = ThreadPoolExecutor(4, "recollect-recall")
-        self._slow = ThreadPoolExecutor(1, "recollect-learn")
+        self._lookups = ThreadPoolExecutor(4, "recollect-recall")
+        self._worker = ThreadPoolExecutor(1, "recollect-learn")
         self._stopping = threading.Event()
-        self._untended: set[str] = set()  # folders in which something has happened
-        self._recovered: dict[str, float] = {}  # folders, and when their lost sessions were looked for
-        self._waiting: set[str] = set()  # work in the background that need not be asked for twice
-        self._active = self._now()  # when a hook last came
-        self._looked_after = 0.0  # the silence after which consolidation was last thought of
-        self._queued = 0  # jobs that wait
+        self._changed_folders: set[str] = set()  # in which something has happened
+        self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
+        self._scheduled: set[str] = set()  # background jobs that are queued already
+        self._last_hook = self._now()
+        self._consolidation_checked = 0.0  # the `_last_hook` for which consolidation was last considered
+        self._queued = 0  # background jobs that wait
 
     # while a hook waits
 
-    def take(self, fields: Fields, body: dict[str, Any]) -> bytes:
-        """Keep what happened, for good when this returns, and what is to be printed. Raises `StoreError`, `OSError`."""
+    def handle(self, fields: Fields, body: dict[str, Any]) -> bytes:
+        """Record the event and return what the hook prints; when this returns, the event is on disk.
+
+        Raise `StoreError` or `OSError` if it cannot be recorded.
+        """
         host, name, event_id, at, seconds, folder = fields
         until = time.monotonic() + float(seconds) - MARGIN
         event = host_event(host, name, event_id, at, folder, body)
-        self._active = self._now()
+        self._last_hook = self._now()
         with self.foreground.working():
-            if self._spool.waiting():  # what happened before comes first
+            if self._spool.waiting():  # earlier events come first
                 self._attempt(self.drain)
-            return self._take(event, until)
+            return self._handle(event, until)
 
-    def _take(self, event: HostEvent, until: float) -> bytes:
-        if event.shape is None or not event.session:
+    def _handle(self, event: HostEvent, until: float) -> bytes:
+        if event.hook is None or not event.session:
             return b""
         self.events += 1
         try:
-            conversation = self._conversation(event)
-            with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
+            session = self._session_of(event)
+            with self._engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
-                conversation.hear(event)
-                work = conversation.work_for(event)
-                finding = self._quick.submit(self._find, conversation, work) if work else None
-                shortening = self._shortening(engine, conversation, event, until)
-                self._keep(engine, conversation, [event])  # while it is looked for
+                session.record(event)
+                lookup = session.lookup_for(event)
+                finding = self._lookups.submit(self._find, session, lookup) if lookup else None
+                shortening = self._shortening(engine, session, event, until)
+                self._record(engine, session, [event])  # while the lookup runs
         except (StoreError, OSError):
             raise
         except Exception as error:  # a folder that is gone, a session of another project, an odd event
-            self._failed(error, "an event was not kept")
+            self._failed(error, "an event was not recorded")
             return b""
-        self._follow_up(conversation, event)
-        text = self._in_time(conversation, finding, until) if finding else ""
+        self._follow_up(session, event)
+        text = self._in_time(session, finding, until) if finding else ""
         more = self._shortened_in_time(shortening, until) if shortening else {}
-        return self._printed(conversation, event, text, more)
+        return self._printed(session, event, text, more)
 
-    def _find(self, conversation: Conversation, work: Work) -> str:
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
-            return work(engine)
+    def _find(self, session: HookSession, lookup: Lookup) -> str:
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+            return lookup(engine)
 
     def _shortening(
-        self, engine: Engine, conversation: Conversation, event: HostEvent, until: float
+        self, engine: Engine, session: HookSession, event: HostEvent, until: float
     ) -> "Future[dict[str, Any]] | None":
-        """None where outputs are left as they are, or nobody waits."""
-        assert event.shape is not None
-        wanted = engine.settings.prune_output and event.shape.kind == shapes.AFTER
+        """Start to shorten a tool's output; return None if outputs are left as they are, or nobody waits."""
+        wanted = engine.settings.prune_output and event.kind is HookKind.AFTER_TOOL
         if not wanted or time.monotonic() >= until:
             return None
-        return self._quick.submit(self._shorten, conversation, event)
+        return self._lookups.submit(self._shorten, session, event)
 
-    def _shorten(self, conversation: Conversation, event: HostEvent) -> dict[str, Any]:
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
-            return conversation.shorten(engine, event)
+    def _shorten(self, session: HookSession, event: HostEvent) -> dict[str, Any]:
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+            return session.shorten(engine, event)
 
-    def _keep(self, engine: Engine, conversation: Conversation, events: Sequence[HostEvent]) -> None:
+    def _record(self, engine: Engine, session: HookSession, events: Sequence[HostEvent]) -> None:
         engine.register()
-        session = conversation.session
         branch = engine.place.branch if engine.place else None
-        engine.sessions.start(session, host=conversation.host, branch=branch, at=events[0].at)
-        kept = [keep(each, name, event.at) for event in events for name, each in told(event)]
-        if kept:
-            engine.store.events.append(session, kept)
-            conversation.said += len(kept)
+        engine.sessions.start(session.session, host=session.host, branch=branch, at=events[0].at)
+        stored = [keep(each, name, event.at) for event in events for name, each in session_events(event)]
+        if stored:
+            engine.store.events.append(session.session, stored)
+            session.new_events += len(stored)
 
-    def _conversation(self, event: HostEvent) -> Conversation:
+    def _session_of(self, event: HostEvent) -> HookSession:
         with self._lock:
-            known = self._conversations.pop(event.session, None)
+            known = self._sessions.pop(event.session, None)
             if known is not None:
-                self._conversations[event.session] = known  # the last one now
+                self._sessions[event.session] = known  # most recently used
                 return known
-        made = Conversation(event.session, event.host, self._home_of(event))
+        session = HookSession(event.session, event.host, self._home_of(event))
         with self._lock:
-            if len(self._conversations) >= MOST_CONVERSATIONS:
-                del self._conversations[next(iter(self._conversations))]
-            return self._conversations.setdefault(event.session, made)
+            if len(self._sessions) >= MOST_SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+            return self._sessions.setdefault(event.session, session)
 
     def _home_of(self, event: HostEvent) -> str:
-        """Where the session began, wherever its agent has gone since: a session is of one project."""
+        """Return the folder where the session began, wherever its agent is now: a session belongs to one project."""
         with self._engines.use(event.cwd, HOOK_ACTOR) as engine:
-            session = engine.store.get_session(event.session)
-            if session is None or session.project_id == engine.sessions.project_id:
+            stored = engine.store.get_session(event.session)
+            if stored is None or stored.project_id == engine.sessions.project_id:
                 return event.cwd
             roots = {project.id: project.root for project in engine.store.projects()}
-            return roots.get(session.project_id or "", event.cwd)
+            return roots.get(stored.project_id or "", event.cwd)
 
-    def _in_time(self, conversation: Conversation, finding: "Future[str]", until: float) -> str:
-        """What is found; if that takes too long it comes with the next event."""
+    def _in_time(self, session: HookSession, finding: "Future[str]", until: float) -> str:
+        """Return what the lookup finds; if it takes too long, the text comes with the next event."""
         try:
             return finding.result(max(until - time.monotonic(), 0.0))
         except TooLate:
-            finding.add_done_callback(lambda done: self._came_late(conversation, done))
+            finding.add_done_callback(lambda done: self._came_late(session, done))
         except Exception as error:
-            self._failed(error, "nothing was found for an event")
+            self._failed(error, "a lookup for an event failed")
         return ""
 
     def _shortened_in_time(self, shortening: "Future[dict[str, Any]]", until: float) -> dict[str, Any]:
-        """Whatever goes wrong, the output stays as it is."""
+        """Return the shorter output; if anything goes wrong, the output stays as it is."""
         try:
             return shortening.result(max(until - time.monotonic(), 0.0))
         except TooLate:
@@ -176,69 +178,68 @@ class HookService:
             self._failed(error, "an output was not shortened")
         return {}
 
-    def _came_late(self, conversation: Conversation, done: "Future[str]") -> None:
+    def _came_late(self, session: HookSession, done: "Future[str]") -> None:
         error = done.exception()
         if error is not None:
-            self._failed(error, "nothing was found for an event")
+            self._failed(error, "a lookup for an event failed")
         elif done.result():
-            conversation.late.append(done.result())
+            session.late.append(done.result())
 
-    def _printed(
-        self, conversation: Conversation, event: HostEvent, text: str, more: dict[str, Any]
-    ) -> bytes:
-        assert event.shape is not None
+    def _printed(self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any]) -> bytes:
+        assert event.hook is not None
         texts = [text]
-        if event.shape.answer != shapes.SILENT and event.shape.kind in (shapes.PROMPT, shapes.BEFORE):
-            while conversation.late:
+        if event.hook.reply is not HookReply.NONE and event.kind in (HookKind.PROMPT, HookKind.BEFORE_TOOL):
+            while session.late:
                 with suppress(IndexError):
-                    texts.append(conversation.late.popleft())
-        return printed(event.name, event.shape, together(conversation.host, texts), more)
+                    texts.append(session.late.popleft())
+        return printed(event.hook, join_texts(texts, context_limit(session.host)), more)
 
     # when nobody waits
 
-    def _follow_up(self, conversation: Conversation, event: HostEvent) -> None:
-        """A turn's end is a time to make findings, a session's end to learn from all of it."""
-        kind = event.shape.kind if event.shape else ""
-        self._untended.add(conversation.folder)
-        if kind == shapes.START:
-            self._later(self._renew_rules, conversation)
-        if kind == shapes.END:
+    def _follow_up(self, session: HookSession, event: HostEvent) -> None:
+        """Schedule what follows: a checkpoint at the end of a turn, learning at the end of a session."""
+        kind = event.kind
+        self._changed_folders.add(session.folder)
+        if kind is HookKind.SESSION_START:
+            self._later(self._write_rules, session)
+        if kind is HookKind.SESSION_END:
             with self._lock:
-                self._conversations.pop(conversation.session, None)
-            self._later(self._end, conversation, event)
-        elif kind in (shapes.TURN, shapes.COMPACTING) and conversation.wants_checkpoint(self._now()):
-            self._later(self._checkpoint, conversation, event)
+                self._sessions.pop(session.session, None)
+            self._later(self._end, session, event)
+        elif kind in (HookKind.TURN_END, HookKind.COMPACTION) and session.wants_checkpoint(self._now()):
+            self._later(self._checkpoint, session, event)
 
-    def _end(self, conversation: Conversation, event: HostEvent) -> None:
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
-            _know_transcript(engine, conversation, event)
-            ended = engine.sessions.end(conversation.session)
+    def _end(self, session: HookSession, event: HostEvent) -> None:
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+            _note_transcript(engine, session, event)
+            ended = engine.sessions.end(session.session)
             fields = {
-                "session": conversation.session,
+                "session": session.session,
                 "findings": ended.findings,
                 "promoted": len(ended.promoted),
             }
-            logger.info("a session was learnt from", extra={"fields": fields})
-        self._renew_rules(conversation)
+            logger.info("learned from a session", extra={"fields": fields})
+        self._write_rules(session)
 
-    def _checkpoint(self, conversation: Conversation, event: HostEvent) -> None:
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
-            _know_transcript(engine, conversation, event)
+    def _checkpoint(self, session: HookSession, event: HostEvent) -> None:
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+            _note_transcript(engine, session, event)
             begun = self._now()
             try:
-                engine.sessions.checkpoint(conversation.session)
+                engine.sessions.checkpoint(session.session)
             finally:
                 now = self._now()
-                conversation.checkpoint_took(now - begun, now)
-        self._renew_rules(conversation)
+                session.checkpoint_took(now - begun, now)
+        self._write_rules(session)
 
-    def _renew_rules(self, conversation: Conversation) -> None:
-        """Where prompts cannot carry memory, a file of rules does."""
-        if not HOSTS[conversation.host].project.rules:
+    def _write_rules(self, session: HookSession) -> None:
+        """Write the briefing into the rules file of a host whose hooks cannot add to prompts."""
+        if not HOSTS[session.host].project_files.rules:
             return
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
             if engine.place is not None:
-                renew(conversation.host, engine.place.root, engine.recall(host=conversation.host).text)
+                briefing = engine.recall(host=session.host).text
+                write_briefing(session.host, engine.place.root, briefing)
 
     def _later(self, job: Callable[..., object], *arguments: Any) -> None:
         def run() -> None:
@@ -247,95 +248,95 @@ class HookService:
                 if not self._stopping.is_set():
                     self._attempt(job, *arguments)
 
-        with suppress(RuntimeError):  # we are closing: recovery will see to it
-            self._slow.submit(run)
+        with suppress(RuntimeError):  # we are closing: recovery does it later
+            self._worker.submit(run)
             self._queued += 1
 
     def _attempt(self, job: Callable[..., object], *arguments: Any) -> None:
-        """The worker must live, whatever a session holds."""
+        """Run a job; whatever a session holds, the worker must survive it."""
         try:
             job(*arguments)
         except Exception as error:
-            self._failed(error, "work in the background failed")
+            self._failed(error, "a background job failed")
 
     def settle(self, seconds: float) -> None:
-        """Wait until what is to be done in the background by now is done. Raises `TimeoutError`."""
-        self._slow.submit(lambda: None).result(seconds)
+        """Wait until the background jobs queued by now are done. Raise `TimeoutError` after `seconds`."""
+        self._worker.submit(lambda: None).result(seconds)
 
     def drain(self) -> int:
-        """Take in what hooks wrote down while there was no daemon; how many events."""
+        """Record what hooks wrote down while no daemon ran; return how many events."""
         return self._spool.drain(self._deliver)
 
     def _deliver(self, waiting: list[tuple[Fields, dict[str, Any]]]) -> None:
         by_session: dict[str, list[HostEvent]] = {}
         for (host, name, event_id, at, _, folder), body in waiting:
             event = host_event(host, name, event_id, at, folder, body)
-            if event.shape is not None and event.session:
+            if event.hook is not None and event.session:
                 by_session.setdefault(event.session, []).append(event)
         for events in by_session.values():
             try:
                 self._catch_up(events)
             except (StoreError, OSError):
-                raise  # another time: the file stays
+                raise  # the file stays, for another time
             except Exception as error:
-                self._failed(error, "events that waited were not kept")
+                self._failed(error, "spooled events were not recorded")
             self.events += len(events)
 
     def _catch_up(self, events: list[HostEvent]) -> None:
-        conversation = self._conversation(events[0])
-        with self._engines.use(conversation.folder, HOOK_ACTOR) as engine:
+        session = self._session_of(events[0])
+        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
             if not engine.sessions.on:
                 return
-            self._keep(engine, conversation, events)
+            self._record(engine, session, events)
         for event in events:
-            conversation.hear(event)
-            self._follow_up(conversation, event)
+            session.record(event)
+            self._follow_up(session, event)
 
     def tick(self) -> None:
-        """Called every second or so: sees to whatever is due."""
+        """Schedule whatever is due. The server calls this every second."""
         if self._spool.waiting():
             self._later_once("drain", self.drain)
-        if self._now() - self._active >= TEND_AFTER and not self.foreground.busy():
-            self._later_once("tend", self._tend)
+        if self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy():
+            self._later_once("maintain", self._maintain)
 
     def _later_once(self, name: str, job: Callable[[], object]) -> None:
-        """Unless it waits to be done already."""
-        if name in self._waiting:
+        """Schedule the job unless it is queued already."""
+        if name in self._scheduled:
             return
-        self._waiting.add(name)
+        self._scheduled.add(name)
 
         def run() -> None:
-            self._waiting.discard(name)
+            self._scheduled.discard(name)
             job()
 
         self._later(run)
 
-    def _tend(self) -> None:
-        while self._untended and not self._stopping.is_set():
-            folder = self._untended.pop()
+    def _maintain(self) -> None:
+        while self._changed_folders and not self._stopping.is_set():
+            folder = self._changed_folders.pop()
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
                 engine.maintain()
-                engine.sessions.take_in(engine.spool)  # what agents in Python have left
+                engine.sessions.take_in(engine.spool)  # what agents in Python left there
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
                     self._recovered[folder] = self._now()
                     engine.sessions.recover()
         self._consolidate_if_due()
         self._engines.close_idle(CLOSE_AFTER)
-        self._follow_code()
+        self._update_code_graphs()
 
-    def _follow_code(self) -> None:
-        """The code graphs of projects in use are kept up, so that a question finds them ready."""
+    def _update_code_graphs(self) -> None:
+        """Keep the code graphs of projects in use up to date, so that questions need not wait."""
         for folder in self._engines.folders():
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
                 if engine.sessions.on:
                     engine.follow_code(self._now(), self._must_stop)
 
     def _consolidate_if_due(self) -> None:
-        """Once in a time of silence."""
-        idle = timedelta(seconds=self._now() - self._active)
-        if idle < CONSOLIDATE_AFTER or self._looked_after == self._active:
+        """Consolidate if it is due; consider it once per quiet period."""
+        idle = timedelta(seconds=self._now() - self._last_hook)
+        if idle < CONSOLIDATE_AFTER or self._consolidation_checked == self._last_hook:
             return
-        self._looked_after = self._active
+        self._consolidation_checked = self._last_hook
         for folder in self._engines.folders()[:1]:
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
@@ -343,21 +344,21 @@ class HookService:
                 if why is not None:
                     care = replace(engine.care, actor=CONSOLIDATION_ACTOR)
                     care.consolidate(stop=self._must_stop, busy=self.foreground.busy)
-                    logger.info("memories were consolidated", extra={"fields": {"why": why}})
+                    logger.info("consolidated memories", extra={"fields": {"why": why}})
 
     def _must_stop(self) -> bool:
-        """Whether something waits that cannot wait for all of a consolidation; it goes on another time."""
+        """Return whether a long job must stop because other work waits; it resumes another time."""
         return self._stopping.is_set() or self._queued > 0
 
     def embed(self, model: str, texts: list[str]) -> bytes:
-        """Rows of 32-bit floats. Raises `EmbedderUnavailable`, also where that is not our model."""
+        """Return vectors as rows of 32-bit floats. Raise `EmbedderUnavailable`, also if `model` is not ours."""
         with self.foreground.working(), self._engines.use("/", HOOK_ACTOR) as engine:
             if engine.embedder.model != model:
-                raise EmbedderUnavailable(f"The daemon has no model {model}.", "Use your own.")
+                raise EmbedderUnavailable(f"The daemon does not have the model {model}.", "Load it yourself.")
             return engine.embedder.embed(texts).astype("<f4").tobytes()
 
     def warm_up(self) -> None:
-        """Load the model and all the rest before anybody needs it."""
+        """Load the model and all else before somebody needs it."""
         with suppress(RecollectError), self._engines.use("/", HOOK_ACTOR) as engine:
             redact("warm")
             if engine.settings.embedder != "http":  # nothing is sent anywhere for this
@@ -365,8 +366,8 @@ class HookService:
                 engine.sidecar.verify("warm", ())
 
     @property
-    def conversations(self) -> int:
-        return len(self._conversations)
+    def sessions(self) -> int:
+        return len(self._sessions)
 
     @property
     def waiting(self) -> bool:
@@ -374,14 +375,14 @@ class HookService:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody waits, or something is being learnt from."""
+        """Whether a hook waits or a background job runs."""
         return self.foreground.busy() or self.background.busy()
 
     def close(self) -> None:
-        """Finish what is at hand; what is left is found by whoever comes next."""
+        """Finish the current work; the next daemon finds what is left."""
         self._stopping.set()
-        self._quick.shutdown(wait=True, cancel_futures=True)
-        self._slow.shutdown(wait=True, cancel_futures=True)
+        self._lookups.shutdown(wait=True, cancel_futures=True)
+        self._worker.shutdown(wait=True, cancel_futures=True)
         self._engines.close_idle()
 
     def _failed(self, error: BaseException, what: str) -> None:
@@ -389,16 +390,16 @@ class HookService:
         logger.warning(what, exc_info=error)
 
 
-def _know_transcript(engine: Engine, conversation: Conversation, event: HostEvent) -> None:
-    """The host's own record is read, if it is where the host keeps its sessions and nowhere else."""
-    if conversation.transcript or not (named := transcript_of(event)):
+def _note_transcript(engine: Engine, session: HookSession, event: HostEvent) -> None:
+    """Note the host's transcript of a session, if it is where the host keeps its sessions and nowhere else."""
+    if session.transcript or not (named := transcript_of(event)):
         return
     since = m.utc_now() - timedelta(hours=1)
-    kept = []
+    recent = []
     with suppress(NoHome):
-        kept = session_files(expand_home("~"), since, os.environ)
-    if any(found.path == Path(named) for found in kept):
-        conversation.transcript = named
-        session = engine.sessions.get(conversation.session)
-        if not session.transcript:
-            engine.store.put_session(replace(session, transcript=named))
+        recent = session_files(expand_home("~"), since, os.environ)
+    if any(file.path == Path(named) for file in recent):
+        session.transcript = named
+        stored = engine.sessions.get(session.session)
+        if not stored.transcript:
+            engine.store.put_session(replace(stored, transcript=named))

@@ -1,4 +1,4 @@
-"""The daemon's log: a JSON object a line, in files that stay small. What is remembered or said is never in it."""
+"""The daemon's log: one JSON object per line, in small rotating files. It never holds memories or messages."""
 
 import json
 import logging
@@ -12,11 +12,11 @@ from types import TracebackType
 
 NAME = "daemon.log"
 LARGEST = 1_000_000  # bytes of one file
-KEPT = 2  # files besides the one that is written to
+KEPT = 2  # older files
 
 
-class _Lines(logging.Formatter):
-    """What a message was filled with may be somebody's words: only what the code says is written, and our own fields."""
+class _JsonLines(logging.Formatter):
+    """Writes the message's template and our own fields, never its arguments: they may quote what somebody said."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -37,19 +37,19 @@ def _where(trace: TracebackType | None) -> list[str]:
     return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
-class _Private(RotatingFileHandler):
+class _PrivateFile(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         file = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return open(file, "a", encoding="utf-8")  # noqa: PTH123
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk: the work goes on without a log."""
+        """Do nothing: on a full disk the work goes on without a log."""
 
 
 def write_log(home: Path) -> None:
-    """From now on, what this process logs goes there."""
-    handler = _Private(home / NAME, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", delay=True)
-    handler.setFormatter(_Lines())
+    """Send what this process logs to the log in `home`."""
+    handler = _PrivateFile(home / NAME, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", delay=True)
+    handler.setFormatter(_JsonLines())
     ours = logging.getLogger("recollect")
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)

@@ -1,9 +1,9 @@
-"""How to reach the daemon, and what is said: one request, one answer, then both hang up.
+"""The protocol between the daemon and its clients: one request and one answer per connection.
 
-A request is a line of fields with tabs between (what is wanted, our version, a token, the length of what follows, and
-what belongs to the request), then as many bytes. An answer is `ok` or `no` and a length, then as many bytes.
+A request is a line of fields separated by tabs (what is wanted, our version, a token, the length of the body, and the
+request's own fields), then the body. An answer is `ok` or `no` and a length, then as many bytes.
 
-Hooks import this at every event of a host: it needs nothing that is not in the interpreter already.
+Hooks import this for every event: it uses only modules that the interpreter has loaded already.
 """
 
 import _socket
@@ -23,7 +23,7 @@ _PLATFORM: str = sys.platform
 
 
 class NoAnswer(Exception):
-    """Nobody is there, or nobody has answered in time."""
+    """No daemon listens, or it did not answer in time."""
 
 
 def home_folder() -> str:
@@ -35,12 +35,12 @@ def home_folder() -> str:
 
 
 def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: float) -> bytes:
-    """The answer, whole. Raises `NoAnswer`, also for a refusal."""
+    """Send a request and return the whole answer. Raise `NoAnswer` after `seconds`, and for a refusal."""
     until = time.monotonic() + seconds
     try:
-        with _Call(home, until) as call:
-            call.send(request(want, call.token, fields, body))
-            return call.answer()
+        with _Connection(home, until) as connection:
+            connection.send(request(want, connection.token, fields, body))
+            return connection.answer()
     except (OSError, ValueError) as error:
         raise NoAnswer(str(error)) from error
 
@@ -55,31 +55,31 @@ def answer(kind: str, body: bytes) -> bytes:
 
 
 def _plain(field: str) -> str:
-    """What would break the line is no field of ours: a folder with a tab in its name goes without saying."""
+    """Return the field, or nothing if it would break the line: a folder with a tab in its name is left out."""
     return "" if "\t" in field or "\n" in field else field
 
 
-class _Call:
+class _Connection:
     def __init__(self, home: str, until: float) -> None:
         self._until = until
         self.token = ""
         if _ADDRESS is not None and not os.path.exists(f"{home}/{TOKEN}"):  # noqa: PTH110
-            self._line = _socket.socket(_ADDRESS, _socket.SOCK_STREAM)
-            by_path = Way(home)
+            self._socket = _socket.socket(_ADDRESS, _socket.SOCK_STREAM)
+            by_path = SocketPath(home)
             where: str | tuple[str, int] = by_path.path
         else:
             by_path = None
             with open(f"{home}/{TOKEN}", encoding="ascii") as file:  # noqa: PTH123
                 port, self.token = file.read(200).split()
-            self._line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+            self._socket = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
             where = ("127.0.0.1", int(port))
         try:
             self._wait()
-            self._line.connect(where)
-            if by_path is not None and peer(self._line) not in (None, os.getuid()):
-                raise OSError("somebody else listens there")
+            self._socket.connect(where)
+            if by_path is not None and peer_uid(self._socket) not in (None, os.getuid()):
+                raise OSError("another user listens there")
         except OSError:
-            self._line.close()
+            self._socket.close()
             raise
         finally:
             if by_path is not None:
@@ -87,7 +87,7 @@ class _Call:
 
     def send(self, data: bytes) -> None:
         self._wait()
-        self._line.sendall(data)
+        self._socket.sendall(data)
 
     def answer(self) -> bytes:
         data = self._more()
@@ -104,26 +104,26 @@ class _Call:
 
     def _more(self) -> bytes:
         self._wait()
-        data = self._line.recv(65536)
+        data = self._socket.recv(65536)
         if not data:
-            raise OSError("hung up")
+            raise OSError("connection closed")
         return data
 
     def _wait(self) -> None:
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError("too late")
-        self._line.settimeout(left)
+        self._socket.settimeout(left)
 
-    def __enter__(self) -> "_Call":
+    def __enter__(self) -> "_Connection":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._line.close()
+        self._socket.close()
 
 
-class Way:
-    """The path of the socket until it is closed; to a home deep down a shorter one, because paths of sockets are short."""
+class SocketPath:
+    """The path of the socket; for a long home a shorter one that works until `close`, because socket paths are short."""
 
     def __init__(self, home: str) -> None:
         self.path = f"{home}/{SOCKET}"
@@ -142,12 +142,12 @@ class Way:
             os.close(self._folder)
 
 
-def peer(line: _socket.socket) -> int | None:
-    """Whose process is at the other end of a Unix socket; None where the system does not say."""
+def peer_uid(connection: _socket.socket) -> int | None:
+    """Return the user of the process at the other end of a Unix socket; None if the system does not say."""
     if _PLATFORM == "linux":
-        credentials = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+        credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
         return int.from_bytes(credentials[4:8], sys.byteorder)
     if _PLATFORM == "darwin":
-        credentials = line.getsockopt(0, 1, 76)  # LOCAL_PEERCRED: a version, then the uid
+        credentials = connection.getsockopt(0, 1, 76)  # LOCAL_PEERCRED: a version, then the uid
         return int.from_bytes(credentials[4:8], sys.byteorder)
     return None

@@ -1,4 +1,4 @@
-"""The daemon: answers on a socket that only its user may reach, until it is told to leave or nobody needs it."""
+"""The daemon's server: answers on a socket that only its user can reach, until it is stopped or idle for long."""
 
 import hmac
 import json
@@ -26,28 +26,28 @@ from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 
 logger = logging.getLogger(__name__)
 
-TICK = 1.0  # seconds between two looks at what is due
-PATIENCE = 5.0  # seconds in which a request must be there whole
+TICK = 1.0  # seconds between two checks for due work
+REQUEST_SECONDS = 5.0  # in which a request must have arrived whole
 LONGEST_LINE = 8192
 _BACKLOG = 128
 _AT_ONCE = 16
 
 
 def serve(home: Path, lock: int) -> None:
-    """Be the daemon until it is time to leave. `lock` makes us the only one, and goes with us."""
+    """Run as the daemon until it is time to stop. The open file `lock` makes this process the only daemon."""
     write_log(home)
     try:
         settings = load_settings(home)
     except RecollectError:
-        logger.exception("the settings are wrong")
+        logger.exception("the settings cannot be read")
         return
     service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
     try:
-        service.drain()  # before anybody brings what happened later
+        service.drain()  # before later events come
     except (RecollectError, OSError):
-        logger.exception("what waited could not be taken in")
+        logger.exception("spooled events could not be recorded")
     server = Server(home, service, settings.daemon_idle)
     try:
         server.run()
@@ -56,36 +56,38 @@ def serve(home: Path, lock: int) -> None:
 
 
 class Server:
-    """`port` = listen on loopback and ask for a token, as where there are no Unix sockets."""
+    """Listens on a Unix socket; with `port`, on a loopback port with a token, for systems without Unix sockets."""
 
     def __init__(
         self, home: Path, service: HookService, idle: float, *, port: bool = sys.platform == "win32"
     ) -> None:
         self._home = home
-        self._desk = service
+        self._service = service
         self._idle = idle
         self._started = m.utc_now()
-        self._seen = time.monotonic()
-        self._leaving = threading.Event()
+        self._last_request = time.monotonic()
+        self._stopping = threading.Event()
         self._token = secrets.token_hex(16) if port else ""
-        self._lines = ThreadPoolExecutor(_AT_ONCE, "recollect-line")
+        self._connections = ThreadPoolExecutor(_AT_ONCE, "recollect-connection")
         self._settings_at = _changed_at(home / "config.toml")
         self.requests = 0
         self.refused = 0
-        self._rope, self._bell = socket.socketpair()
+        self._wake_sender, self._wake_receiver = socket.socketpair()  # ends the wait in `run`
         self._listener = self._on_loopback() if port else self._on_unix_socket()
 
     def _on_unix_socket(self) -> socket.socket:
         (self._home / protocol.TOKEN).unlink(missing_ok=True)
-        (self._home / protocol.SOCKET).unlink(missing_ok=True)  # of one that was killed: we have the lock
+        (self._home / protocol.SOCKET).unlink(
+            missing_ok=True
+        )  # left by one that was killed: we hold the lock
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        way = protocol.Way(str(self._home))
+        address = protocol.SocketPath(str(self._home))
         before = os.umask(0o177)
         try:
-            listener.bind(way.path)
+            listener.bind(address.path)
         finally:
             os.umask(before)
-            way.close()
+            address.close()
         listener.listen(_BACKLOG)
         return listener
 
@@ -101,88 +103,88 @@ class Server:
         return listener
 
     def run(self) -> None:
-        """Returns when it is time to leave."""
-        logger.info("here", extra={"fields": {"version": __version__}})
-        threading.Thread(target=self._desk.warm_up, name="recollect-warm-up", daemon=True).start()
+        """Serve requests until it is time to stop."""
+        logger.info("started", extra={"fields": {"version": __version__}})
+        threading.Thread(target=self._service.warm_up, name="recollect-warm-up", daemon=True).start()
         self._listener.setblocking(False)
         ticked = time.monotonic()
-        while not self._leaving.is_set():
-            ready, _, _ = select.select([self._listener, self._bell], [], [], TICK)
-            with suppress(BlockingIOError, ConnectionAbortedError):  # who rang has gone again
+        while not self._stopping.is_set():
+            ready, _, _ = select.select([self._listener, self._wake_receiver], [], [], TICK)
+            with suppress(BlockingIOError, ConnectionAbortedError):  # the client is gone again
                 if self._listener in ready:
-                    line, _ = self._listener.accept()
-                    self._seen = time.monotonic()
-                    self._lines.submit(self._serve, line)
+                    connection, _ = self._listener.accept()
+                    self._last_request = time.monotonic()
+                    self._connections.submit(self._serve, connection)
             if time.monotonic() - ticked >= TICK:
                 ticked = time.monotonic()
-                self._desk.tick()
-                self._leave_if_due()
-        logger.info("leaving", extra={"fields": {"requests": self.requests}})
+                self._service.tick()
+                self._stop_if_due()
+        logger.info("stopping", extra={"fields": {"requests": self.requests}})
 
-    def leave(self) -> None:
-        """Finish the requests at hand and go. From any thread."""
-        self._leaving.set()
-        self._rope.send(b"!")
+    def stop(self) -> None:
+        """Make `run` return after the current requests. Call it from any thread."""
+        self._stopping.set()
+        self._wake_sender.send(b"!")
 
     def close(self) -> None:
-        """Finish what is at hand, and leave nothing behind that looks like us."""
+        """Finish the current work and remove the socket."""
         with suppress(OSError):
             (self._home / (protocol.TOKEN if self._token else protocol.SOCKET)).unlink(missing_ok=True)
         self._listener.close()
-        self._lines.shutdown(wait=True)
-        self._desk.close()
-        self._rope.close()
-        self._bell.close()
+        self._connections.shutdown(wait=True)
+        self._service.close()
+        self._wake_sender.close()
+        self._wake_receiver.close()
 
-    def _leave_if_due(self) -> None:
-        """Nobody has come for long; the settings were changed; or our home is gone or another's."""
-        idle = time.monotonic() - self._seen
-        if self._idle and idle >= self._idle and not self._desk.busy:
-            self.leave()
+    def _stop_if_due(self) -> None:
+        """Stop if the daemon was idle for long, its settings changed, or its home is gone or was replaced."""
+        idle = time.monotonic() - self._last_request
+        if self._idle and idle >= self._idle and not self._service.busy:
+            self.stop()
         if _changed_at(self._home / "config.toml") != self._settings_at:
-            logger.info("the settings were changed")
-            self.leave()
+            logger.info("the settings changed")
+            self.stop()
         if not (self._home / protocol.LOCK).exists():
-            self.leave()
+            self.stop()
 
     # one request
 
-    def _serve(self, line: socket.socket) -> None:
-        with line:
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
             try:
-                line.settimeout(PATIENCE)
-                self._answer(line)
-            except (OSError, ValueError):  # gone, too slow, or no request of ours
+                connection.settimeout(REQUEST_SECONDS)
+                self._answer(connection)
+            except (OSError, ValueError):  # closed, too slow, or not a request
                 self.refused += 1
-            except Exception:  # the next one must be answered
+            except Exception:  # later requests must be answered
                 logger.exception("a request failed")
 
-    def _answer(self, line: socket.socket) -> None:
-        whose = protocol.peer(line) if not self._token else None
-        if whose is not None and whose != os.getuid():
-            self._refuse(line, "another user", {"uid": whose})
+    def _answer(self, connection: socket.socket) -> None:
+        uid = protocol.peer_uid(connection) if not self._token else None
+        if uid is not None and uid != os.getuid():
+            self._refuse(connection, "another user", {"uid": uid})
             return
-        head, rest = _head(line)
+        head, received = _read_head(connection)
         want, version, token, length, *fields = head
         if self._token and not hmac.compare_digest(token.encode(), self._token.encode()):
-            self._refuse(line, "no token", {})
+            self._refuse(connection, "no token", {})
             return
-        body = _body(line, rest, int(length))
+        body = _read_body(connection, received, int(length))
         self.requests += 1
-        line.sendall(self._reply(want, fields, body))
-        if _newer(version, __version__):  # we are what was there before an upgrade
-            logger.info("a newer version has come", extra={"fields": {"version": version}})
-            self.leave()
+        connection.sendall(self._reply(want, fields, body))
+        if _is_newer(version, __version__):  # Recollect was upgraded while we ran
+            logger.info("a newer version was installed", extra={"fields": {"version": version}})
+            self.stop()
 
     def _reply(self, want: str, fields: list[str], body: bytes) -> bytes:
         began = time.monotonic()
         if want == "hook" and len(fields) == 6:
             try:
-                text = self._desk.take(tuple(fields), parse(body))
+                text = self._service.handle(tuple(fields), parse(body))
             except ValueError:
-                text = b""  # garbage: nothing to keep, and no use in bringing it again
+                text = b""  # not JSON: nothing to record, now or later
             except (StoreError, OSError):
-                logger.exception("an event could not be kept")
+                logger.exception("an event could not be recorded")
                 return protocol.answer("no", b"")
             took = round(1000 * (time.monotonic() - began))
             logger.info("hook", extra={"fields": {"host": fields[0], "event": fields[1], "ms": took}})
@@ -192,23 +194,23 @@ class Server:
         if want == "status":
             return protocol.answer("ok", json.dumps(self.status()).encode())
         if want == "stop":
-            self.leave()
+            self.stop()
             return protocol.answer("ok", b"")
         return protocol.answer("no", b"")
 
     def _embedded(self, model: str, body: bytes) -> bytes:
         texts = json.loads(body)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError("no texts")
+            raise ValueError("not a list of texts")
         try:
-            return protocol.answer("ok", self._desk.embed(model, texts))
-        except RecollectError:  # another model, or none: whoever asks has one too
+            return protocol.answer("ok", self._service.embed(model, texts))
+        except RecollectError:  # another model, or none: the client loads its own
             return protocol.answer("no", b"")
 
-    def _refuse(self, line: socket.socket, why: str, fields: dict[str, object]) -> None:
+    def _refuse(self, connection: socket.socket, why: str, fields: dict[str, object]) -> None:
         self.refused += 1
         logger.warning("refused", extra={"fields": {"why": why, **fields}})
-        line.sendall(protocol.answer("no", b""))
+        connection.sendall(protocol.answer("no", b""))
 
     def status(self) -> dict[str, object]:
         return {
@@ -217,41 +219,41 @@ class Server:
             "since": m.to_text(self._started),
             "requests": self.requests,
             "refused": self.refused,
-            "events": self._desk.events,
-            "sessions": self._desk.conversations,
-            "waiting": self._desk.waiting,
-            "last_error": self._desk.last_error,
+            "events": self._service.events,
+            "sessions": self._service.sessions,
+            "waiting": self._service.waiting,
+            "last_error": self._service.last_error,
             "idle_seconds": self._idle,
             "memory_mb": _memory(),
         }
 
 
-def _head(line: socket.socket) -> tuple[list[str], bytes]:
+def _read_head(connection: socket.socket) -> tuple[list[str], bytes]:
     data = b""
     while b"\n" not in data:
-        if len(data) > LONGEST_LINE or not (part := line.recv(65536)):
+        if len(data) > LONGEST_LINE or not (part := connection.recv(65536)):
             raise ValueError("no request")
         data += part
-    head, _, rest = data.partition(b"\n")
+    head, _, received = data.partition(b"\n")
     fields = head.decode("utf-8", "surrogateescape").split("\t")
     if len(fields) < 4:
         raise ValueError("no request")
-    return fields, rest
+    return fields, received
 
 
-def _body(line: socket.socket, data: bytes, size: int) -> bytes:
+def _read_body(connection: socket.socket, data: bytes, size: int) -> bytes:
     if not 0 <= size <= protocol.LARGEST:
         raise ValueError("too large")
     parts, got = [data], len(data)
     while got < size:
-        if not (part := line.recv(1 << 18)):
+        if not (part := connection.recv(1 << 18)):
             raise ValueError("cut off")
         parts.append(part)
         got += len(part)
     return b"".join(parts)[:size]
 
 
-def _newer(one: str, other: str) -> bool:
+def _is_newer(one: str, other: str) -> bool:
     return _numbers(one) > _numbers(other)
 
 
@@ -267,7 +269,7 @@ def _changed_at(file: Path) -> float:
 
 
 def _memory() -> int:
-    """Megabytes that this process takes; 0 where the system does not say."""
+    """Return the megabytes that this process takes; 0 if the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

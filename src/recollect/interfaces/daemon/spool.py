@@ -1,16 +1,16 @@
-"""What hooks heard while there was no daemon: redacted, on disk, one file a session, taken in once and in order."""
+"""Events that hooks received while no daemon ran: redacted, on disk, one file per session, processed once and in order."""
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 from typing import Any
 
-from recollect.interfaces.install import shapes
 from recollect.text.redact import redact
+from recollect.work.hosts.hook_input import field_names
 from recollect.work.sessions.files import WaitingFiles
 
-LONGEST = 24_000  # characters of one text: more is never learnt from
+LONGEST = 24_000  # characters of one text: nothing learns from more
 MOST_VALUES = 64  # in an object or a list
 DEEPEST = 6
 LARGEST_LINE = 1024 * 1024
@@ -20,75 +20,81 @@ Deliver = Callable[[list[tuple[Fields, dict[str, Any]]]], None]
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Raises `ValueError` for what is no JSON object."""
+    """Return the JSON object in `body`. Raise `ValueError` if it is none."""
     try:
-        said = json.loads(body)
+        event = json.loads(body)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    if not isinstance(said, dict):
+    if not isinstance(event, dict):
         raise ValueError("not an object")
-    return said
+    return event
 
 
 class HookSpool:
+    """The events that wait, in `spool/hooks` of a home."""
+
     def __init__(self, home: str | Path) -> None:
         self._files = WaitingFiles(Path(home) / "spool" / "hooks")
 
     def append(self, fields: Fields, body: bytes) -> bool:
-        """Whether it is on disk now, without secrets. Garbage is not kept."""
+        """Write the event down without its secrets; return whether it is on disk now. What is not JSON is dropped."""
         try:
-            said = parse(body)
+            event = parse(body)
         except ValueError:
             return False
-        line = json.dumps([list(fields), _clean(said)], ensure_ascii=False) + "\n"
-        return len(line) <= LARGEST_LINE and self._files.append(_session(said), line)
+        ids = {name for field in ("session", "call", "agent") for name in field_names(fields[0], field)}
+        line = json.dumps([list(fields), _clean(event, ids)], ensure_ascii=False) + "\n"
+        return len(line) <= LARGEST_LINE and self._files.append(_session(fields[0], event), line)
 
     def waiting(self) -> bool:
         return self._files.waiting()
 
     def drain(self, deliver: Deliver) -> int:
-        """Hand over what waits, a session at a time, in the order in which it happened; how many events."""
+        """Deliver the events that wait, session by session, in the order they happened; return how many."""
 
-        def sort_out(lines: list[bytes]) -> int:
+        def deliver_sorted(lines: list[bytes]) -> int:
             events = sorted(_read(lines), key=lambda event: event[0][3].rjust(20, "0"))
             deliver(events)
             return len(events)
 
-        return self._files.drain(sort_out)
+        return self._files.drain(deliver_sorted)
 
 
 def _read(lines: Iterable[bytes]) -> Iterable[tuple[Fields, dict[str, Any]]]:
     for line in lines:
         try:
-            fields, said = json.loads(line)
-            if len(fields) == 6 and str(fields[3]).isdigit() and isinstance(said, dict):
-                yield tuple(map(str, fields)), said
+            fields, event = json.loads(line)
+            if len(fields) == 6 and str(fields[3]).isdigit() and isinstance(event, dict):
+                yield tuple(map(str, fields)), event
         except (ValueError, TypeError):  # cut off by a power cut
             continue
 
 
-_IDS = {*shapes.SESSION, *shapes.CALL, *shapes.AGENT}
 _ID = re.compile(r"[\w.:-]{1,200}")
 
 
-def _is_id(name: str, value: Any) -> bool:
-    """What a host calls a session or a call looks random, and is no secret."""
-    return name in _IDS and isinstance(value, str) and bool(_ID.fullmatch(value))
+def _session(host: str, event: dict[str, Any]) -> str:
+    return next((str(event[name]) for name in field_names(host, "session") if event.get(name)), "")
 
 
-def _session(said: dict[str, Any]) -> str:
-    return next((str(said[name]) for name in shapes.SESSION if said.get(name)), "")
+def _clean(value: Any, ids: Set[str], depth: int = 0) -> Any:
+    """Return the value without secrets, and clipped.
 
-
-def _clean(value: Any, depth: int = 0) -> Any:
-    """Redacted before it is clipped: half a secret would not be known for one."""
+    It is redacted first: half a secret would not be recognised. The ids of sessions and calls look random, but are no
+    secrets.
+    """
     if isinstance(value, str):
         return redact(value[: 2 * LONGEST])[0][:LONGEST]
     if isinstance(value, dict):
         items = list(value.items())[:MOST_VALUES] if depth < DEEPEST else []
         return {
-            redact(name)[0]: item if _is_id(name, item) else _clean(item, depth + 1) for name, item in items
+            redact(name)[0]: item if _is_id(name, item, ids) else _clean(item, ids, depth + 1)
+            for name, item in items
         }
     if isinstance(value, list):
-        return [_clean(item, depth + 1) for item in value[:MOST_VALUES]] if depth < DEEPEST else []
+        return [_clean(item, ids, depth + 1) for item in value[:MOST_VALUES]] if depth < DEEPEST else []
     return value
+
+
+def _is_id(name: str, value: Any, ids: Set[str]) -> bool:
+    return name in ids and isinstance(value, str) and bool(_ID.fullmatch(value))

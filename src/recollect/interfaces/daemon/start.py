@@ -1,6 +1,6 @@
-"""Who is the daemon: whoever holds the lock. It is handed on to the process that is started, so that two never are.
+"""Start the daemon. The process that holds the lock is the daemon; the lock is passed on to the one that is started.
 
-Hooks import this when there is no daemon; it needs nothing but the system.
+Hooks import this if no daemon runs; it uses only the standard library.
 """
 
 import os
@@ -10,11 +10,11 @@ from contextlib import suppress
 
 from recollect.interfaces.daemon.protocol import LOCK
 
-PAUSE = 2.0  # seconds between two starts, should one after the other fail
+PAUSE = 2.0  # seconds between two starts, in case they fail
 
 
 def take_lock(home: str) -> int | None:
-    """The descriptor that holds the lock until it is closed; None if there is a daemon."""
+    """Return the descriptor that holds the lock until it is closed; None if a daemon runs."""
     file = os.open(f"{home}/{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(file)
@@ -25,7 +25,7 @@ def take_lock(home: str) -> int | None:
 
 
 def start(home: str, *, pause: float = PAUSE) -> bool:
-    """Start one in the background unless there is one or one was started just now; whether it was. Waits for nothing."""
+    """Start a daemon in the background and return at once; False if one runs, or one was started just now."""
     os.makedirs(home, mode=0o700, exist_ok=True)  # noqa: PTH103
     lock = take_lock(home)
     if lock is None:
@@ -36,14 +36,14 @@ def start(home: str, *, pause: float = PAUSE) -> bool:
             return False
         os.ftruncate(lock, 0)
         os.write(lock, b"starting\n")
-        _detached(home, lock)
+        _start_detached(home, lock)
         return True
     finally:
         os.close(lock)
 
 
-def _detached(home: str, lock: int) -> None:
-    """The daemon in a session of its own, with the lock and no other file of ours."""
+def _start_detached(home: str, lock: int) -> None:
+    """Start the daemon in a session of its own, with the lock and no other open file of ours."""
     words = [sys.executable, "-P", "-m", "recollect.interfaces.daemon", home]
     if sys.platform == "win32":
         import subprocess
@@ -58,15 +58,15 @@ def _detached(home: str, lock: int) -> None:
         os.setsid()
         if os.fork():
             os._exit(0)
-        leave(keep=lock)
+        detach(keep=lock)
         os.set_inheritable(lock, True)
         os.execv(sys.executable, [*words, str(lock)])
     finally:
         os._exit(1)
 
 
-def leave(keep: int | None = None) -> None:
-    """Let go of all that we have from whoever started us: folder, terminal, files."""
+def detach(keep: int | None = None) -> None:
+    """Give up the folder, terminal and open files that we have from whoever started us, except `keep`."""
     with suppress(OSError):
         os.chdir("/")
     os.umask(0o077)

@@ -1,6 +1,6 @@
-"""An event that no daemon has taken: a process in the background redacts it and writes it down, and starts a daemon.
+"""Deliver an event that no daemon accepted: a background process redacts it, writes it down and starts a daemon.
 
-The hook does not wait for that: taking secrets out costs more than all the rest of it.
+The hook does not wait for it: redaction takes longer than all its other work.
 """
 
 import os
@@ -9,12 +9,12 @@ from contextlib import suppress
 
 from recollect.interfaces.daemon import protocol
 
-PATIENCE = 0.3  # seconds that a daemon which has come up meanwhile may take
-_WAITING = "carry.lock"
+DAEMON_SECONDS = 0.3  # that a daemon which has started meanwhile may take
+_LOCK = "carry.lock"
 
 
-def leave_behind(home: str, fields: tuple[str, ...], body: bytes) -> None:
-    """Returns at once. Who started us sees our output end when we end, not when that process does."""
+def deliver_in_background(home: str, fields: tuple[str, ...], body: bytes) -> None:
+    """Start the background process and return at once; it does not keep our output open."""
     if sys.platform == "win32":
         import subprocess
 
@@ -25,42 +25,42 @@ def leave_behind(home: str, fields: tuple[str, ...], body: bytes) -> None:
         child.stdin.write(body)
         child.stdin.close()
         return
-    from recollect.interfaces.daemon.start import leave
+    from recollect.interfaces.daemon.start import detach
 
-    leave()
+    detach()
     if os.fork():
         return
     try:
         os.setsid()
-        carry(home, fields, body)
+        deliver(home, fields, body)
     finally:
         os._exit(0)
 
 
-def carry(home: str, fields: tuple[str, ...], body: bytes) -> bool:
-    """Whether it is safe now: with a daemon, or on disk."""
+def deliver(home: str, fields: tuple[str, ...], body: bytes) -> bool:
+    """Give the event to a daemon or write it to disk; return whether that worked."""
     from recollect.interfaces.daemon.start import start
 
     started = False
     with suppress(OSError):
         started = start(home)
-    with _one_at_a_time(home):
-        if not started:  # of many that wait here, all but the first may find a daemon that takes their event
+    with _DeliveryLock(home):
+        if not started:  # of many that wait here, all but the first may find a daemon
             with suppress(protocol.NoAnswer):
-                protocol.ask(home, "hook", (*fields[:4], "0", *fields[5:]), body, PATIENCE)
+                protocol.ask(home, "hook", (*fields[:4], "0", *fields[5:]), body, DAEMON_SECONDS)
                 return True
         from recollect.interfaces.daemon.spool import HookSpool
 
         return HookSpool(home).append(fields, body)
 
 
-class _one_at_a_time:
-    """Fifty hooks at once must not load the rules for secrets fifty times at once."""
+class _DeliveryLock:
+    """Lets one process deliver at a time: fifty hooks at once must not load the redaction rules fifty times."""
 
     def __init__(self, home: str) -> None:
         self._file = -1
         with suppress(OSError):
-            self._file = os.open(f"{home}/{_WAITING}", os.O_RDWR | os.O_CREAT, 0o600)
+            self._file = os.open(f"{home}/{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
 
     def __enter__(self) -> None:
         if self._file >= 0 and sys.platform != "win32":
@@ -74,4 +74,4 @@ class _one_at_a_time:
 
 
 if __name__ == "__main__":
-    carry(sys.argv[1], tuple(sys.argv[2:8]), sys.stdin.buffer.read())
+    deliver(sys.argv[1], tuple(sys.argv[2:8]), sys.stdin.buffer.read())

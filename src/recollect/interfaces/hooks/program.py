@@ -1,8 +1,8 @@
-"""`recollect hook HOST EVENT`: hands what a host says to the daemon, prints what is ready, and is gone.
+"""`recollect hook HOST EVENT`: send a host's event to the daemon, print the answer, and exit.
 
-It waits for nobody longer than its deadline, always exits 0, and prints nothing but what the host allows, which the
-daemon has made ready. What no daemon has taken is left to a process in the background (`carry`), whatever becomes of us.
-It runs at every prompt and every tool: nothing is imported here that is not needed every time.
+It never waits longer than its deadline, always exits 0, and prints only what the daemon prepared for the host. An event
+that no daemon accepts is left to a background process (`deliver`). The program runs for every prompt and every tool, so
+it imports only what every run needs.
 """
 
 import os
@@ -13,25 +13,27 @@ import time
 from recollect.interfaces.daemon import protocol
 
 DEADLINE = 0.15  # seconds that a prompt or a tool may wait
-SESSION_DEADLINE = 0.5  # that the start of a session may
-LARGEST = 256 * 1024  # bytes of an event that is handed over while the host waits; a larger one is carried
-PATIENCE = 2.0  # seconds in which a host has said what it has to say
-LARGEST_INPUT = 32 * 1024 * 1024  # bytes; what is larger is not looked at
+SESSION_DEADLINE = 0.5  # seconds that the start of a session may wait
+LARGEST = (
+    256 * 1024
+)  # bytes of an event that is sent while the host waits; larger ones are delivered in the background
+INPUT_SECONDS = 2.0  # in which a host must have written its event
+LARGEST_INPUT = 32 * 1024 * 1024  # bytes; larger events are ignored
 
 
 def main(arguments: list[str]) -> int:
-    """Always 0: a memory that fails must not be in anybody's way."""
+    """Send one event and return 0, always: a memory that fails must not stop the host."""
     try:
         host, event, given = [*arguments, "", "", ""][:3]
-        body = os.fsencode(given) or _read()  # one host says it as an argument
+        body = os.fsencode(given) or _read()  # Codex's `notify` passes it as an argument
         if body and host:
-            _hand_over(host, event or "-", body)
-    except BaseException:  # whatever it is, interrupts included: the host goes on
+            _send(host, event or "-", body)
+    except BaseException:  # whatever it is, interrupts included: the host must go on
         pass
     return 0
 
 
-def _hand_over(host: str, event: str, body: bytes) -> None:
+def _send(host: str, event: str, body: bytes) -> None:
     home = protocol.home_folder()
     now = time.time_ns()
     name = f"{now:x}-{os.getpid():x}-{os.urandom(4).hex()}"
@@ -39,15 +41,15 @@ def _hand_over(host: str, event: str, body: bytes) -> None:
     fields = (host, event, name, str(now), f"{seconds:.3f}", _folder())
     try:
         if len(body) > LARGEST:
-            raise protocol.NoAnswer("too large for the time there is")
-        ready = protocol.ask(home, "hook", fields, body, seconds)
+            raise protocol.NoAnswer("too large for the deadline")
+        answer = protocol.ask(home, "hook", fields, body, seconds)
     except protocol.NoAnswer:
-        from recollect.interfaces.hooks.deliver import leave_behind
+        from recollect.interfaces.hooks.deliver import deliver_in_background
 
-        leave_behind(home, fields, body)
+        deliver_in_background(home, fields, body)
         return
-    if ready:
-        _print(ready)
+    if answer:
+        _print(answer)
 
 
 def _deadline(event: str) -> float:
@@ -61,19 +63,19 @@ def _deadline(event: str) -> float:
 
 
 def _read() -> bytes:
-    """Standard input, as much as comes in time; nothing if there is more of it than any host says."""
+    """Return standard input as far as it comes in time; nothing if it is larger than any event."""
     parts: list[bytes] = []
     size = 0
-    until = time.monotonic() + PATIENCE
-    while _comes(until) and (part := os.read(0, 1 << 20)):
+    until = time.monotonic() + INPUT_SECONDS
+    while _has_input(until) and (part := os.read(0, 1 << 20)):
         size += len(part)
         if size <= LARGEST_INPUT:
             parts.append(part)
     return b"".join(parts) if size <= LARGEST_INPUT else b""
 
 
-def _comes(until: float) -> bool:
-    """Whether there is more to read, or its end; False if a host that never closes it has us wait too long."""
+def _has_input(until: float) -> bool:
+    """Return whether there is input, or its end; False if a host that never closes it makes us wait too long."""
     if sys.platform == "win32":
         return True
     return bool(select.select([0], [], [], max(until - time.monotonic(), 0.0))[0])
@@ -85,7 +87,7 @@ def _print(text: bytes) -> None:
 
 
 def _folder() -> str:
-    """Where we were started; hosts that name no folder mean this one."""
+    """Return where we were started: the folder that a host means if it names none."""
     try:
         return os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
     except OSError:

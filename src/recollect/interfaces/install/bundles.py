@@ -1,6 +1,6 @@
-"""The Claude Code plugin and the Gemini extension below `files/`: what is in them follows from the table of hosts.
+"""The Claude Code plugin and the Gemini extension below `files/`, made from the hosts' rows.
 
-`python -m recollect.interfaces.install.bundles` writes them anew. There `recollect` is found on the path.
+`python -m recollect.interfaces.install.bundles` writes them again. They expect `recollect` on the path.
 """
 
 import json
@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from recollect.interfaces.install import templates
-from recollect.interfaces.install.entries import SERVER, hook_entry, server_entry
-from recollect.interfaces.install.table import HOSTS, Host, Machine
+from recollect.interfaces.install.entries import SERVER, hook_entries, server_entry
+from recollect.interfaces.install.machine import Machine
+from recollect.work.hosts.host import Host
+from recollect.work.hosts.registry import HOSTS
 
 _ABOUT = "Long-term memory for coding agents: local, offline, explained."
 _ANYWHERE = Machine(Path("/"), ("recollect",), {}, "linux")
@@ -18,7 +20,7 @@ FOLDER = Path(__file__).parent / "files"
 
 
 def bundles() -> dict[str, str]:
-    """Texts by their paths below `files/`."""
+    """Return the texts by their paths below `files/`."""
     claude, gemini = HOSTS["claude-code"], HOSTS["gemini"]
     known = {"name": "recollect", "version": version("recollect"), "description": _ABOUT}
     plugin = {**known, "author": {"name": "The Recollect authors"}, "license": "Apache-2.0"}
@@ -40,7 +42,7 @@ def bundles() -> dict[str, str]:
 
 
 def _hooks(host: Host) -> dict[str, list[dict[str, Any]]]:
-    return {hook.event: [hook_entry(host, hook, _ANYWHERE)] for hook in host.hooks}
+    return {event: [entry] for event, entry in hook_entries(host, _ANYWHERE)}
 
 
 def _json(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Changing other programs' files: all of them or none, each whole, and only if nobody else was faster."""
+"""Change other programs' files: all of them or none, each atomically, and only if nobody else changed them meanwhile."""
 
 import difflib
 import os
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from recollect.errors import Refused
 
-LARGEST = 64 * 1024 * 1024  # bytes; more is no configuration
+LARGEST = 64 * 1024 * 1024  # bytes; no configuration is larger
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What a file holds and will hold; None = there is none."""
+class FileChange:
+    """What a file holds before and after; None = it does not exist."""
 
     path: Path
     before: bytes | None
@@ -34,34 +34,32 @@ class Change:
 
 
 def read(path: Path, within: Path | None = None) -> bytes | None:
-    """What is in `path`, through links; None where nothing is. Raises `Refused` where we had better not touch it.
+    """Return what is in `path`, through links; None if there is no file. Raise `Refused` for one not safe to touch.
 
-    `within` is a folder that links may not lead out of: what is in a project was not always put there by its user.
+    Links must not lead out of the folder `within`: not everything in a project was put there by its user.
     """
     try:
         target = path.resolve()
         if within is not None and not target.is_relative_to(within.resolve()):
-            raise Refused(
-                f"{path} leads out of the project, to {target}.", "Replace the link by a file of its own."
-            )
+            raise Refused(f"{path} is a link out of the project, to {target}.", "Replace the link by a file.")
         if not target.exists():
             if path.is_symlink() and not target.parent.is_dir():
                 raise Refused(
-                    f"{path} is a link to {target}, which is not there.", "Mend or remove the link."
+                    f"{path} is a link to {target}, which does not exist.", "Fix or remove the link."
                 )
             return None
         if not target.is_file():
-            raise Refused(f"{path} is no file.", "Move it away, then try again.")
+            raise Refused(f"{path} is not a file.", "Move it away, then try again.")
         if target.stat().st_size > LARGEST:
-            raise Refused(f"{path} is too large for a configuration.", "Look at what is in it.")
+            raise Refused(f"{path} is too large for a configuration file.", "Check what is in it.")
         return target.read_bytes()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise Refused(f"{path} cannot be read: {reason}.", "Check its permissions.") from error
 
 
 def text_of(path: Path, data: bytes) -> str:
-    """Raises `Refused` for what is not UTF-8. Line ends and the byte order mark stay in it."""
+    """Return the data as text, with its line ends and byte order mark. Raise `Refused` if it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -71,20 +69,20 @@ def text_of(path: Path, data: bytes) -> str:
         ) from error
 
 
-def apply(changes: Sequence[Change]) -> list[Path]:
-    """Carry out all of them, or none; the folders that had to be made. Raises `Refused`."""
+def apply(changes: Sequence[FileChange]) -> list[Path]:
+    """Make all of the changes or none, and return the folders that were created. Raise `Refused` if one fails."""
     for change in changes:
         _check_writable(change)
     made: list[Path] = []
-    fresh: list[tuple[Change, Path, Path | None]] = []
-    done: list[Change] = []
+    fresh: list[tuple[FileChange, Path, Path | None]] = []
+    done: list[FileChange] = []
     try:
         for change in changes:
             target = change.path.resolve()
             fresh.append((change, target, _stage(change, target, made)))
         for change, target, new in fresh:
             if read(change.path) != change.before:
-                raise Refused(f"{change.path} has just been changed by someone else.", "Try again.")
+                raise Refused(f"{change.path} was just changed by another program.", "Try again.")
             if new is None:
                 target.unlink()
             else:
@@ -92,7 +90,7 @@ def apply(changes: Sequence[Change]) -> list[Path]:
             done.append(change)
     except (OSError, Refused, KeyboardInterrupt) as error:
         _discard(fresh)
-        _take_back(done, made)
+        _revert(done, made)
         if not isinstance(error, OSError):
             raise
         raise Refused(
@@ -102,9 +100,9 @@ def apply(changes: Sequence[Change]) -> list[Path]:
 
 
 def remove_empty(folders: Sequence[Path]) -> list[Path]:
-    """The innermost first; those that others use stay, and are returned."""
+    """Remove the folders that are empty, innermost first, and return those that are not."""
     left = []
-    for folder in sorted(set(folders), key=lambda each: len(each.parts), reverse=True):
+    for folder in sorted(set(folders), key=lambda path: len(path.parts), reverse=True):
         try:
             folder.rmdir()
         except FileNotFoundError:
@@ -115,7 +113,7 @@ def remove_empty(folders: Sequence[Path]) -> list[Path]:
 
 
 def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Whole or not at all; with the mode it had, or `mode`."""
+    """Replace the file atomically, keeping its mode; a new one gets `mode`."""
     new = _write_beside(path, data, mode)
     try:
         new.replace(path)
@@ -124,18 +122,18 @@ def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
         raise
 
 
-def _check_writable(change: Change) -> None:
+def _check_writable(change: FileChange) -> None:
     target = change.path.resolve()
     if target.exists() and not (target.stat().st_mode & 0o200 and os.access(target, os.W_OK)):
         raise Refused(
             f"{change.path} is read-only.", f"`chmod u+w {target}`, then try again; nothing was changed."
         )
-    folder = next(each for each in target.parents if each.exists())
+    folder = next(parent for parent in target.parents if parent.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise Refused(f"Nothing can be written to {folder}.", "Check its permissions; nothing was changed.")
+        raise Refused(f"{folder} is not writable.", "Check its permissions; nothing was changed.")
 
 
-def _stage(change: Change, target: Path, made: list[Path]) -> Path | None:
+def _stage(change: FileChange, target: Path, made: list[Path]) -> Path | None:
     if change.after is None:
         return None
     missing = [folder for folder in target.parents if not folder.exists()]
@@ -146,9 +144,9 @@ def _stage(change: Change, target: Path, made: list[Path]) -> Path | None:
 
 
 def _write_beside(target: Path, data: bytes, mode: int | None) -> Path:
-    """A new file with the old one's mode and owner, safely on the disk."""
+    """Write a new file beside `target` with its mode and owner, synced to disk."""
     new = target.with_name(f".{target.name}.{os.getpid()}.new")
-    with _removed_if_it_fails(new):
+    with _remove_on_error(new):
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -163,7 +161,7 @@ def _write_beside(target: Path, data: bytes, mode: int | None) -> Path:
 
 
 @contextmanager
-def _removed_if_it_fails(path: Path) -> Iterator[None]:
+def _remove_on_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError:
@@ -172,13 +170,13 @@ def _removed_if_it_fails(path: Path) -> Iterator[None]:
         raise
 
 
-def _discard(fresh: Sequence[tuple[Change, Path, Path | None]]) -> None:
+def _discard(fresh: Sequence[tuple[FileChange, Path, Path | None]]) -> None:
     for _, _, new in fresh:
         if new is not None:
             new.unlink(missing_ok=True)
 
 
-def _take_back(done: Sequence[Change], made: Sequence[Path]) -> None:
+def _revert(done: Sequence[FileChange], made: Sequence[Path]) -> None:
     for change in reversed(done):
         with suppress(OSError):
             if change.before is None:

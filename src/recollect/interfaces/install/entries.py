@@ -1,37 +1,38 @@
-"""What we write into a host's configuration, and how we know it again among what others wrote there."""
+"""The entries that we write into a host's configuration, and how we recognise them among those of others."""
 
 import re
 import shlex
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from recollect.interfaces.install.table import Hook, Host, Machine
+from recollect.interfaces.install.machine import Machine
+from recollect.work.hosts.host import Hook, HookCommand, Host
 
 SERVER = "recollect"  # our name among the MCP servers
 _OURS = re.compile(r"""(?:^|[\s/\\"'])recollect(?:\.exe)?["']?\s+(hook|mcp)\b""")
 
 
+def hook_entries(host: Host, machine: Machine) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return each installed event with its entry; none for a host that is called by a plugin."""
+    if host.hook_entry is None:
+        return ()
+    return tuple((hook.event, hook_entry(host, hook, machine)) for hook in host.hooks if hook.is_installed)
+
+
 def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
-    """One element of the host's array for this event."""
-    return _SHAPES[host.hook_shape](hook, (*machine.program, "hook", host.name, hook.event), machine)
+    """Return one element of the host's list for an event."""
+    words = (*machine.program, "hook", host.name, hook.event)
+    assert host.hook_entry is not None
+    return host.hook_entry(hook, HookCommand(words, machine.command_line(words), machine.shortens_output))
 
 
 def server_entry(host: Host, machine: Machine) -> dict[str, Any]:
-    program, *rest = machine.program
-    if host.server_shape == "list":
-        return {"type": "local", "command": [program, *rest, "mcp"], "enabled": True}
-    kind = {"type": "stdio"} if host.server_shape == "typed" else {}
-    return {**kind, "command": program, "args": [*rest, "mcp"]}
-
-
-def command_line(words: Sequence[str], platform: str) -> str:
-    """As the shell of that platform takes it."""
-    return subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
+    """Return the host's entry for our MCP server."""
+    return host.server_entry((*machine.program, "mcp"))
 
 
 def is_ours(value: object) -> bool:
-    """Whether it runs `recollect hook` or `recollect mcp`: a handler, a server, or a group with nothing else in it."""
+    """Return whether an entry runs `recollect hook` or `recollect mcp`: a handler, a server, or a group of such only."""
     if not isinstance(value, Mapping):
         return False
     handlers = value.get("hooks")
@@ -41,7 +42,7 @@ def is_ours(value: object) -> bool:
 
 
 def program_of(value: Any) -> str:
-    """The program that an entry of ours starts."""
+    """Return the program that an entry of ours starts."""
     handlers = value.get("hooks")
     if isinstance(handlers, list):
         return program_of(handlers[0])
@@ -58,47 +59,3 @@ def _words(value: Mapping[str, Any]) -> str:
     parts = [*(command if isinstance(command, list) else [command])]
     parts += arguments if isinstance(arguments, list) else []
     return " ".join(part for part in parts if isinstance(part, str))
-
-
-def _with_args(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    handler = {"type": "command", "command": words[0], "args": list(words[1:]), "timeout": hook.seconds}
-    waits = not hook.background or (hook.replaces and machine.shortens)
-    return _group(hook, handler | ({} if waits else {"async": True}))
-
-
-def _grouped(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    line = command_line(words, machine.platform)
-    return _group(hook, {"type": "command", "command": line, "timeout": hook.seconds})
-
-
-def _in_milliseconds(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    line = command_line(words, machine.platform)
-    handler = {"name": "recollect", "type": "command", "command": line, "timeout": hook.seconds * 1000}
-    return _group(hook, handler)
-
-
-def _group(hook: Hook, handler: dict[str, Any]) -> dict[str, Any]:
-    return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
-
-
-def _flat(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    entry: dict[str, Any] = {"command": command_line(words, machine.platform), "timeout": hook.seconds}
-    return entry | ({"matcher": hook.matcher} if hook.matcher else {})
-
-
-def _typed(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    return {"type": "command", "command": command_line(words, machine.platform), "timeout": hook.seconds}
-
-
-def _silent(hook: Hook, words: Sequence[str], machine: Machine) -> dict[str, Any]:
-    return {"command": command_line(words, machine.platform), "show_output": False}
-
-
-_SHAPES: dict[str, Callable[[Hook, Sequence[str], Machine], dict[str, Any]]] = {
-    "args": _with_args,
-    "grouped": _grouped,
-    "milliseconds": _in_milliseconds,
-    "flat": _flat,
-    "typed": _typed,
-    "silent": _silent,
-}

@@ -1,4 +1,4 @@
-"""Installing and uninstalling: first what would change, then, if the user agrees, all of it at once."""
+"""Plan an installation or its removal, so that the user can see every change, then carry it out in one step."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollect.errors import Refused
-from recollect.interfaces.install.change import Change, apply, read, remove_empty, text_of
-from recollect.interfaces.install.ledger import Ledger, Record, digest
-from recollect.interfaces.install.pieces import Kept, Piece, pieces
-from recollect.interfaces.install.table import Host, Machine
+from recollect.interfaces.install.change import FileChange, apply, read, remove_empty, text_of
+from recollect.interfaces.install.edits import FileEdit, LeftAlone, edits_for
+from recollect.interfaces.install.ledger import InstalledFile, Ledger, digest
+from recollect.interfaces.install.machine import Machine
+from recollect.work.hosts.host import Host
 
 _T = TypeVar("_T")
 
@@ -19,10 +20,10 @@ class Plan:
     host: Host
     scope: str
     root: Path
-    changes: tuple[Change, ...]
-    originals: tuple[bytes | None, ...] = ()  # what each file is without us; for an installation
+    changes: tuple[FileChange, ...]
+    originals: tuple[bytes | None, ...] = ()  # of an installation: each file without our edit
     notes: tuple[str, ...] = ()
-    forget: tuple[Record, ...] = ()  # what is no longer installed after it
+    forget: tuple[InstalledFile, ...] = ()  # no longer installed afterwards
 
     @property
     def where(self) -> str:
@@ -30,17 +31,17 @@ class Plan:
 
 
 def plan_install(host: Host, scope: str, root: Path, machine: Machine, ledger: Ledger) -> Plan:
-    """Raises `Refused` for a file that cannot be changed safely."""
-    changes: list[Change] = []
+    """Plan to install `host`. Raise `Refused` for a file that cannot be changed safely."""
+    changes: list[FileChange] = []
     originals: list[bytes | None] = []
-    others = [each for each in ledger.records() if each.host == host.name and each.scope != scope]
+    others = [record for record in ledger.records() if record.host == host.name and record.scope != scope]
     covered = scope == "project" and bool(others)
-    notes = _about_others(host, scope, {each.root for each in others})
-    for piece in pieces(host, scope, root, machine, covered=covered):
+    notes = _notes_about_others(host, scope, {record.root for record in others})
+    for edit in edits_for(host, scope, root, machine, covered=covered):
         try:
-            change, original = _put_in(piece, host, ledger, _fence(scope, root))
-        except Kept as kept:
-            notes.append(kept.message)
+            change, original = _apply(edit, host, ledger, _boundary(scope, root))
+        except LeftAlone as left:
+            notes.append(left.message)
             continue
         if change.after != change.before:
             changes.append(change)
@@ -48,34 +49,36 @@ def plan_install(host: Host, scope: str, root: Path, machine: Machine, ledger: L
     return Plan(host, scope, root, tuple(changes), tuple(originals), tuple(notes))
 
 
-def _about_others(host: Host, scope: str, roots: set[str]) -> list[str]:
+def _notes_about_others(host: Host, scope: str, roots: set[str]) -> list[str]:
     if scope == "project":
         return (
-            [f"{host.title} is connected for you, in all projects: here only the rest is missing."]
+            [
+                f"{host.title} is connected for you in all projects: this adds only what a project needs of its own."
+            ]
             if roots
             else []
         )
     return [
-        f"In {root} it is connected too, and notes each event twice: `recollect uninstall {host.name} --project {root}`."
+        f"It is also connected in {root}, where each event is recorded twice: `recollect uninstall {host.name} --project {root}`."
         for root in sorted(roots)
     ]
 
 
 def plan_uninstall(host: Host, scope: str, root: Path, machine: Machine, ledger: Ledger) -> Plan:
-    """What an older version installed goes too, if nobody has changed it. Raises `Refused`."""
-    known = {piece.path: piece for piece in pieces(host, scope, root, machine)}
+    """Plan to remove `host`; what an older version installed goes too, if nobody changed it. Raise `Refused`."""
+    known = {edit.path: edit for edit in edits_for(host, scope, root, machine)}
     records = {
         Path(record.path): record
         for record in ledger.records()
         if (record.host, record.scope, record.root) == (host.name, scope, _root(scope, root))
     }
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     notes: list[str] = []
     for path in {**known, **records}:
         try:
-            change = _take_out(path, known.get(path), records.get(path), ledger, _fence(scope, root))
-        except Kept as kept:
-            notes.append(kept.message)
+            change = _remove(path, known.get(path), records.get(path), ledger, _boundary(scope, root))
+        except LeftAlone as left:
+            notes.append(left.message)
             continue
         if change is not None and change.after != change.before:
             changes.append(change)
@@ -83,8 +86,8 @@ def plan_uninstall(host: Host, scope: str, root: Path, machine: Machine, ledger:
 
 
 def carry_out(plan: Plan, ledger: Ledger) -> None:
-    """All of it or nothing. Raises `Refused`."""
-    with ledger.alone():
+    """Make all changes of the plan or none, and record them. Raise `Refused` if one fails."""
+    with ledger.lock():
         for original in plan.originals:
             if original is not None:
                 ledger.back_up(original)
@@ -93,57 +96,63 @@ def carry_out(plan: Plan, ledger: Ledger) -> None:
             _record(plan, change, original, made, ledger)
             for change, original in zip(plan.changes, plan.originals, strict=False)
         ]
-        left = remove_empty([Path(folder) for record in plan.forget for folder in record.folders])
-        ledger.update(added, [(record.path, record.host) for record in plan.forget], left)
+        not_empty = remove_empty([Path(folder) for record in plan.forget for folder in record.folders])
+        ledger.update(added, [(record.path, record.host) for record in plan.forget], not_empty)
 
 
-def _record(plan: Plan, change: Change, original: bytes | None, made: list[Path], ledger: Ledger) -> Record:
+def _record(
+    plan: Plan, change: FileChange, original: bytes | None, made: list[Path], ledger: Ledger
+) -> InstalledFile:
     assert change.after is not None
     parents = change.path.resolve().parents
     earlier = ledger.of(change.path, plan.host.name)
-    return Record(
+    return InstalledFile(
         str(change.path),
         plan.host.name,
         plan.scope,
         _root(plan.scope, plan.root),
         None if original is None else digest(original),
         digest(change.after),
-        (*(earlier.folders if earlier else ()), *(str(each) for each in made if each in parents)),
+        (*(earlier.folders if earlier else ()), *(str(folder) for folder in made if folder in parents)),
     )
 
 
-def _put_in(piece: Piece, host: Host, ledger: Ledger, fence: Path | None) -> tuple[Change, bytes | None]:
-    current = read(piece.path, fence)
+def _apply(
+    edit: FileEdit, host: Host, ledger: Ledger, boundary: Path | None
+) -> tuple[FileChange, bytes | None]:
+    current = read(edit.path, boundary)
     base = current
     if current is not None:
-        text = text_of(piece.path, current)
-        if _attempt(piece, lambda: piece.is_in(text)):
-            return Change(piece.path, current, current), current
-        record = ledger.of(piece.path, host.name)
-        base = _without_us(piece, current, record, ledger)
-    start = None if base is None else text_of(piece.path, base)
-    after = _attempt(piece, lambda: piece.put(start))
-    return Change(piece.path, current, after.encode("utf-8")), base
+        text = text_of(edit.path, current)
+        if _attempt(edit, lambda: edit.is_applied(text)):
+            return FileChange(edit.path, current, current), current
+        record = ledger.of(edit.path, host.name)
+        base = _without_edit(edit, current, record, ledger)
+    start = None if base is None else text_of(edit.path, base)
+    after = _attempt(edit, lambda: edit.apply(start))
+    return FileChange(edit.path, current, after.encode("utf-8")), base
 
 
-def _take_out(
-    path: Path, piece: Piece | None, record: Record | None, ledger: Ledger, fence: Path | None
-) -> Change | None:
-    current = read(path, fence)
+def _remove(
+    path: Path, edit: FileEdit | None, record: InstalledFile | None, ledger: Ledger, boundary: Path | None
+) -> FileChange | None:
+    current = read(path, boundary)
     if current is None:
         return None
-    if piece is None:
+    if edit is None:
         if record is None or digest(current) != record.after:
-            raise Kept(f"{path} was changed since: it stays as it is.")
+            raise LeftAlone(f"{path} was changed after it was installed: left as it is.")
         try:
-            return Change(path, current, ledger.original(record))
+            return FileChange(path, current, ledger.original(record))
         except KeyError:
-            raise Kept(f"{path}: what it was before is no longer known, so it stays as it is.") from None
-    return Change(path, current, _without_us(piece, current, record, ledger))
+            raise LeftAlone(f"{path}: the backup is gone: left as it is.") from None
+    return FileChange(path, current, _without_edit(edit, current, record, ledger))
 
 
-def _without_us(piece: Piece, current: bytes, record: Record | None, ledger: Ledger) -> bytes | None:
-    """Byte for byte what it was, if nobody else has changed it; else without what we put in."""
+def _without_edit(
+    edit: FileEdit, current: bytes, record: InstalledFile | None, ledger: Ledger
+) -> bytes | None:
+    """Return the file byte for byte as it was if nobody changed it since, else without our edit."""
     original: bytes | None = None
     if record is not None:
         try:
@@ -153,35 +162,35 @@ def _without_us(piece: Piece, current: bytes, record: Record | None, ledger: Led
         else:
             if digest(current) == record.after:
                 return original
-    text = text_of(piece.path, current)
-    before = _before(record, original)
-    rest = _attempt(piece, lambda: piece.take(text, before))
-    return None if rest is None else rest.encode("utf-8")
+    text = text_of(edit.path, current)
+    before = _original_text(record, original)
+    remaining = _attempt(edit, lambda: edit.remove(text, before))
+    return None if remaining is None else remaining.encode("utf-8")
 
 
-def _before(record: Record | None, original: bytes | None) -> str | None:
-    """None only where we know that we made the file."""
+def _original_text(record: InstalledFile | None, original: bytes | None) -> str | None:
+    """Return what the file was before us; None only if we know that we created it."""
     if record is None:
         return ""
     return None if original is None else original.decode("utf-8", "replace")
 
 
-def _attempt(piece: Piece, work: Callable[[], _T]) -> _T:
+def _attempt(edit: FileEdit, work: Callable[[], _T]) -> _T:
     try:
         return work()
     except Refused as refused:
-        if str(piece.path) in refused.message:
+        if str(edit.path) in refused.message:
             raise
-        raise Refused(f"{piece.path}: {refused.message}", refused.hint) from refused
+        raise Refused(f"{edit.path}: {refused.message}", refused.hint) from refused
     except (ValueError, RecursionError) as error:
-        kind = "TOML" if piece.path.suffix == ".toml" else "JSON"
+        kind = "TOML" if edit.path.suffix == ".toml" else "JSON"
         raise Refused(
-            f"{piece.path} is not {kind} as we know it: {error}.",
-            "Mend it, then try again; nothing was changed.",
+            f"{edit.path} cannot be edited as {kind}: {error}.",
+            "Fix it, then try again; nothing was changed.",
         ) from error
 
 
-def _fence(scope: str, root: Path) -> Path | None:
+def _boundary(scope: str, root: Path) -> Path | None:
     return root if scope == "project" else None
 
 

@@ -1,20 +1,21 @@
-"""The rules files of hosts whose prompts cannot carry memory: the briefing stands there, renewed with every session."""
+"""The briefing in a rules file, for hosts whose hooks cannot add to a prompt; renewed with every session."""
 
 from pathlib import Path
 
 from recollect.interfaces.install.change import read, replace_file, text_of
-from recollect.interfaces.install.table import host_named
 from recollect.text import block
+from recollect.work.hosts.registry import host_named
 
 _HEADING = "### What is known"
 
 
-def renew(host: str, root: Path, briefing: str) -> bool:
-    """Put `briefing` into the rules file of the project at `root`; whether one of ours is there.
+def write_briefing(host: str, root: Path, briefing: str) -> bool:
+    """Put `briefing` into the rules file of the project at `root`; return whether there is one to put it into.
 
-    Only into a file of our own: others' files are often shared with a team. Raises `Refused`.
+    Only a file of our own is written to: others' rules are often shared with a team. Raise `Refused` if the file cannot
+    be changed safely.
     """
-    rules = host_named(host).project.rules
+    rules = host_named(host).project_files.rules
     path = root / rules
     if "recollect" not in rules or (data := read(path, within=root)) is None:
         return False
@@ -31,5 +32,5 @@ def renew(host: str, root: Path, briefing: str) -> bool:
 
 
 def _fenced(briefing: str) -> str:
-    """No memory can end our part of the file, or begin another."""
+    """Return the briefing with its comments broken: no memory may end our part of the file, or begin another."""
     return briefing.strip().replace("<!--", "<!- -")

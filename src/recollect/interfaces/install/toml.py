@@ -1,4 +1,7 @@
-"""Codex's `config.toml`: one table of ours at the end of it, and nothing else touched."""
+"""Our table in a `config.toml`: appended at the end and removed again, with every other byte left as it is.
+
+`tomlkit` (0.15) cannot do this: it takes a comment above the next table for the end of ours, and removes both.
+"""
 
 import json
 import re
@@ -13,22 +16,22 @@ _OURS = re.compile(rf"""^[ \t]*\[\s*["']?mcp_servers["']?\s*\.\s*["']?{SERVER}["
 
 
 def load(text: str) -> dict[str, Any]:
-    """Raises `ValueError`, with the line."""
+    """Return the data. Raise `ValueError` with the line if the text is not TOML."""
     return tomllib.loads(text.removeprefix("\ufeff"))
 
 
 def server(text: str) -> dict[str, Any] | None:
-    """Our entry as it stands there."""
+    """Return our entry; None if there is none."""
     servers = load(text).get("mcp_servers")
-    found = servers.get(SERVER) if isinstance(servers, dict) else None
-    return found if isinstance(found, dict) else None
+    entry = servers.get(SERVER) if isinstance(servers, dict) else None
+    return entry if isinstance(entry, dict) else None
 
 
 def put(text: str, entry: dict[str, Any]) -> str:
-    """Add our server. Raises `ValueError` if the text is no TOML, or has its servers in a place that cannot be added to."""
+    """Return the text with our server. Raise `ValueError` if it is not TOML, or its servers cannot be added to."""
     before = load(text)
     newline = newline_of(text)
-    # A JSON string is a TOML string, but for a character or two that no path has.
+    # A JSON string is a TOML string, except for a few characters that no path has.
     rows = [
         f"[mcp_servers.{SERVER}]",
         *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()),
@@ -42,7 +45,7 @@ def put(text: str, entry: dict[str, Any]) -> str:
 
 
 def take(text: str) -> str:
-    """Without our table and those below it. Comments that lead to the next table stay with it."""
+    """Return the text without our table and its sub-tables. Comments above the next table stay with it."""
     before = load(text)
     kept: list[str] = []
     ours: list[str] = []
@@ -74,7 +77,7 @@ def _without(data: dict[str, Any]) -> dict[str, Any]:
     servers = data.get("mcp_servers")
     if not isinstance(servers, dict):
         return data
-    rest = {name: each for name, each in servers.items() if name != SERVER}
+    others = {name: entry for name, entry in servers.items() if name != SERVER}
     return {key: value for key, value in data.items() if key != "mcp_servers"} | (
-        {"mcp_servers": rest} if rest else {}
+        {"mcp_servers": others} if others else {}
     )

@@ -48,7 +48,7 @@ def found(
     shown.update(memory.id for memory in fresh)
     gists = [Note(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
     stale = frozenset(context.engine.stale())
-    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.form, stale=stale)]
+    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.format, stale=stale)]
     if known:
         lines.append(
             f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true has them again)."
@@ -85,7 +85,9 @@ def record(
 
 
 def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[Done, str]:
-    briefing = context.engine.recall(task, files=files, host=context.form, session=context.client.session)
+    briefing = context.engine.recall(
+        task, files=files, host=context.briefing_host, session=context.client.session
+    )
     context.client.shown.update(briefing.shown)
     context.engine.measures.injected(briefing.shown, context.client.session)
     text = briefing.text or "There is no briefing yet; search_memory looks at all that is remembered."
@@ -189,9 +191,9 @@ def _line(message: "Message", most: int) -> Line:
 def _page(context: ToolContext, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
     """In the host's form, fenced like everything that was remembered; empty for nothing."""
     from recollect.memory.briefing.render import Note as Entry
-    from recollect.memory.briefing.render import format_for, memory_note
+    from recollect.memory.briefing.render import format_named, memory_note
 
-    form = format_for(context.form)
+    form = format_named(context.format)
     entries = [
         Entry(
             "session",

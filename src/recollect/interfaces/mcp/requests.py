@@ -1,7 +1,6 @@
 """Who sends a request, for which project, and which engine answers it: shared by tools, prompts and resources."""
 
 import contextlib
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -61,11 +60,18 @@ class ToolContext:
     host: str  # the client's host, or its own name if we know no such host
 
     @property
-    def form(self) -> str:
-        """The host whose format an answer takes."""
-        from recollect.memory.briefing.render import HOSTS
+    def briefing_host(self) -> str:
+        """The host that briefings are written for: the client's, or one with plain Markdown."""
+        from recollect.work.hosts.registry import BRIEFING_FORMATS
 
-        return self.host if self.host in HOSTS else "gemini"
+        return self.host if self.host in BRIEFING_FORMATS else "gemini"
+
+    @property
+    def format(self) -> str:
+        """The name of the format in which answers quote memories."""
+        from recollect.work.hosts.registry import briefing_format
+
+        return briefing_format(self.briefing_host)
 
 
 class McpRequests:
@@ -96,7 +102,7 @@ class McpRequests:
         request = _request.get()
         client = self._session_of(request)
         params = request.session.client_params
-        host = host_of(params.client_info.name if params else "")
+        host = _host_of(params.client_info.name if params else "")
 
         def run_in_thread(folder: Path) -> Result:
             with self._engine(folder, f"agent:{host}") as engine:
@@ -160,33 +166,21 @@ def _daemon_embedder(settings: "Settings") -> "Embedder | None":
     return from_daemon(settings)
 
 
-_KNOWN = {
-    "claude-code": "claude-code",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "cursor": "cursor",
-    "windsurf": "windsurf",
-    "vscode": "vscode",
-    "visual-studio-code": "vscode",
-}
+def _host_of(client: str) -> str:
+    from recollect.work.hosts.registry import host_of_client
 
-
-def host_of(client: str) -> str:
-    """Our name for the client that calls itself so; `mcp` for one that has no name."""
-    slug = re.sub(r"[^a-z0-9]+", "-", client.lower()).strip("-")[:40]
-    return next((host for start, host in _KNOWN.items() if slug.startswith(start)), slug or "mcp")
+    return host_of_client(client)
 
 
 def chosen_folder(roots: list[Path], here: Path) -> Path:
-    """`here`, unless the client works somewhere else: then the first of its folders that there is."""
+    """Return `here`, unless the client works elsewhere: then the first of its folders that exists."""
     if any(here.is_relative_to(root) for root in roots):
         return here
     return next((root for root in roots if root.is_dir()), here)
 
 
 async def _roots(request: Request) -> list[Path]:
-    """The folders that the client has open; none where it does not say."""
+    """Return the folders that the client has open; none if it does not say."""
     able = request.session.client_capabilities
     if able is None or able.roots is None or not request.session.can_send_request:
         return []

@@ -11,7 +11,7 @@ from recollect.memory.briefing.render import (
     Format,
     Note,
     conflict_line,
-    format_for,
+    format_named,
     line,
     memory_note,
     place,
@@ -60,9 +60,12 @@ class Briefing:
     notes: tuple[str, ...] = ()  # how it came about, for people: not all was looked at in time…
 
 
-def compose(material: Material, allocation: Allocation, host: str) -> Briefing:
-    """The same material makes the same bytes on any day: prompt caches hold. Raises `UnknownName` for the host."""
-    form = format_for(host)
+def compose(material: Material, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
+    """Return the briefing in the named format. The same material gives the same bytes on any day: prompt caches hold.
+
+    Raise `UnknownName` for an unknown format. `host` is noted in the result.
+    """
+    form = format_named(format)
     if allocation.total <= 0 or material == Material():
         return Briefing("", host, 0, {}, (), 0, allocation)
     page = _Page(form, allocation.total)

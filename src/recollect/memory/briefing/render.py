@@ -67,17 +67,16 @@ class Format:
         return self.opening + "".join(sections) + self.closing if sections else ""
 
 
-def format_for(host: str) -> Format:
-    """Raises `UnknownName`."""
-    name = host.strip().lower()
-    if name not in HOSTS:
-        raise UnknownName("host", host, list(HOSTS))
-    return HOSTS[name]
+def format_named(name: str) -> Format:
+    """Return the format of that name. Raise `UnknownName` if there is none."""
+    if name not in FORMATS:
+        raise UnknownName("format", name, list(FORMATS))
+    return FORMATS[name]
 
 
 def render_hits(
     hits: Iterable[m.Hit],
-    host: str,
+    format: str,
     *,
     stale: frozenset[str] = frozenset(),
     disputed: frozenset[str] = frozenset(),
@@ -86,7 +85,7 @@ def render_hits(
 
     `stale` and `disputed` are the ids of memories whose code has changed, or that are in an open conflict.
     """
-    form, memories = format_for(host), [hit.memory for hit in hits]
+    form, memories = format_named(format), [hit.memory for hit in hits]
     names = short_ids(memory.id for memory in memories)
     entries = []
     for memory in memories:
@@ -257,13 +256,4 @@ JSON = Format(
     between=",",
 )
 
-HOSTS = {
-    "claude-code": XML,
-    "codex": PLAIN,
-    "opencode": PLAIN,
-    "gemini": MARKDOWN,
-    "cursor": MARKDOWN,
-    "vscode": MARKDOWN,
-    "windsurf": MARKDOWN,
-    "json": JSON,
-}
+FORMATS = {"xml": XML, "plain": PLAIN, "markdown": MARKDOWN, "json": JSON}

@@ -21,13 +21,13 @@ from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.text.words import telling_words
 from recollect.work.extract import extract
+from recollect.work.hosts.transcripts import FORMATS, read
 from recollect.work.sessions.kept import clean, event_from, keep, label
 from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
 from recollect.work.sessions.spool import Spool
 from recollect.work.sessions.summary import LINES, Story, watched
 from recollect.work.sessions.switches import is_on
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import FORMATS, read
 
 logger = logging.getLogger(__name__)
 

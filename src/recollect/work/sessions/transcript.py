@@ -7,9 +7,9 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from recollect.errors import RecollectError, Refused
+from recollect.work.hosts.transcripts import detect, read
 from recollect.work.sessions.sessions import Ended, Sessions
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.formats import detect, read
 from recollect.work.transcripts.report import Report
 
 logger = logging.getLogger(__name__)

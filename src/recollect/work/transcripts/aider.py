@@ -7,13 +7,14 @@ what it writes for the first two with two spaces; a printed line without them go
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.lines import opened, text_lines
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 STARTED = "# aider chat started at "
 _TYPED = "####"
@@ -144,3 +145,10 @@ def _local(started: str) -> datetime | None:
         return datetime.fromisoformat(started).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return False  # it is no JSON
+
+
+AIDER = TranscriptFormat("aider", read, read, _is_record, text_mark=STARTED)

@@ -11,7 +11,7 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import identifier, items, mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 _SESSION = ("session_id", "sessionId", "conversation_id", "id")
 _TIME = ("timestamp", "created_at", "at", "ts")
@@ -65,3 +65,12 @@ def told(message: Mapping[str, Any], session: str, reading: Reading) -> Iterator
 
 def _session(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next((found for key in keys if (found := identifier(record.get(key)))), "")
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("messages"), list) or (
+        "role" in record and bool(record.keys() & {"content", "message", "tool_calls"})
+    )
+
+
+MESSAGES = TranscriptFormat("messages", read, read_document, _is_record)

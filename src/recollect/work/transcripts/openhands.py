@@ -10,7 +10,7 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import identifier, items, mapping, moment, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 _ASIDE = {
     "recall",
@@ -96,3 +96,12 @@ def _observation(
     cause = identifier(event.get("cause"))
     tool = "" if observation == "error" else observation
     yield reading.answered(where, string(event.get("content")), cause, failed, tool)
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return {"instance_id", "history"} <= record.keys() or (
+        "source" in record and bool(record.keys() & {"action", "observation"})
+    )
+
+
+OPENHANDS = TranscriptFormat("openhands", read, read_document, _is_record)

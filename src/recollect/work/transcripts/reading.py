@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +26,27 @@ class Place:
     cwd: str = ""
     branch: str = ""
     agent: str = ""
+
+
+Reader = Callable[[Path, "Reading"], Iterator[Event]]
+
+
+def _no_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFormat:
+    """How a transcript is recognised, by its content and never by its name, and how it is read."""
+
+    name: str
+    read_lines: Reader
+    read_document: Reader  # the same as one JSON document
+    # Whether a line, or an item of a list, is in this format.
+    is_record: Callable[[Mapping[str, Any]], bool]
+    # Whether a member of the document, given its name and the names seen so far, shows that it is.
+    is_member: Callable[[str, Mapping[str, Any], Set[str]], bool] = _no_member
+    text_mark: str = ""  # what a line of a plain-text format begins with
 
 
 class Reading:

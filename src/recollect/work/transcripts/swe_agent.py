@@ -7,7 +7,7 @@ file being gone through twice.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import arguments, mapping, plain, string
 from recollect.work.transcripts.lines import opened
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 from recollect.work.transcripts.report import Report
 
 # Commands of its own, beside those of the shell.
@@ -85,3 +85,14 @@ def _call(action: str, open_file: str) -> tuple[str, Mapping[str, Any]]:
         if open_file and open_file != "n/a":
             given["path"] = open_file
     return tool, given
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("trajectory"), list)
+
+
+def _is_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
+    return name == "trajectory" or (name == "history" and "role" in value)
+
+
+SWE_AGENT = TranscriptFormat("swe-agent", read, read, _is_record, _is_member)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from recollect.work.hosts.registry import HOSTS
 from recollect.work.transcripts.tools import EDIT, FAMILIES, READ, WRITE
 from recollect.work.window.outputs import output_id, shorten
 
@@ -21,22 +22,12 @@ def rewritten(host: str, tool: str, response: Any, budget: int) -> Rewritten | N
 
     Codex rejects a hook that tries; VS Code and Cursor have no such answer.
     """
-    if FAMILIES.get(tool) in _FILES:
+    replace_output = HOSTS[host].replace_output
+    if replace_output is None or FAMILIES.get(tool) in _FILES:
         return None
     whole: dict[str, str] = {}
-    answer: dict[str, Any] = {}
-    if host == "claude-code":
-        output = _shorter(tool, response, budget, whole)
-        answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}}
-    elif host == "gemini" and isinstance(text := _field(response, "llmContent"), str):
-        answer = {"decision": "deny", "reason": _shorter(tool, text, budget, whole)}  # shown as the result
-    elif host == "opencode" and isinstance(text := _field(response, "output"), str):
-        answer = {"output": _shorter(tool, text, budget, whole)}
+    answer = replace_output(response, lambda value: _shorter(tool, value, budget, whole))
     return Rewritten(answer, whole) if whole else None
-
-
-def _field(response: Any, name: str) -> Any:
-    return response.get(name) if isinstance(response, Mapping) else None
 
 
 def _shorter(tool: str, value: Any, budget: int, whole: dict[str, str]) -> Any:

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from recollect.memory import ranking
-from recollect.memory.briefing.render import format_for, memory_note, short_ids
+from recollect.memory.briefing.render import format_named, memory_note, short_ids
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import ItemType
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 SEARCHED = 5  # memories at most
 SIMILAR = 3  # tasks at most
 _FILES = 5  # named per task
-_HOST = "claude-code"  # whose format memories are written in
+_FORMAT = "xml"  # in which memories are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class EngineSources:
             for hit in self._engine.search(text, SEARCHED, session=self._session).results
             if hit.score >= ranking.WINDOW_SCORE
         ]
-        form, names = format_for(_HOST), short_ids(hit.memory.id for hit in hits)
+        form, names = format_named(_FORMAT), short_ids(hit.memory.id for hit in hits)
         return [
             Extra(
                 form.document(

@@ -1,23 +1,35 @@
-"""Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, one JSON object a line.
+"""Claude Code: its transcripts, then what else we know of it (`CLAUDE_CODE`).
 
-Read in the order of the file: a rewound branch happened too. Its line format is nobody's promise, so every
-field is looked at with care.
+A transcript is `~/.claude/projects/<folder>/<session>.jsonl`, one JSON object per line. It is read in the order of the
+file: a rewound branch happened too. The format is undocumented and changes, so no field is trusted to be there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recollect.work.hosts.host import (
+    Hook,
+    HookCommand,
+    HookKind,
+    HookReply,
+    Host,
+    HostFiles,
+    SessionFiles,
+    SlashCommands,
+    grouped_entry,
+    typed_stdio_server,
+)
 from recollect.work.transcripts import blocks
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 # What the host writes for itself: of no use to anyone who asks what happened.
 BOOKKEEPING = set(
@@ -183,3 +195,127 @@ def _result(result: Any) -> str:
         printed = (string(result.get(key)) for key in ("stdout", "stderr"))
         return "\n".join(filter(None, printed))
     return string(result)
+
+
+_KINDS = {"user", "assistant", "system", "queue-operation", "attachment"} | BOOKKEEPING
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return string(record.get("type")) in _KINDS and bool(
+        record.keys() & {"uuid", "sessionId", "leafUuid", "messageId"}
+    )
+
+
+# The tools that change something: what a warning can still prevent.
+_CHANGING_TOOLS = "Bash|PowerShell|Edit|Write|NotebookEdit"
+
+
+def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
+    config = environment.get("CLAUDE_CONFIG_DIR")
+    return {
+        "config": config or "~/.claude",
+        "state": f"{config}/.claude.json" if config else "~/.claude.json",
+    }
+
+
+def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
+    handler: dict[str, Any] = {
+        "type": "command",
+        "command": command.words[0],
+        "args": list(command.words[1:]),
+        "timeout": hook.seconds,
+    }
+    if hook.background and not (hook.replaces_output and command.shortens_output):
+        handler["async"] = True
+    return grouped_entry(hook, handler)
+
+
+def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": shorten(response)}}
+
+
+CLAUDE_CODE = Host(
+    name="claude-code",
+    title="Claude Code",
+    program="claude",
+    folder="{config}",
+    folders=_folders,
+    user_files=HostFiles(
+        hooks="{config}/settings.json",
+        mcp="{state}",
+        commands="{config}/commands",
+        skill="{config}/skills/recollect",
+    ),
+    project_files=HostFiles(
+        hooks=".claude/settings.local.json",
+        mcp=".mcp.json",
+        commands=".claude/commands",
+        skill=".claude/skills/recollect",
+    ),
+    after_install="New sessions have it. In a folder that Claude Code does not trust yet, hooks wait until it does.",
+    hooks=(
+        Hook(
+            "SessionStart",
+            HookKind.SESSION_START,
+            HookReply.HOOK_OUTPUT,
+            "the briefing",
+            matcher="startup|resume|clear|compact|fork",
+        ),
+        Hook(
+            "UserPromptSubmit",
+            HookKind.PROMPT,
+            HookReply.HOOK_OUTPUT,
+            "memories that fit the prompt",
+            seconds=3,
+        ),
+        Hook(
+            "PreToolUse",
+            HookKind.BEFORE_TOOL,
+            HookReply.HOOK_OUTPUT,
+            "a warning, if one applies",
+            seconds=3,
+            matcher=_CHANGING_TOOLS,
+        ),
+        Hook(
+            "PostToolUse",
+            HookKind.AFTER_TOOL,
+            HookReply.HOOK_OUTPUT,
+            "recorded",
+            seconds=30,
+            matcher="*",
+            background=True,
+            replaces_output=True,
+        ),
+        Hook(
+            "PostToolUseFailure",
+            HookKind.TOOL_FAILED,
+            HookReply.HOOK_OUTPUT,
+            "recorded; a known fix",
+            matcher="*",
+        ),
+        Hook("PreCompact", HookKind.COMPACTION, summary="recorded", matcher="manual|auto"),
+        Hook("PostCompact", HookKind.COMPACTION),
+        Hook(
+            "SubagentStop",
+            HookKind.TURN_END,
+            summary="learned from in the background",
+            seconds=30,
+            matcher="*",
+            background=True,
+        ),
+        Hook(
+            "Stop", HookKind.TURN_END, summary="learned from in the background", seconds=30, background=True
+        ),
+        Hook("SessionEnd", HookKind.SESSION_END, summary="the session is closed", seconds=2),
+    ),
+    hook_entry=_hook_entry,
+    reports_failures=True,
+    replace_output=_replace_output,
+    servers_key="mcpServers",
+    server_entry=typed_stdio_server,
+    commands=SlashCommands(front_matter=True, renamed={"memory": "recollect"}),
+    briefing_format="xml",
+    transcript=TranscriptFormat("claude-code", read, read_document, _is_record),
+    # The files of sub-agents are found too: their events name the session they belong to.
+    session_files=SessionFiles("{config}", ("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl")),
+)

@@ -1,17 +1,31 @@
-"""Codex: `~/.codex/sessions/…/rollout-….jsonl`, from its first Rust version on, and the JSON file before that."""
+"""Codex CLI: its transcripts, then what else we know of it (`CODEX`).
+
+A transcript is `~/.codex/sessions/…/rollout-….jsonl` since the first version in Rust, one JSON file before that.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
+from recollect.work.hosts.host import (
+    Hook,
+    HookCommand,
+    HookKind,
+    HookReply,
+    Host,
+    HostFiles,
+    SessionFiles,
+    SlashCommands,
+    grouped_entry,
+)
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
-from recollect.work.transcripts.fields import arguments, identifier, mapping, moment, plain, string
+from recollect.work.transcripts.fields import arguments, identifier, items, mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 ENVELOPES = set(
     """
@@ -174,3 +188,109 @@ def _answer(output: Any) -> tuple[str, bool | None]:
 def _parent(meta: Mapping[str, Any]) -> str:
     spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
     return identifier(meta.get("parent_thread_id")) or identifier(spawned.get("parent_thread_id"))
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    kind = string(record.get("type"))
+    return bool(
+        (kind in ENVELOPES and "payload" in record)
+        or {"session", "items"} <= record.keys()
+        or (kind in ITEMS and (kind != "message" or _is_message(record)))
+        or "record_type" in record
+        or (not kind and {"id", "timestamp", "instructions"} <= record.keys())
+    )
+
+
+def _is_message(message: Mapping[str, Any]) -> bool:
+    """Anthropic's API calls its messages so too, but names their blocks otherwise."""
+    return any(
+        mapping(block).get("type") in ("input_text", "output_text") for block in items(message.get("content"))
+    )
+
+
+def _is_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
+    return name == "items" and "session" in seen
+
+
+def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
+    return {"config": environment.get("CODEX_HOME") or "~/.codex"}
+
+
+def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
+    handler = {"type": "command", "command": command.line, "timeout": hook.seconds}
+    return grouped_entry(hook, handler)
+
+
+CODEX = Host(
+    name="codex",
+    title="Codex CLI",
+    program="codex",
+    folder="{config}",
+    folders=_folders,
+    user_files=HostFiles(
+        hooks="{config}/hooks.json",
+        mcp="{config}/config.toml",
+        commands="{config}/prompts",
+        skill="~/.agents/skills/recollect",
+    ),
+    project_files=HostFiles(
+        hooks=".codex/hooks.json", mcp=".codex/config.toml", skill=".agents/skills/recollect"
+    ),
+    after_install="New sessions have it. Codex runs the hooks once you have trusted them: it asks at its next start.",
+    hooks=(
+        Hook(
+            "SessionStart",
+            HookKind.SESSION_START,
+            HookReply.HOOK_OUTPUT,
+            "the briefing",
+            matcher="startup|resume|clear|compact",
+        ),
+        Hook(
+            "UserPromptSubmit",
+            HookKind.PROMPT,
+            HookReply.HOOK_OUTPUT,
+            "memories that fit the prompt",
+            seconds=3,
+        ),
+        Hook(
+            "PreToolUse",
+            HookKind.BEFORE_TOOL,
+            HookReply.HOOK_OUTPUT,
+            "a warning, if one applies",
+            seconds=3,
+            matcher="Bash|apply_patch",
+        ),
+        Hook(
+            "PostToolUse",
+            HookKind.AFTER_TOOL,
+            HookReply.HOOK_OUTPUT,
+            "recorded; after a failure, a known fix",
+        ),
+        Hook("PostToolUseFailure", HookKind.TOOL_FAILED, HookReply.HOOK_OUTPUT),
+        Hook("PreCompact", HookKind.COMPACTION, summary="recorded"),
+        Hook("PostCompact", HookKind.COMPACTION),
+        Hook("SubagentStop", HookKind.TURN_END, summary="learned from in the background"),
+        Hook("Stop", HookKind.TURN_END, summary="learned from in the background"),
+        Hook("SessionEnd", HookKind.SESSION_END, summary="the session is closed", seconds=1),
+        Hook("notify", HookKind.TURN_END),  # how older versions say that a turn is over
+    ),
+    hook_entry=_hook_entry,
+    payload_fields={
+        "session": ("thread-id", "thread_id"),
+        "call": ("call_id",),
+        "answer": ("last-assistant-message",),
+    },
+    context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
+    servers_key="mcp_servers",
+    commands=SlashCommands(front_matter=True),
+    briefing_format="plain",
+    transcript=TranscriptFormat("codex", read, read_document, _is_record, _is_member),
+    session_files=SessionFiles(
+        "{config}",
+        tuple(
+            f"{folder}/**/rollout-*.{ending}"
+            for folder in ("sessions", "archived_sessions")
+            for ending in ("jsonl", "jsonl.zst", "json")
+        ),
+    ),
+)

@@ -8,28 +8,27 @@ import pytest
 
 from recollect.interfaces.install import templates
 from recollect.interfaces.install.bundles import FOLDER, bundles
-from recollect.interfaces.install.entries import is_ours, program_of
-from recollect.interfaces.install.shapes import EVENTS, SILENT
-from recollect.interfaces.install.table import HOSTS, Machine, running_program
-from recollect.memory.briefing.render import HOSTS as FORMATS
+from recollect.interfaces.install.entries import hook_entries, is_ours, program_of
+from recollect.interfaces.install.machine import Machine, running_program
+from recollect.memory.briefing.render import FORMATS
+from recollect.work.hosts.registry import BRIEFING_FORMATS, HOSTS
 
 ROOT = Path(__file__).parents[3]
 MACHINE = Machine(Path("/home/me"), ("/opt/my venv/bin/recollect",), {}, "linux")
 
 
 def test_the_hosts_are_those_that_a_briefing_can_be_written_for():
-    assert set(HOSTS) <= set(FORMATS)
+    assert set(HOSTS) <= set(BRIEFING_FORMATS)
+    assert set(BRIEFING_FORMATS.values()) <= set(FORMATS)
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_no_hook_is_installed_for_an_event_that_means_nothing_to_us(host):
-    unknown = [hook.event for hook in HOSTS[host].hooks if hook.event not in EVENTS[host]]
-    silent = [
-        hook.event for hook in HOSTS[host].hooks if hook.injects and EVENTS[host][hook.event].answer == SILENT
-    ]
+    entries = dict(hook_entries(HOSTS[host], MACHINE))
+    unknown = [event for event in entries if HOSTS[host].hook(event) is None]
 
     assert unknown == []
-    assert silent == []
+    assert bool(entries) == (HOSTS[host].hook_entry is not None)
 
 
 def test_the_plugin_and_the_extension_are_what_the_table_says():
@@ -78,9 +77,7 @@ def test_a_command_that_the_host_has_itself_gets_another_name(host, taken):
 
 
 def test_what_is_injected_states_facts():
-    texts = [templates.rules(host, "project", MACHINE)[1] for host in HOSTS.values()] + [
-        templates.skill(MACHINE)
-    ]
+    texts = [templates.rules(MACHINE), templates.skill(MACHINE)]
 
     for text in texts:
         assert not any(word in text.lower() for word in ("you must", "always ", "never ", "important:"))
@@ -138,7 +135,7 @@ def test_the_running_program_is_named_by_its_path():
 def test_vs_code_is_where_its_platform_has_it(platform, variables, expected):
     machine = Machine(Path("/home/me"), ("x",), variables, platform)
 
-    assert machine.place(HOSTS["vscode"].sign, Path("/")) == Path(expected)
+    assert machine.path(HOSTS["vscode"], HOSTS["vscode"].folder, Path("/")) == Path(expected)
 
 
 def test_a_windows_command_line_is_quoted_the_windows_way():
@@ -155,8 +152,9 @@ def test_a_windows_command_line_is_quoted_the_windows_way():
 def test_the_page_of_a_host_tells_what_happens_at_each_event(host):
     page = (ROOT / "docs/hosts" / f"{host}.md").read_text(encoding="utf-8")
     rows = [
-        f"| `{hook.event}` | {hook.happens} | {'yes' if hook.injects else '–'} |"
+        f"| `{hook.event}` | {hook.summary} | {'yes' if hook.injects else '–'} |"
         for hook in HOSTS[host].hooks
+        if hook.is_installed
     ]
 
     assert [row for row in rows if row not in page] == []

@@ -4,26 +4,32 @@ import json
 
 import pytest
 
-from recollect.interfaces.install import shapes
-from recollect.interfaces.install.answers import printed, together
-from recollect.interfaces.install.events import host_event, told
-from recollect.interfaces.install.table import HOSTS
+from recollect.work.hosts.hook_input import host_event, session_events
+from recollect.work.hosts.hook_output import join_texts, printed
+from recollect.work.hosts.host import HookReply
+from recollect.work.hosts.registry import HOSTS
 
 
 def said(host, event, **body):
-    return [each for _, each in told(host_event(host, event, "e1", "1800000000000000000", "/here", body))]
+    return [
+        each
+        for _, each in session_events(host_event(host, event, "e1", "1800000000000000000", "/here", body))
+    ]
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_event_that_is_installed_is_known_here(host):
-    assert {hook.event for hook in HOSTS[host].hooks} <= shapes.EVENTS[host].keys()
+    installed = [hook for hook in HOSTS[host].hooks if hook.is_installed]
+
+    assert installed
+    assert [HOSTS[host].hook(hook.event) for hook in installed] == installed
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_injects_there_has_an_answer_here(host):
-    injecting = [hook.event for hook in HOSTS[host].hooks if hook.injects]
+    injecting = [hook for hook in HOSTS[host].hooks if hook.injects]
 
-    assert [name for name in injecting if shapes.EVENTS[host][name].answer == shapes.SILENT] == []
+    assert [hook.event for hook in injecting if hook.reply is HookReply.NONE] == []
 
 
 @pytest.mark.parametrize(
@@ -83,28 +89,31 @@ def test_what_a_host_put_into_a_prompt_is_not_the_persons():
 def test_events_have_ids_of_their_own():
     event = host_event("claude-code", "PostToolUse", "e1", "1", "", {"tool_name": "Bash"})
 
-    assert [name for name, _ in told(event)] == ["e1", "e1.1"]
+    assert [name for name, _ in session_events(event)] == ["e1", "e1.1"]
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, "\ud800", ["x"], {"stdout": 3}])
 def test_odd_values_break_nothing(value):
     names = {"session_id", "cwd", "prompt", "tool_name", "tool_input", "tool_response", "error"}
 
-    for host, events in shapes.EVENTS.items():
-        for event in events:
-            said(host, event, **dict.fromkeys(names, value))
+    for host in HOSTS.values():
+        for hook in host.hooks:
+            said(host.name, hook.event, **dict.fromkeys(names, value))
 
 
 def test_claude_code_is_answered_in_its_own_form():
-    shape = shapes.EVENTS["claude-code"]["UserPromptSubmit"]
+    hook = HOSTS["claude-code"].hook("UserPromptSubmit")
 
-    told = json.loads(printed("UserPromptSubmit", shape, "known: x"))
+    output = json.loads(printed(hook, "known: x"))
 
-    assert told == {
+    assert output == {
         "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "known: x"}
     }
-    assert printed("UserPromptSubmit", shape, "") == b""
+    assert printed(hook, "") == b""
 
 
 def test_a_text_that_does_not_fit_is_left_out_whole():
-    assert together("codex", ["a" * 5000, "b" * 5000, "c" * 100]) == "a" * 5000 + "\n" + "c" * 100
+    assert (
+        join_texts(["a" * 5000, "b" * 5000, "c" * 100], HOSTS["codex"].context_limit)
+        == "a" * 5000 + "\n" + "c" * 100
+    )

@@ -1,20 +1,32 @@
-"""Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….json`, later `.jsonl`.
+"""Gemini CLI: its transcripts, then what else we know of it (`GEMINI`).
 
-The lines of the newer form tell a message again whenever it has grown; each thing in it is told once. What a
-person rewound happened all the same, and stays.
+A transcript is `~/.gemini/tmp/<project>/chats/session-….json`, in newer versions `.jsonl`. The lines of the newer form
+repeat a message whenever it has grown; each part of it becomes an event once. What a person rewound happened all the
+same, and stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
+from recollect.work.hosts.host import (
+    Hook,
+    HookCommand,
+    HookKind,
+    HookReply,
+    Host,
+    HostFiles,
+    SessionFiles,
+    SlashCommands,
+    grouped_entry,
+)
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import arguments, identifier, items, mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading
+from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
 
 _NOTICES = {"info", "error", "warning"}
 _DONE = {"success", "error", "cancelled"}
@@ -144,3 +156,79 @@ def _answer(call: Mapping[str, Any]) -> str:
         else:
             told.append(_text(part))
     return "\n".join(filter(None, told)) or string(call.get("resultDisplay"))
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    kind = string(record.get("type"))
+    return bool(
+        "$set" in record
+        or "$rewindTo" in record
+        or {"sessionId", "projectHash"} <= record.keys()
+        or kind == "gemini"
+        or (kind == "user" and {"id", "content"} <= record.keys())
+    )
+
+
+def _is_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
+    return "projectHash" in seen or (name == "messages" and "type" in value and "role" not in value)
+
+
+def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
+    return {"home": environment.get("GEMINI_CLI_HOME") or "~"}
+
+
+def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
+    handler = {
+        "name": "recollect",
+        "type": "command",
+        "command": command.line,
+        "timeout": hook.seconds * 1000,
+    }
+    return grouped_entry(hook, handler)
+
+
+def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
+    text = mapping(response).get("llmContent")
+    # The reason of a denial is shown as the tool's result.
+    return {"decision": "deny", "reason": shorten(text)} if isinstance(text, str) else {}
+
+
+GEMINI = Host(
+    name="gemini",
+    title="Gemini CLI",
+    program="gemini",
+    folder="~/.gemini",
+    folders=_folders,
+    user_files=HostFiles(
+        hooks="~/.gemini/settings.json",
+        mcp="~/.gemini/settings.json",
+        commands="~/.gemini/commands",
+        skill="~/.gemini/skills/recollect",
+    ),
+    project_files=HostFiles(
+        hooks=".gemini/settings.json",
+        mcp=".gemini/settings.json",
+        commands=".gemini/commands",
+        skill=".gemini/skills/recollect",
+    ),
+    hooks=(
+        Hook("SessionStart", HookKind.SESSION_START, HookReply.HOOK_OUTPUT, "the briefing"),
+        Hook(
+            "BeforeAgent", HookKind.PROMPT, HookReply.HOOK_OUTPUT, "memories that fit the prompt", seconds=3
+        ),
+        Hook("BeforeTool", HookKind.BEFORE_TOOL),
+        Hook(
+            "AfterTool", HookKind.AFTER_TOOL, HookReply.HOOK_OUTPUT, "recorded; after a failure, a known fix"
+        ),
+        Hook("AfterAgent", HookKind.TURN_END, summary="learned from in the background"),
+        Hook("PreCompress", HookKind.COMPACTION, summary="recorded"),
+        Hook("SessionEnd", HookKind.SESSION_END, summary="the session is closed", seconds=2),
+    ),
+    hook_entry=_hook_entry,
+    payload_fields={"session": ("sessionId",), "answer": ("prompt_response",)},
+    replace_output=_replace_output,
+    servers_key="mcpServers",
+    commands=SlashCommands("toml", ".toml", "{{args}}", renamed={"memory": "recollect"}),
+    transcript=TranscriptFormat("gemini", read, read_document, _is_record, _is_member),
+    session_files=SessionFiles("{home}", (".gemini/tmp/*/chats/**/*.json", ".gemini/tmp/*/chats/**/*.jsonl")),
+)

@@ -1,0 +1,47 @@
+"""The user's machine as an installation sees it: home folder, environment, and the program that hosts run."""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.work.hosts.host import Host
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where a user's files are, and which program hosts are to run."""
+
+    user: Path  # their home folder
+    program: tuple[str, ...]  # words; the first is an absolute path
+    environment: Mapping[str, str]
+    platform: str = sys.platform
+    shortens_output: bool = False  # hooks replace outputs of tools, so that hosts must wait for them
+
+    def path(self, host: Host, template: str, root: Path) -> Path:
+        """Return the path that `template` means for `host`: below the user's home, or below `root` if it is relative."""
+        path = Path(template.format_map(host.folders(self.environment, self.platform)))
+        if path.parts[:1] == ("~",):
+            path = self.user.joinpath(*path.parts[1:])
+        return path if path.is_absolute() else root / path
+
+    def command_line(self, words: Sequence[str]) -> str:
+        """Return `words` as the shell of this platform takes them."""
+        return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
+
+
+def this_machine() -> Machine:
+    """Return the machine we run on."""
+    from recollect.config import expand_home, load_settings
+
+    shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
+    return Machine(expand_home("~"), running_program(), os.environ, shortens_output=shortens)
+
+
+def running_program() -> tuple[str, ...]:
+    """Return how to start this Recollect from anywhere: the script beside the interpreter, else the interpreter."""
+    beside = Path(sys.executable).absolute().with_name("recollect.exe" if os.name == "nt" else "recollect")
+    return (str(beside),) if beside.is_file() else (sys.executable, "-P", "-m", "recollect")

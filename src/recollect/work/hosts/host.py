@@ -1,0 +1,201 @@
+"""What there is to know about a coding agent: the classes that each host's file fills in.
+
+All of it is data and pure functions. Installing is the work of `interfaces.install`, answering hooks that of
+`interfaces.daemon`; both ask the host's row instead of its name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+from recollect.work.transcripts.reading import TranscriptFormat
+
+CONTEXT_LIMIT = 10_000  # characters: the cap of Claude Code
+
+
+class HookKind(StrEnum):
+    """What an event of a host means to Recollect."""
+
+    SESSION_START = "start"  # or a session goes on after a compaction: time for the briefing
+    PROMPT = "prompt"
+    BEFORE_TOOL = "before"
+    AFTER_TOOL = "after"
+    TOOL_FAILED = "failed"
+    AGENT_MESSAGE = "said"
+    COMPACTION = "compacting"  # the agent forgets what it was shown
+    TURN_END = "turn"  # the agent or a sub-agent has finished
+    SESSION_END = "end"
+
+
+class HookReply(StrEnum):
+    """How what a hook prints reaches the model."""
+
+    NONE = "silent"  # it does not
+    HOOK_OUTPUT = "claude"  # {"hookSpecificOutput": {"hookEventName": …, "additionalContext": …}}
+    CONTEXT_FIELD = "cursor"  # {"additional_context": …}
+    TEXT = "text"  # as plain text, for a plugin of ours
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """An event of a host, and what Recollect does when the host runs `recollect hook HOST EVENT` for it."""
+
+    event: str  # the host's own name
+    kind: HookKind
+    reply: HookReply = HookReply.NONE
+    summary: str = ""  # what happens then, as the host's page says; empty = understood, but not installed
+    seconds: int = 5  # the host waits at most that long
+    matcher: str = ""  # tools or causes that the host calls the hook for; empty = all
+    background: bool = False  # the host does not wait for the hook
+    replaces_output: bool = False  # a shorter output may replace the tool's own, if the host waits
+    tool: str = ""  # the tool that the event is about, where only the event's name says so
+
+    @property
+    def is_installed(self) -> bool:
+        return bool(self.summary)
+
+    @property
+    def injects(self) -> bool:
+        """Whether what the hook prints reaches the model."""
+        return self.reply is not HookReply.NONE and not self.background
+
+
+@dataclass(frozen=True, slots=True)
+class HookCommand:
+    """The command that a host runs for an event."""
+
+    words: tuple[str, ...]
+    line: str  # the same, quoted for the platform's shell
+    shortens_output: bool  # outputs of tools are to be replaced, so that the host must wait
+
+
+@dataclass(frozen=True, slots=True)
+class HostFiles:
+    """Where a host's files are; empty = it has none. `~` and {folders} are filled in on the user's machine."""
+
+    hooks: str = ""
+    mcp: str = ""
+    commands: str = ""  # a folder
+    skill: str = ""  # a folder
+    rules: str = ""
+    plugin: str = ""
+    mcp_instead: str = ""  # used if it exists and `mcp` does not
+    rules_header: str = ""  # what a new rules file begins with
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommands:
+    """How a host's slash commands are written."""
+
+    format: str = "markdown"  # markdown, plain or toml
+    suffix: str = ".md"
+    arguments: str = "$ARGUMENTS"  # what the host replaces by what the user typed; empty = nothing
+    front_matter: bool = False  # whether the host reads more of it than the description
+    renamed: Mapping[str, str] = field(default_factory=dict)  # commands whose names the host itself uses
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFiles:
+    """Where a host keeps the transcripts of its sessions."""
+
+    folder: str
+    patterns: tuple[str, ...]
+
+
+# Where hooks of most hosts have a value, likeliest first; a dot leads into an object. A host adds its own names.
+COMMON_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "event": ("hook_event_name",),
+    "session": ("session_id",),
+    "folder": ("cwd",),
+    "prompt": ("prompt",),
+    "tool": ("tool_name",),
+    "input": ("tool_input",),
+    "output": ("tool_response", "tool_output"),
+    "error": ("error", "error_message", "tool_response.error"),
+    "call": ("tool_use_id",),
+    "answer": ("last_assistant_message",),
+    "agent": ("agent_id",),
+}
+
+
+def grouped_entry(hook: Hook, handler: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with a matcher and a list of handlers, as Claude Code and those that follow it have them."""
+    return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
+
+
+def stdio_server(words: Sequence[str]) -> dict[str, Any]:
+    """Return the commonest entry for an MCP server."""
+    return {"command": words[0], "args": list(words[1:])}
+
+
+def typed_stdio_server(words: Sequence[str]) -> dict[str, Any]:
+    """Return the same entry with the transport named."""
+    return {"type": "stdio", **stdio_server(words)}
+
+
+def no_folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
+    """Return no named folders: the host's paths need none."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """All that Recollect knows of a coding agent."""
+
+    name: str
+    title: str
+    program: str  # what to look for on the path
+    folder: str  # there where the host was ever used
+    folders: Callable[[Mapping[str, str], str], Mapping[str, str]] = (
+        no_folders  # by name, for the paths below
+    )
+    user_files: HostFiles
+    project_files: HostFiles
+    after_install: str = "New sessions have it."  # what to know once it is installed
+
+    hooks: tuple[Hook, ...]
+    hook_entry: Callable[[Hook, HookCommand], dict[str, Any]] | None = None  # None = a plugin calls us
+    hook_file_keys: Mapping[str, Any] = field(default_factory=dict)  # that the hooks file must have
+    payload_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # besides COMMON_FIELDS
+    input_names: Mapping[str, str] = field(default_factory=dict)  # of a tool's input, and the common name
+    reports_failures: bool = False  # a tool that is not reported as failed has worked
+    context_limit: int = CONTEXT_LIMIT  # characters of ours that the host shows its model at once
+    # Makes what a hook prints to replace a tool's output, from the output and a function that shortens a text.
+    replace_output: Callable[[Any, Callable[[Any], Any]], dict[str, Any]] | None = None
+
+    servers_key: str  # of the MCP servers in their file
+    server_entry: Callable[[Sequence[str]], dict[str, Any]] = stdio_server
+    client_names: tuple[str, ...] = ()  # how its MCP client's name begins, besides `name`
+
+    commands: SlashCommands = SlashCommands()
+    plugin_template: str = ""  # below `interfaces/install/files`
+    briefing_format: str = "markdown"  # xml, plain, markdown: see `memory.briefing.render`
+
+    transcript: TranscriptFormat | None = None
+    session_files: SessionFiles | None = None
+
+    def files(self, scope: str, *, covered: bool = False) -> HostFiles:
+        """Return the files for the scope `user` or `project`.
+
+        With `covered` the host is installed for the user too, and a project gets only what a user cannot have: hosts
+        run the hooks of both, and each event would be recorded twice.
+        """
+        if scope == "user":
+            return self.user_files
+        if not covered:
+            return self.project_files
+        own = {
+            part.name: getattr(self.project_files, part.name)
+            for part in fields(HostFiles)
+            if part.name.startswith("rules") or not getattr(self.user_files, part.name)
+        }
+        return HostFiles(**own)
+
+    def hook(self, event: str) -> Hook | None:
+        """Return the hook for an event; None for an event that means nothing to us."""
+        return next((hook for hook in self.hooks if hook.event == event), None)
+
+    def field_names(self, name: str) -> tuple[str, ...]:
+        """Return where this host may put a value in what it sends, likeliest first."""
+        return (*COMMON_FIELDS[name], *self.payload_fields.get(name, ()))

@@ -1,0 +1,88 @@
+"""OpenCode: a plugin of ours calls the hook program; `recollect.js` is its source."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles
+
+
+def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
+    return {"config": f"{environment.get('XDG_CONFIG_HOME') or '~/.config'}/opencode"}
+
+
+def _server_entry(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "local", "command": list(words), "enabled": True}
+
+
+def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
+    text = response.get("output") if isinstance(response, Mapping) else None
+    return {"output": shorten(text)} if isinstance(text, str) else {}
+
+
+OPENCODE = Host(
+    name="opencode",
+    title="OpenCode",
+    program="opencode",
+    folder="{config}",
+    folders=_folders,
+    user_files=HostFiles(
+        mcp="{config}/opencode.json",
+        mcp_instead="{config}/opencode.jsonc",
+        commands="{config}/commands",
+        skill="{config}/skills/recollect",
+        plugin="{config}/plugins/recollect.js",
+    ),
+    project_files=HostFiles(
+        mcp="opencode.json",
+        mcp_instead="opencode.jsonc",
+        commands=".opencode/commands",
+        skill=".opencode/skills/recollect",
+        plugin=".opencode/plugins/recollect.js",
+    ),
+    hooks=(
+        Hook(
+            "session.created",
+            HookKind.SESSION_START,
+            HookReply.TEXT,
+            "the briefing, with the first request",
+        ),
+        Hook("experimental.chat.system.transform", HookKind.SESSION_START, HookReply.TEXT),
+        Hook("chat.message", HookKind.PROMPT, HookReply.TEXT, "memories that fit the prompt"),
+        Hook(
+            "tool.execute.before",
+            HookKind.BEFORE_TOOL,
+            HookReply.TEXT,
+            "a warning, if one applies, with the output",
+        ),
+        Hook(
+            "tool.execute.after",
+            HookKind.AFTER_TOOL,
+            HookReply.TEXT,
+            "recorded; after a failure, a known fix",
+        ),
+        Hook(
+            "experimental.session.compacting",
+            HookKind.SESSION_START,
+            HookReply.TEXT,
+            "the briefing, as part of the summary",
+        ),
+        Hook("session.compacted", HookKind.COMPACTION),
+        Hook("session.idle", HookKind.TURN_END, summary="learned from in the background"),
+        Hook("session.deleted", HookKind.SESSION_END, summary="the session is closed"),
+    ),
+    payload_fields={
+        "session": ("sessionID",),
+        "folder": ("directory",),
+        "prompt": ("text",),
+        "tool": ("tool",),
+        "input": ("args",),
+        "output": ("output",),
+        "call": ("callID",),
+        "answer": ("text",),
+    },
+    replace_output=_replace_output,
+    servers_key="mcp",
+    server_entry=_server_entry,
+    plugin_template="opencode/recollect.js",
+    briefing_format="plain",
+)
