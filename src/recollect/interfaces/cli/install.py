@@ -14,11 +14,11 @@ from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
 from recollect.interfaces.cli.options import NameType, refuse_both, usage_error
 
 if TYPE_CHECKING:
-    from recollect.interfaces.install.installations import Installation
     from recollect.interfaces.install.change import FileChange
+    from recollect.interfaces.install.installations import Installation
     from recollect.interfaces.install.ledger import Ledger
-    from recollect.interfaces.install.plan import Plan
     from recollect.interfaces.install.machine import Machine
+    from recollect.interfaces.install.plan import Plan
     from recollect.work.hosts.host import Host
 
     _Planner = Callable[[Host, str, Path, Machine, Ledger], Plan]

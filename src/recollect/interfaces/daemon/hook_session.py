@@ -162,7 +162,9 @@ class HookSession:
         known = [fix.text for fix in engine.episodes.fixes_for(error, command, MOST_FIXES)]
         query = telling_line(error)
         hits = engine.search(query, MOST_FIXES, kind="error_pattern").results if query else ()
-        return rendered(self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known)
+        return rendered(
+            self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known
+        )
 
     def _topic_of(self, engine: Engine) -> Topic:
         if self._topic is None:
