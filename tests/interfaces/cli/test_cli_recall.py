@@ -258,6 +258,19 @@ def test_gaps_lists_what_nothing_was_known_of(run, shop):
     assert [each["context"] for each in told] == ["How are refunds paid?"]
 
 
+def test_a_gap_is_closed_when_a_later_search_finds_the_answer(run, shop):
+    question = "quarterly payout schedule promoters"
+    run("search", question)
+    before = [each["context"] for each in run("gaps", "--json").json["gaps"]]
+    run("remember", "The quarterly payout schedule of promoters is the fifth working day")
+
+    unanswered = [each["context"] for each in run("gaps", "--json").json["gaps"]]
+    run("search", question)
+
+    assert before == unanswered == [question]
+    assert run("gaps", "--json").json["gaps"] == []
+
+
 def test_no_gaps_is_said_beside_the_answer(run):
     told = run("gaps")
 
