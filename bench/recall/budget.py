@@ -17,7 +17,7 @@ from bench.speed import Synthetic
 from recollect import Engine
 from recollect import model as m
 from recollect.code.modules.module_map import ModuleCard
-from recollect.memory.briefing.briefing import Material, compose
+from recollect.memory.briefing.briefing import BriefingContent, compose
 from recollect.memory.briefing.budget import allocate
 from recollect.work.hosts.registry import BRIEFING_FORMATS
 
@@ -82,13 +82,13 @@ def _memories() -> list[m.Memory]:
         return list(engine.list())
 
 
-def _material(memories: list[m.Memory], pick: random.Random) -> Material:
+def _material(memories: list[m.Memory], pick: random.Random) -> BriefingContent:
     def some(most: int) -> list[m.Memory]:
         return pick.sample(memories, pick.randint(0, most))
 
     task = some(20)
     pairs = list(zip(task[::2], task[1::2], strict=False))[: pick.randint(0, 4)]
-    return Material(
+    return BriefingContent(
         pinned=tuple(replace(each, standing=m.Standing.PINNED) for each in some(6)),
         standing=tuple(some(40)),
         modules=tuple(

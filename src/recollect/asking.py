@@ -96,7 +96,7 @@ class Asking(Habits, Surroundings):
         """
         from recollect.memory.briefing.briefing import compose
         from recollect.memory.briefing.budget import allocate
-        from recollect.memory.briefing.material import assemble, role_named
+        from recollect.memory.briefing.content import collect_content, role_named
         from recollect.work.hosts.registry import briefing_format
 
         format = briefing_format(host)
@@ -104,7 +104,7 @@ class Asking(Habits, Surroundings):
         ceiling = budget if budget is not None else self.budget()
         if ceiling < 1:
             raise Refused(f"A budget of {ceiling} tokens leaves no room for anything.", "Give 1 or more.")
-        material, notes = assemble(
+        material, notes = collect_content(
             self.store,
             self._searcher,
             self._question(task.strip() or " ".join(files), files, session=session),

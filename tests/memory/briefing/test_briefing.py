@@ -16,7 +16,7 @@ from recollect.code.modules.module_map import ModuleCard
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory.briefing import briefing as briefings
-from recollect.memory.briefing.briefing import Material
+from recollect.memory.briefing.briefing import BriefingContent
 from recollect.memory.briefing.budget import SHARES, allocate, map_share
 from recollect.text import tokens
 from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
@@ -77,7 +77,7 @@ def example():
         kind="procedure",
         procedure=m.Procedure("How to release", "", ("make test", "git tag", "make publish")),
     )
-    return Material(
+    return BriefingContent(
         pinned=(memory("Never log a token, not even its prefix", id="1m7geq7y0r5hd2m6zs", kind="negative"),),
         standing=(jwt,),
         modules=(
@@ -148,7 +148,7 @@ def test_a_conflict_is_told_once_and_counted_when_both_sides_are_shown():
     one, other = memory("Use tabs"), memory("Use spaces")
 
     briefing = compose(
-        Material(task=tuple(hits(one, other)), conflicts=(conflict(other, one),)), PLENTY, "codex"
+        BriefingContent(task=tuple(hits(one, other)), conflicts=(conflict(other, one),)), PLENTY, "codex"
     )
 
     assert briefing.text.count("CONFLICT") == briefing.conflicts == 1
@@ -160,7 +160,8 @@ def test_a_settled_conflict_is_no_news():
     settled = conflict(one, other, resolved_at=NOW)
 
     assert (
-        "onflict" not in compose(Material(task=tuple(hits(one)), conflicts=(settled,)), PLENTY, "codex").text
+        "onflict"
+        not in compose(BriefingContent(task=tuple(hits(one)), conflicts=(settled,)), PLENTY, "codex").text
     )
 
 
@@ -170,7 +171,7 @@ def test_many_conflicts_do_not_push_a_pinned_memory_out():
         memory(f"The port is {port}; " + "as everyone who has ever deployed it can tell you, " * 3)
         for port in range(20)
     ]
-    material = Material(pinned=(pinned,), conflicts=tuple(conflict(pinned, claim) for claim in claims))
+    material = BriefingContent(pinned=(pinned,), conflicts=tuple(conflict(pinned, claim) for claim in claims))
 
     briefing = compose(material, allocate(20_000), "claude-code")
 
@@ -182,7 +183,7 @@ def test_a_memory_shown_as_pinned_is_not_repeated_for_the_task():
     one, other = memory("One", standing=m.Standing.PINNED), memory("Two")
 
     briefing = compose(
-        Material(pinned=(one,), standing=(one,), task=tuple(hits(one, other))), PLENTY, "gemini"
+        BriefingContent(pinned=(one,), standing=(one,), task=tuple(hits(one, other))), PLENTY, "gemini"
     )
 
     assert briefing.shown == (one.id, other.id)
@@ -192,14 +193,14 @@ def test_a_memory_shown_as_pinned_is_not_repeated_for_the_task():
 def test_at_most_five_pinned_memories_are_used():
     pinned = tuple(memory(f"Pinned number {number}") for number in range(9))
 
-    assert len(compose(Material(pinned=pinned), PLENTY, "codex").shown) == 5
+    assert len(compose(BriefingContent(pinned=pinned), PLENTY, "codex").shown) == 5
 
 
 def test_a_finding_that_a_memory_already_says_is_no_news():
     known = memory("The session store moved to Redis 7")
 
     briefing = compose(
-        Material(task=tuple(hits(known)), bridge=(finding("the session store moved to redis 7"),)),
+        BriefingContent(task=tuple(hits(known)), bridge=(finding("the session store moved to redis 7"),)),
         PLENTY,
         "codex",
     )
@@ -211,7 +212,7 @@ def test_a_new_convention_does_not_wait_behind_old_decisions():
     old = [memory(f"Decision {number}: " + "we keep to it " * 8, kind="decision") for number in range(40)]
     new = memory("From now on something else", kind="convention")
 
-    briefing = compose(Material(standing=(*old, new)), allocate(20_000), "claude-code")
+    briefing = compose(BriefingContent(standing=(*old, new)), allocate(20_000), "claude-code")
 
     assert briefing.shown[-1] == new.id
     assert len(briefing.shown) > 2
@@ -223,19 +224,19 @@ def test_the_more_important_are_chosen_first():
     ]
     vital = memory("Convention that matters", id="0", importance=0.9)
 
-    assert vital.id in compose(Material(standing=(*dull, vital)), allocate(8_000), "gemini").shown
+    assert vital.id in compose(BriefingContent(standing=(*dull, vital)), allocate(8_000), "gemini").shown
 
 
 def test_pinned_memories_stand_before_weightier_ones_that_are_not():
     pinned, standing = memory("Pinned", kind="fact"), memory("Standing", kind="decision")
 
-    assert compose(Material((pinned,), (standing,)), PLENTY, "codex").shown == (pinned.id, standing.id)
+    assert compose(BriefingContent((pinned,), (standing,)), PLENTY, "codex").shown == (pinned.id, standing.id)
 
 
 def test_heavier_kinds_stand_first_and_then_the_older():
     fact, gotcha, later = memory("A", kind="fact"), memory("B", kind="gotcha"), memory("C", kind="fact")
 
-    briefing = compose(Material(task=tuple(hits(later, fact, gotcha))), PLENTY, "codex")
+    briefing = compose(BriefingContent(task=tuple(hits(later, fact, gotcha))), PLENTY, "codex")
 
     assert briefing.shown == (gotcha.id, fact.id, later.id)
 
@@ -245,7 +246,7 @@ def test_what_does_not_fit_is_left_out_whole_and_what_is_shorter_may_follow():
     short = memory("Short")
     room = replace(allocate(0), total=60, task=60)
 
-    briefing = compose(Material(task=tuple(hits(long, short))), room, "codex")
+    briefing = compose(BriefingContent(task=tuple(hits(long, short))), room, "codex")
 
     assert briefing.shown == (short.id,)
 
@@ -256,8 +257,8 @@ def test_without_findings_the_bridge_share_serves_the_task():
     )
     bridge = tuple(finding(f"Finding number {number} about the billing export") for number in range(60))
 
-    alone = compose(Material(task=task), allocate(8000), "codex")
-    beside = compose(Material(task=task, bridge=bridge), allocate(8000), "codex")
+    alone = compose(BriefingContent(task=task), allocate(8000), "codex")
+    beside = compose(BriefingContent(task=task, bridge=bridge), allocate(8000), "codex")
 
     assert 500 < alone.by_tier["task"] <= 640
     assert "task" in beside.by_tier  # what no pinned memory needed
@@ -269,7 +270,7 @@ def test_a_session_shows_its_date_and_up_to_five_bullets():
         "* one\n\n• two\n- three\nfour\n- five\n- six", host="codex", ended_at=NOW + timedelta(days=2)
     )
 
-    text = compose(Material(summaries=(told, session(" \n"))), PLENTY, "codex").text
+    text = compose(BriefingContent(summaries=(told, session(" \n"))), PLENTY, "codex").text
 
     assert "[SESSION] 2026-01-03 codex\n- one\n- two\n- three\n- four\n- five\n---" in text
 
@@ -277,7 +278,7 @@ def test_a_session_shows_its_date_and_up_to_five_bullets():
 def test_a_large_module_names_its_first_files_and_counts_the_rest():
     card = ModuleCard("web", files=tuple(f"f{number}.ts" for number in range(40)))
 
-    text = compose(Material(modules=(card, ModuleCard("empty"))), PLENTY, "codex").text
+    text = compose(BriefingContent(modules=(card, ModuleCard("empty"))), PLENTY, "codex").text
 
     assert "Files: f0.ts, f1.ts, f2.ts, f3.ts, f4.ts, f5.ts, f6.ts, f7.ts, +32\n" in text
     assert "empty" not in text
@@ -285,7 +286,8 @@ def test_a_large_module_names_its_first_files_and_counts_the_rest():
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(
-    ("material", "remaining"), [(Material(), 100_000), (example(), 0), (example(), -7), (example(), 100)]
+    ("material", "remaining"),
+    [(BriefingContent(), 100_000), (example(), 0), (example(), -7), (example(), 100)],
 )
 def test_nothing_to_say_or_no_room_is_an_empty_text(host, material, remaining):
     briefing = compose(material, allocate(remaining), host)
@@ -295,7 +297,7 @@ def test_nothing_to_say_or_no_room_is_an_empty_text(host, material, remaining):
 
 def test_an_unknown_host_is_refused_even_when_there_is_nothing_to_say():
     with pytest.raises(UnknownName):
-        compose(Material(), allocate(0), "emacs")
+        compose(BriefingContent(), allocate(0), "emacs")
 
 
 @st.composite
@@ -338,7 +340,7 @@ def materials(draw):
     def memories(most):
         return tuple(rng.choice(pool) for _ in some(most))
 
-    return Material(
+    return BriefingContent(
         pinned=memories(10),
         standing=memories(30),
         modules=tuple(ModuleCard(words(), many(), many(), many()) for _ in some(20)),

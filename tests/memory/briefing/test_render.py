@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import recollect.model as m
 from recollect.errors import UnknownName
 from recollect.memory.briefing import render
-from recollect.memory.briefing.render import clean, conflict_line, memory_note, short_ids
+from recollect.memory.briefing.render import clean, conflict_line, memory_entry, short_ids
 from recollect.text import tokens
 from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
 from recollect.work.hosts.registry import briefing_format
@@ -129,7 +129,7 @@ def test_a_procedure_shows_its_steps_on_one_line():
         "Release", "", ("make test", "git\ntag", "make publish"), ("a clean tree",), ("not on Friday",)
     )
 
-    note = memory_note(memory("How to release", kind="procedure", procedure=steps), "abc")
+    note = memory_entry(memory("How to release", kind="procedure", procedure=steps), "abc")
 
     assert note.details == (
         "Needs: a clean tree",

@@ -137,7 +137,7 @@ class NameType(click.types.StringParamType):
 
 KIND = NameType("kind", "recollect.kinds:KINDS")
 HOST = NameType("host", "recollect.work.hosts.registry:BRIEFING_FORMATS")
-ROLE = NameType("role", "recollect.memory.briefing.material:ROLES")
+ROLE = NameType("role", "recollect.memory.briefing.content:ROLES")
 RECIPE = NameType("recipe", "recollect.memory.search.recipes:RECIPES")
 SCOPE = NameType("scope", list(m.Scope))
 STATE = NameType("state", [*m.State, "all"])

@@ -9,7 +9,7 @@ from typing import Any
 import recollect.model as m
 from recollect.engine import Engine
 from recollect.memory import ranking
-from recollect.memory.briefing.render import Note, format_named, line, memory_note, short_ids
+from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry, one_line, short_ids
 from recollect.memory.search.triggers import matching, warners
 from recollect.work.agent.context import Message, context_of
 from recollect.work.agent.topic import Topic
@@ -184,6 +184,6 @@ def context_limit(host: str) -> int:
 def rendered(host: str, memories: Sequence[m.Memory], fixes: Sequence[str] = ()) -> str:
     """Return memories and fixes in the host's format; empty if there are none."""
     form, names = format_named(briefing_format(host)), short_ids(memory.id for memory in memories)
-    entries = [form.write(memory_note(memory, names[memory.id])) for memory in memories]
-    entries += [form.write(Note("fix", "SEEN BEFORE", "", text=line(fix))) for fix in fixes]
+    entries = [form.write(memory_entry(memory, names[memory.id])) for memory in memories]
+    entries += [form.write(BriefingEntry("fix", "SEEN BEFORE", "", text=one_line(fix))) for fix in fixes]
     return form.document([form.section("found", entries)] if entries else [])

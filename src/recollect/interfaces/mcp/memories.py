@@ -190,12 +190,11 @@ def _line(message: "Message", most: int) -> Line:
 
 def _page(context: ToolContext, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
     """In the host's form, fenced like everything that was remembered; empty for nothing."""
-    from recollect.memory.briefing.render import Note as Entry
-    from recollect.memory.briefing.render import format_named, memory_note
+    from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry
 
     form = format_named(context.format)
     entries = [
-        Entry(
+        BriefingEntry(
             "session",
             "SAID",
             f"{each.at}, {each.author}, {each.session} message {each.message}",
@@ -204,7 +203,7 @@ def _page(context: ToolContext, lines: Sequence[Line], memory: "Memory | None" =
         for each in lines
     ]
     if memory is not None:
-        whole = replace(memory_note(memory, _short(memory.id)), text=memory.content)
+        whole = replace(memory_entry(memory, _short(memory.id)), text=memory.content)
         entries.insert(
             0, replace(whole, marks=(*whole.marks, f"{memory.created_at:%Y-%m-%d}", memory.created_by))
         )

@@ -8,13 +8,13 @@ import recollect.model as m
 from recollect.kinds import kind_of
 from recollect.memory.briefing.budget import Allocation, map_share, task_share
 from recollect.memory.briefing.render import (
+    BriefingEntry,
     Format,
-    Note,
     conflict_line,
+    file_label,
     format_named,
-    line,
-    memory_note,
-    place,
+    memory_entry,
+    one_line,
     short_ids,
 )
 from recollect.text import tokens
@@ -31,7 +31,7 @@ Conflict = tuple[m.Link, m.Memory, m.Memory]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class BriefingContent:
     """All that could be said. What does not fit is left out, so more than enough is fine."""
 
     pinned: tuple[m.Memory, ...] = ()
@@ -60,13 +60,13 @@ class Briefing:
     notes: tuple[str, ...] = ()  # how it came about, for people: not all was looked at in time…
 
 
-def compose(material: Material, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
+def compose(material: BriefingContent, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
     """Return the briefing in the named format. The same material gives the same bytes on any day: prompt caches hold.
 
     Raise `UnknownName` for an unknown format. `host` is noted in the result.
     """
     form = format_named(format)
-    if allocation.total <= 0 or material == Material():
+    if allocation.total <= 0 or material == BriefingContent():
         return Briefing("", host, 0, {}, (), 0, allocation)
     page = _Page(form, allocation.total)
     desk = _Desk(material)
@@ -96,7 +96,7 @@ def compose(material: Material, allocation: Allocation, format: str, *, host: st
 class _Entry:
     key: str  # what it is known by; said once
     order: tuple[float, float, str]  # where in its tier it stands, once chosen
-    note: Note
+    note: BriefingEntry
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ class _Page:
 class _Desk:
     """Makes entries of the material, those first that should be chosen first."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: BriefingContent) -> None:
         self._material = material
         self._pairs = _open_pairs(material.conflicts)
         disputed = [memory.id for pair in self._pairs for memory in pair]
@@ -179,7 +179,7 @@ class _Desk:
 
     def _memory(self, memory: m.Memory, group: int = 0) -> _Entry:
         told = self._told.get(memory.id, [])
-        note = memory_note(
+        note = memory_entry(
             memory,
             self._names[memory.id],
             stale=memory.id in self._material.stale,
@@ -222,30 +222,34 @@ def _lasting_order(each: m.Memory | m.Finding, group: int = 0) -> tuple[float, f
     return group, -kind_of(each.kind).weight, each.id
 
 
-def _module(card: "ModuleCard") -> Note:
+def _module(card: "ModuleCard") -> BriefingEntry:
     parts = {"Files": card.files, "Tests": card.tests, "Deps": card.deps}
     told = " | ".join(f"{label}: {_some(items)}" for label, items in parts.items() if items)
-    return Note("module", "MODULE", line(card.name), details=(told,) if told else ())
+    return BriefingEntry("module", "MODULE", one_line(card.name), details=(told,) if told else ())
 
 
 def _some(items: Sequence[str]) -> str:
     more = [f"+{len(items) - MOST_NAMED}"] if len(items) > MOST_NAMED else []
-    return ", ".join([*map(line, items[:MOST_NAMED]), *more])
+    return ", ".join([*map(one_line, items[:MOST_NAMED]), *more])
 
 
-def _finding(finding: m.Finding) -> Note:
+def _finding(finding: m.Finding) -> BriefingEntry:
     kind = kind_of(finding.kind)
-    return Note(
-        kind.name, kind.heading, place(finding.file_paths), marks=("unconfirmed",), text=line(finding.content)
+    return BriefingEntry(
+        kind.name,
+        kind.heading,
+        file_label(finding.file_paths),
+        marks=("unconfirmed",),
+        text=one_line(finding.content),
     )
 
 
-def _session(session: m.Session) -> Note:
+def _session(session: m.Session) -> BriefingEntry:
     when = (session.ended_at or session.started_at).date()
     bullets = [each.strip().lstrip("-*•").strip() for each in session.summary.splitlines()]
-    return Note(
+    return BriefingEntry(
         kind="session",
         heading="SESSION",
         name=f"{when} {session.agent or session.host}",
-        details=tuple(f"- {line(bullet)}" for bullet in bullets if bullet)[:MOST_BULLETS],
+        details=tuple(f"- {one_line(bullet)}" for bullet in bullets if bullet)[:MOST_BULLETS],
     )

@@ -29,7 +29,7 @@ HIT_TEXT = 12  # of them for the statement
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class BriefingEntry:
     """One entry, before it takes the form of a host. Its texts are raw; each is one line when written."""
 
     kind: str  # of a memory; or "module", "session"
@@ -55,7 +55,7 @@ class Format:
     closing: str
     head: str  # before the entries of a tier
     tail: str  # after them
-    write: Callable[[Note], str]
+    write: Callable[[BriefingEntry], str]
     between: str = ""  # two entries
 
     def section(self, tier: str, entries: Sequence[str]) -> str:
@@ -89,14 +89,18 @@ def render_hits(
     names = short_ids(memory.id for memory in memories)
     entries = []
     for memory in memories:
-        note = memory_note(memory, names[memory.id], stale=memory.id in stale, disputed=memory.id in disputed)
+        note = memory_entry(
+            memory, names[memory.id], stale=memory.id in stale, disputed=memory.id in disputed
+        )
         head = tokens.count(form.write(replace(note, text="", details=())))
         text = tokens.clip(note.text, max(HIT - head, HIT_TEXT))
         entries.append(form.write(replace(note, text=text, details=())))
     return form.document([form.section("found", entries)] if entries else [])
 
 
-def memory_note(memory: m.Memory, name: str, *, stale: bool = False, disputed: bool = False) -> Note:
+def memory_entry(
+    memory: m.Memory, name: str, *, stale: bool = False, disputed: bool = False
+) -> BriefingEntry:
     """`name` is its short id."""
     kind = kind_of(memory.kind)
     marks = (
@@ -107,13 +111,13 @@ def memory_note(memory: m.Memory, name: str, *, stale: bool = False, disputed: b
         "stale" if stale else "",
         "in conflict" if disputed else "",
     )
-    return Note(
+    return BriefingEntry(
         kind=kind.name,
         heading=kind.heading,
-        name=place(memory.file_paths or tuple(anchor.path for anchor in memory.anchors)),
+        name=file_label(memory.file_paths or tuple(anchor.path for anchor in memory.anchors)),
         id=name,
         marks=tuple(filter(None, marks)),
-        text=line(memory.summary or memory.content),
+        text=one_line(memory.summary or memory.content),
         details=_how(memory.procedure) if memory.procedure else (),
     )
 
@@ -128,19 +132,19 @@ def _how(procedure: m.Procedure) -> tuple[str, ...]:
         ("Steps", steps),
         ("Warnings", "; ".join(procedure.warnings)),
     )
-    return tuple(line(f"{label}: {text}", DETAIL) for label, text in parts if text)
+    return tuple(one_line(f"{label}: {text}", DETAIL) for label, text in parts if text)
 
 
-def place(paths: Sequence[str]) -> str:
+def file_label(paths: Sequence[str]) -> str:
     """The first, and how many more."""
     more = f" +{len(paths) - 1}" if len(paths) > 1 else ""
-    return line(paths[0]) + more if paths else ""
+    return one_line(paths[0]) + more if paths else ""
 
 
 def conflict_line(first: tuple[str, str], second: tuple[str, str]) -> str:
     """Of two short ids, each with what it says."""
     (one, says), (other, denies) = (
-        (name, line(text, LINE // 2).replace('"', "'")) for name, text in (first, second)
+        (name, one_line(text, LINE // 2).replace('"', "'")) for name, text in (first, second)
     )
     return f'#{one} says "{says}" but #{other} says "{denies}". Verify which is current.'
 
@@ -159,7 +163,7 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def line(text: str, limit: int = LINE) -> str:
+def one_line(text: str, limit: int = LINE) -> str:
     """`text` on one line of at most so many tokens, with "…" where it was longer."""
     return tokens.clip(clean(text), limit)
 
@@ -189,7 +193,7 @@ def _visible(char: str) -> bool:
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs")
 
 
-def _lines(escape: Callable[[str], str], note: Note) -> str:
+def _lines(escape: Callable[[str], str], note: BriefingEntry) -> str:
     head = [
         f"[{note.heading}]",
         escape(clean(note.name)),
@@ -204,7 +208,7 @@ def _lines(escape: Callable[[str], str], note: Note) -> str:
     return "".join(f"{each}\n" for each in lines)
 
 
-def _object(note: Note) -> str:
+def _object(note: BriefingEntry) -> str:
     fields = {
         "kind": note.kind,
         "name": clean(note.name),

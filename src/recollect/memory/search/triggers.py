@@ -28,10 +28,10 @@ _WINDOW = 160  # characters that an expression is tried on at once; a match of h
 _MOST_WAYS = 2 * _WINDOW**2  # in which an expression may match from one place: two `.*` and a `?`, say
 _PATIENCE = 0.1  # seconds of our time that all expressions together may take, by and large
 
-_Finder = Callable[["Context"], bool]
+_Finder = Callable[["TriggerText"], bool]
 
 
-class Context:
+class TriggerText:
     """What is going on, made ready to be searched by many triggers."""
 
     def __init__(self, text: str) -> None:
@@ -58,7 +58,7 @@ class Context:
 
 def matching(memories: Iterable[m.Memory], context: str) -> list[tuple[m.Memory, str]]:
     """Those of `memories` that warn, with the first of their triggers that `context` has. In the order given."""
-    where = Context(context)
+    where = TriggerText(context)
     if not where.words:
         return []
     found = []
@@ -96,7 +96,7 @@ def _triggers(memory: m.Memory) -> Iterable[str]:
         yield memory.procedure.trigger
 
 
-def _fires(trigger: str, context: Context) -> bool:
+def _fires(trigger: str, context: TriggerText) -> bool:
     finder = _finder(trigger)
     return finder is not None and finder(context)
 

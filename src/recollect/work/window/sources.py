@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from recollect.memory import ranking
-from recollect.memory.briefing.render import format_named, memory_note, short_ids
+from recollect.memory.briefing.render import format_named, memory_entry, short_ids
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import ItemType
 
@@ -80,7 +80,7 @@ class EngineSources:
         return [
             Extra(
                 form.document(
-                    [form.section("found", [form.write(memory_note(hit.memory, names[hit.memory.id]))])]
+                    [form.section("found", [form.write(memory_entry(hit.memory, names[hit.memory.id]))])]
                 ),
                 relevance=min(hit.score, 1.0),
             )

@@ -11,7 +11,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
-from recollect.memory.briefing.briefing import MOST_PINNED, Material
+from recollect.memory.briefing.briefing import MOST_PINNED, BriefingContent
 from recollect.memory.search.search import Searcher, SearchQuery
 from recollect.memory.search.triggers import matching, warners
 from recollect.store.stale import stale_in
@@ -57,7 +57,7 @@ def role_named(name: str | None) -> Role:
     return ROLES[name]
 
 
-def assemble(
+def collect_content(
     store: Store,
     searcher: Searcher,
     question: SearchQuery,
@@ -66,7 +66,7 @@ def assemble(
     session: str | None,
     now: datetime,
     modules: "Sequence[ModuleCard]" = (),
-) -> tuple[Material, tuple[str, ...]]:
+) -> tuple[BriefingContent, tuple[str, ...]]:
     """The material, and what the reader should know about how it came about."""
     view = question.view
     pinned = store.newest(view, standing=m.Standing.PINNED, limit=MOST_PINNED)
@@ -86,7 +86,7 @@ def assemble(
         (link, store.get(link.source), store.get(link.target)) for link in store.conflicts(view, ids)
     )
     sessions = store.sessions(view.user_id, view.project_id, 20)
-    material = Material(
+    material = BriefingContent(
         pinned=tuple(pinned),
         standing=tuple(standing),
         modules=tuple(modules),
