@@ -78,7 +78,7 @@ def after_retrieval(
         linked = tuple(_link_pairs(store, good[:MOST_LINKED], actor, now))
         nothing = not used and set(shown) <= set(rejected)
         gap = _note_gap(store, view.project_id, lost, session, actor, now) if nothing else None
-        if not nothing:
+        if not nothing and lost is not None:
             _close_gaps(store, view.project_id, lost, actor, now)
         due = clusters_due(store, view.project_id)
     return MaintenanceReport(
@@ -195,9 +195,9 @@ def _note_gap(
     return gap
 
 
-def _close_gaps(store: Store, project_id: str | None, text: str | None, actor: str, now: datetime) -> None:
+def _close_gaps(store: Store, project_id: str | None, text: str, actor: str, now: datetime) -> None:
     """Close the open gaps that ask the same as `text`, which a memory has answered."""
-    for gap in store.gaps(project_id, _GAPS_COMPARED) if text is not None else ():
+    for gap in store.gaps(project_id, _GAPS_COMPARED):
         if _alike(text, gap.context):
             store.log("update", actor, now, None, {"gap": gap.id, "closed": True})
             store.close_gap(gap.id, now)
