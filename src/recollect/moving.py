@@ -46,10 +46,10 @@ class Moving(Workplace):
     ) -> int:
         """The same as `export` in a file that only `passphrase` opens; how many memories. Raises `Refused`."""
         from recollect.memory.transfer.bundle import write_bundle
-        from recollect.memory.transfer.export import laid_out
+        from recollect.memory.transfer.export import export_lines
 
         model = self.embedder.model if vectors else None
-        parts = laid_out(
+        parts = export_lines(
             self.store, self.all_mine(this_project), self._clock(), messages=messages, model=model
         )
         count = 0
@@ -70,11 +70,11 @@ class Moving(Workplace):
     def bring_in(
         self,
         records: Iterable[Mapping[str, Any]],
-        parcel: "ImportFile | None" = None,
+        file: "ImportFile | None" = None,
         progress: Callable[[int], None] | None = None,
     ) -> "ImportReport":
-        """The same with a full report, and one act for `undo`; `parcel` has what else is in an export."""
-        if parcel is None or parcel.user is None:  # an export has its own projects, and gets no other one
+        """The same with a full report, and one act for `undo`; `file` has what else is in an export."""
+        if file is None or file.user is None:  # an export has its own projects, and gets no other one
             self.register()
         self._wrote = True
         from recollect.memory.transfer.importer import Importer
@@ -90,12 +90,12 @@ class Moving(Workplace):
                 "import",
                 "Began to import.",
                 user_id=self.settings.user,
-                project_id=None if parcel else self._project_id,
+                project_id=None if file else self._project_id,
                 actor=self.actor,
                 now=self._clock(),
             ),
         )
-        report = importer.bring_in(records, parcel, progress)
+        report = importer.run(records, file, progress)
         if report.lacks_vectors:
             self.store.set_setting(None, "vectors_pending", True)
         return report

@@ -38,7 +38,7 @@ def test_a_file_that_cannot_be_read_is_told_by_name_and_line(run, remember, tmp_
     refused, told = run("mirror", str(folder)), run("mirror", str(folder), "--json")
 
     assert (refused.code, told.code) == (1, 1)
-    assert f"Not read: {folder / 'shop.json'}, line 2: not JSON" in refused.err
+    assert f"Not read: {folder / 'shop.json'}, line 2: not valid JSON" in refused.err
     assert (folder / "global.json").exists()
     assert [each["file"] for each in told.json["refused"]] == ["shop.json"]
     assert (folder / "shop.json").read_text() == "{\n oops"

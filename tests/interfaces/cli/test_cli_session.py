@@ -93,11 +93,11 @@ def test_messages_of_which_none_was_kept_exit_1(run):
 @pytest.mark.parametrize(
     "bad, told",
     [
-        ("not json", "line 2: not JSON"),
+        ("not json", "line 2: not valid JSON"),
         ("[1]", "line 2: not an object with"),
         ('{"content": "a memory"}', 'line 2: not an object with "session", "order" and "text"'),
         ("[" * 100_000, "line 2"),
-        ('{"session": "s", "order": ' + "9" * 5000 + ', "text": "x"}', "line 2: not JSON"),
+        ('{"session": "s", "order": ' + "9" * 5000 + ', "text": "x"}', "line 2: not valid JSON"),
         (b'{"text": "\xff"}', "line 2: not valid UTF-8"),
     ],
 )

@@ -103,7 +103,7 @@ def test_only_the_first_reasons_are_shown(run):
         (b'{"content": "fine"}\n\n[1, 2]\n', "line 3"),
         (b'{"content": "fine"}\n{"text": "x"}\n', "line 2"),
         (b'{"content": "fine"}\n{"content": "\xff"}\n', "line 2: not valid UTF-8"),
-        (b'{"format": "recollect-export", "version": 1, "memories": [', "not a whole export"),
+        (b'{"format": "recollect-export", "version": 1, "memories": [', "not a complete export"),
         (b'{"format": "recollect-export", "version": 99, "memories": []}', "newer Recollect"),
         (b"[" * 100_000, "line 1"),
     ],

@@ -74,8 +74,8 @@ def export(engine, **options):
 
 
 def bring(engine, text):
-    parcel = read_import_file(lines_of(text.encode()), "file")
-    return engine.bring_in(parcel.records, parcel)
+    file = read_import_file(lines_of(text.encode()), "file")
+    return engine.bring_in(file.records, file)
 
 
 def document(memories=(), links=(), projects=()):
@@ -138,7 +138,10 @@ def test_an_import_takes_no_memory_away_from_its_user(open_engine):
 
     report = engine.bring_in([{"id": name, "content": "Ours now", "user_id": "mallory", "updated_at": later}])
 
-    assert (report.refused, report.change) == ([(0, f"Memory {name} is there already, and not yours.")], None)
+    assert (report.refused, report.change) == (
+        [(0, f"Memory {name} already exists and belongs to another user.")],
+        None,
+    )
     assert engine.get(name).content == "Mail is sent by a worker"
 
 
@@ -248,7 +251,7 @@ def test_secrets_are_taken_out_of_every_imported_field(open_engine, tmp_path):
         ('{"content": "a"}\n\n["b"]', "line 3"),
         ('{"text": "a"}', "line 1"),
         ("not json", "line 1"),
-        ('{"format": "recollect-export", "version": 1, "memories": [', "whole"),
+        ('{"format": "recollect-export", "version": 1, "memories": [', "complete"),
         ('{"format": "recollect-export", "version": 99, "memories": []}', "newer"),
         ("[" * 100_000, "line 1"),
     ],
@@ -849,12 +852,12 @@ def test_a_file_is_read_a_record_at_a_time(open_engine, form):
             taken += 1
             yield line
 
-    parcel = read_import_file(lines, "file")
+    file = read_import_file(lines, "file")
     checked, taken = taken, 0
-    first = next(parcel.records)
+    first = next(file.records)
 
     assert checked >= 300, "all of it is checked before the first record is given out"
-    assert parcel.counts["memories"] == 300
+    assert file.counts["memories"] == 300
     assert first["content"] == "Chapter 0"
     assert taken < 30
 

@@ -1,7 +1,7 @@
-"""An export that only its passphrase opens: lines in a SQLite file, each page of it encrypted and authenticated.
+"""Encrypted exports: the lines of an export in a SQLite file, each page of it encrypted and authenticated.
 
-The file begins with its mark and eight bytes of chance, which together are the salt of its key. Nothing of what it holds
-is ever on the disk in the clear, not while it is written either.
+The file begins with its mark and eight random bytes, which together are the salt of its key. Its content is never on
+the disk in the clear, not even while it is written.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from recollect.memory.transfer.import_file import Lines
 from recollect.store.keys import sync
 
 MARK = b"RCLLCT-1"
-SHORTEST = 8  # characters of a passphrase: guessers have the file, and all the time they want
+SHORTEST = 8  # characters of a passphrase: an attacker who has the file can guess without limit
 _SALT = 16  # bytes
 _COST = 2**16  # 64 MB and some 0.3 s for every guess
 _READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -30,11 +30,11 @@ def is_bundle(path: Path) -> bool:
 
 
 def write_bundle(path: Path, passphrase: str, lines: Iterable[str]) -> None:
-    """A file that takes the place of `path` when all of it has been written. Raises `Refused` for a short passphrase."""
+    """Write a bundle, and replace `path` once it is complete. Raise `Refused` for a short passphrase."""
     if len(passphrase) < SHORTEST:
         raise Refused(
-            f"A passphrase of fewer than {SHORTEST} characters is soon guessed; nothing was written.",
-            "Several words make a good one.",
+            f"The passphrase has fewer than {SHORTEST} characters; nothing was written.",
+            "Use several words.",
         )
     salt = MARK + secrets.token_bytes(_SALT - len(MARK))
     fresh = path.resolve().with_name(f".{path.name}.{os.getpid()}.new")
@@ -47,11 +47,11 @@ def write_bundle(path: Path, passphrase: str, lines: Iterable[str]) -> None:
     except (OSError, apsw.Error) as error:
         raise RecollectError(f"Cannot write {path}: {error}.", "Name another file.") from error
     finally:
-        fresh.unlink(missing_ok=True)  # it is there only if something went wrong
+        fresh.unlink(missing_ok=True)  # exists only after an error
 
 
 def open_bundle(path: Path, passphrase: str) -> Lines:
-    """The lines of a bundle that has been read to its end and found whole. Raises `BadImport`."""
+    """Check a bundle to its end and return its lines. Raise `BadImport` if it is damaged or the passphrase is wrong."""
     with path.open("rb") as file:
         key = _key(passphrase, file.read(_SALT))
 
@@ -67,7 +67,7 @@ def open_bundle(path: Path, passphrase: str) -> Lines:
 
 
 def _key(passphrase: str, salt: bytes) -> str:
-    """As SQLite takes it: key and salt. What is typed may come composed or not, as the keyboard has it."""
+    """Return key and salt as SQLite expects them. The passphrase is normalised, because keyboards compose accents differently."""
     text = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
     key = hashlib.scrypt(text, salt=salt, n=_COST, r=8, p=1, dklen=32, maxmem=2 * 8 * 128 * _COST)
     return f"raw:{key.hex()}{salt.hex()}"
@@ -76,7 +76,7 @@ def _key(passphrase: str, salt: bytes) -> str:
 def _fill(path: Path, key: str, lines: Iterable[str]) -> None:
     digest = hashlib.sha256()
 
-    def each() -> Iterator[tuple[bytes]]:
+    def rows() -> Iterator[tuple[bytes]]:
         for line in lines:
             data = line.encode("utf-8", "backslashreplace")
             digest.update(data)
@@ -84,12 +84,12 @@ def _fill(path: Path, key: str, lines: Iterable[str]) -> None:
 
     db = _open(str(path), key, apsw.SQLITE_OPEN_READWRITE)
     try:
-        db.pragma("journal_mode", "off")  # it is nobody's file until it has its name
+        db.pragma("journal_mode", "off")  # an incomplete file is deleted anyway
         db.pragma("synchronous", "off")
         with db:
             db.execute("CREATE TABLE lines (num INTEGER PRIMARY KEY, line BLOB NOT NULL) STRICT")
             db.execute("CREATE TABLE seal (sha256 BLOB NOT NULL) STRICT")
-            db.executemany("INSERT INTO lines (line) VALUES (?)", each())
+            db.executemany("INSERT INTO lines (line) VALUES (?)", rows())
             db.execute("INSERT INTO seal VALUES (?)", (digest.digest(),))
     finally:
         db.close()
@@ -102,10 +102,10 @@ def _lines(path: Path, key: str, query: str = "SELECT line FROM lines ORDER BY n
             yield from (bytes(row[0]) for row in db.execute(query))
         finally:
             db.close()
-    except apsw.NotADBError as error:  # what the first page says, either way
+    except apsw.NotADBError as error:  # a wrong key and a damaged first page look the same
         raise BadImport(
             f"The passphrase does not open {path}, or the file is damaged. Nothing was imported.",
-            "Try the passphrase again, or bundle the memories anew.",
+            "Try the passphrase again, or run `recollect export --bundle` again.",
         ) from error
     except (apsw.Error, TypeError) as error:
         raise _damaged(path) from error
@@ -125,4 +125,4 @@ def _open(name: str, key: str, flags: int) -> apsw.Connection:
 
 
 def _damaged(path: Path) -> BadImport:
-    return BadImport(f"{path} is damaged. Nothing was imported.", "Bundle the memories anew.")
+    return BadImport(f"{path} is damaged. Nothing was imported.", "Run `recollect export --bundle` again.")

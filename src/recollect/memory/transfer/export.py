@@ -1,4 +1,4 @@
-"""Memories out to a file, and all that belongs to them."""
+"""Write memories, and everything that belongs to them, as one JSON document."""
 
 import base64
 import json
@@ -24,31 +24,31 @@ def export(
     messages: bool = False,
     model: str | None = None,
 ) -> int:
-    """Write all that `view` shows as one JSON document, a record a line; how many memories."""
+    """Write all that `view` shows, one record per line; return the number of memories."""
     count = 0
-    for section, text in laid_out(store, view, now, messages=messages, model=model):
+    for section, text in export_lines(store, view, now, messages=messages, model=model):
         out.write(text)
         count += section == "memories"
     return count
 
 
-def laid_out(
+def export_lines(
     store: Store, view: m.View, now: datetime, *, messages: bool = False, model: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """An export line by line, each with the section whose record it is; "" for what is between records.
+    """Yield the lines of an export, each with the section of its record; "" for lines between records.
 
-    With `messages`, and with the vectors of `model`, where they are asked for.
+    Messages are included if `messages` is set, vectors if `model` is given.
     """
     head = {"format": FORMAT, "version": VERSION, "exported_at": m.to_text(now), "user": view.user_id}
     yield "", _as_head(head)
     projects = [p for p in store.projects() if view.all_projects or p.id == view.project_id]
     sections: dict[str, Iterable[Any]] = {
         "projects": (
-            {"id": p.id, "name": p.name, "keys": _travelling(store.project_keys(p.id))} for p in projects
+            {"id": p.id, "name": p.name, "keys": _portable(store.project_keys(p.id))} for p in projects
         ),
         "settings": _settings(store, [None, *(p.id for p in projects)]),
         "tags": _described(store, view),
-        "sessions": (replace(each, transcript="") for each in store.iter_sessions(view)),
+        "sessions": (replace(session, transcript="") for session in store.iter_sessions(view)),
         "memories": store.iter_memories(view) if model is None else _with_vectors(store, view, model),
         "links": store.iter_links(view),
         "findings": store.iter_findings(view),
@@ -72,12 +72,12 @@ def laid_out(
 
 
 def _as_head(values: Mapping[str, Any]) -> str:
-    """The beginning of an object, in a form that is known by its first characters."""
+    """Return the beginning of the document. Its first characters identify the format."""
     return "{" + ", ".join(f"{m.dumps(name)}: {m.dumps(value)}" for name, value in values.items()) + ",\n"
 
 
-def _travelling(keys: Iterable[str]) -> list[str]:
-    """A remote is the same everywhere; a folder is another one on another machine, and nobody's business there."""
+def _portable(keys: Iterable[str]) -> list[str]:
+    """Return the remotes: a folder means nothing on another machine, and may be private."""
     return [key for key in keys if key.startswith("remote:")]
 
 
@@ -96,15 +96,16 @@ def _maps(store: Store, projects: Iterable[m.Project]) -> Iterator[dict[str, Any
 
 def _patterns(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
     for owner in _owners(user_id, projects):
-        found = store.episodes.patterns(owner, limit=_EVERY)
-        for each in sorted(found, key=lambda each: (each.kind, each.name)):
-            yield {"project_id": owner.project_id, **m.as_json(each)}
+        patterns = store.episodes.patterns(owner, limit=_EVERY)
+        for pattern in sorted(patterns, key=lambda pattern: (pattern.kind, pattern.name)):
+            yield {"project_id": owner.project_id, **m.as_json(pattern)}
 
 
 def _learnings(store: Store, user_id: str, projects: Iterable[m.Project]) -> Iterator[dict[str, Any]]:
     for owner in _owners(user_id, projects):
-        for each in sorted(store.episodes.learnings(owner), key=lambda each: (each.kind, each.name)):
-            yield {"project_id": owner.project_id, **m.as_json(each)}
+        learnings = store.episodes.learnings(owner)
+        for learning in sorted(learnings, key=lambda learning: (learning.kind, learning.name)):
+            yield {"project_id": owner.project_id, **m.as_json(learning)}
 
 
 def _owners(user_id: str, projects: Iterable[m.Project]) -> list[Owner]:

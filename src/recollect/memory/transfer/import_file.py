@@ -1,4 +1,4 @@
-"""A file of memories or messages, read a line at a time: checked to its end before the first record is taken."""
+"""Read a file of memories or messages line by line. It is checked to its end before the first record is used."""
 
 import io
 import json
@@ -32,17 +32,17 @@ SETTINGS = ("aliases", "seasons", "budget")  # that a user would miss; other set
 _UNREADABLE = (ValueError, RecursionError)
 _OPENING = re.compile(r'"(\w+)": \[')
 
-Lines = Callable[[], Iterable[bytes]]  # the same lines from the first on, as often as it is called
+Lines = Callable[[], Iterable[bytes]]  # every call returns all lines again
 
 
 @dataclass(frozen=True, slots=True)
 class ImportFile:
-    """A file that has been checked, and not yet imported."""
+    """A file that was checked and is ready to import."""
 
     counts: Mapping[str, int]  # records in each section
-    read: Callable[[str], Iterator[Any]]  # those of a section: foreign JSON, which `record` reads
-    places: Sequence[int] | None = None  # the line of each record; None = an export: its records are counted
-    user: str | None = None  # who exported it; None = nobody says
+    read: Callable[[str], Iterator[Any]]  # the records of a section: foreign JSON, which `record` reads
+    line_numbers: Sequence[int] | None = None  # of each record; None = an export, whose records are counted
+    user: str | None = None  # who exported it; None = unknown
 
     @property
     def records(self) -> Iterator[Any]:
@@ -50,15 +50,16 @@ class ImportFile:
 
     @property
     def unit(self) -> str:
-        """What `place` counts."""
-        return "record" if self.places is None else "line"
+        """What `place` counts: records of an export, lines of a file of JSON lines."""
+        return "record" if self.line_numbers is None else "line"
 
     def place(self, number: int) -> int:
-        return number + 1 if self.places is None else self.places[number]
+        """Return where a record is, counted from 1."""
+        return number + 1 if self.line_numbers is None else self.line_numbers[number]
 
 
 def lines_of(data: bytes | Path) -> Lines:
-    """A pipe gives its lines only once: of one, give what was in it."""
+    """Return the lines of a file, or of the bytes read from a pipe."""
 
     def lines() -> Iterator[bytes]:
         with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as file:
@@ -68,7 +69,7 @@ def lines_of(data: bytes | Path) -> Lines:
 
 
 def read_import_file(lines: Lines, name: str) -> ImportFile:
-    """What `export` wrote, or plain JSON lines with at least `content`. Raises `BadImport` with the line."""
+    """Return an export, or JSON lines with at least `content`. Raise `BadImport` with the line."""
     if _is_export(lines, name):
         try:
             return _read_by_line(lines, name)
@@ -78,13 +79,13 @@ def read_import_file(lines: Lines, name: str) -> ImportFile:
 
 
 def read_json_lines(lines: Lines, name: str, section: str, needed: Sequence[str]) -> ImportFile:
-    """One object a line, each with the `needed` fields, all of one section. Raises `BadImport` with the line."""
-    places = [number for number, _ in _objects(lines, name, needed)]
+    """Return a file of JSON lines, all of one section: objects with the `needed` fields. Raise `BadImport` with the line."""
+    line_numbers = [number for number, _ in _objects(lines, name, needed)]
 
     def read(wanted: str) -> Iterator[Any]:
         return (record for _, record in _objects(lines, name, needed)) if wanted == section else iter(())
 
-    return ImportFile({section: len(places)}, read, places)
+    return ImportFile({section: len(line_numbers)}, read, line_numbers)
 
 
 def _objects(lines: Lines, name: str, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -95,12 +96,14 @@ def _objects(lines: Lines, name: str, needed: Sequence[str]) -> Iterator[tuple[i
             record = json.loads(line)
         except _UNREADABLE as error:
             raise BadImport(
-                f"{name}, line {number}: not JSON ({error}).", "Mend it; nothing was imported."
+                f"{name}, line {number}: not valid JSON ({error}).",
+                "Correct the line and import again; nothing was imported.",
             ) from error
         if not isinstance(record, dict) or not record.keys() >= set(needed):
-            wanted = " and ".join(", ".join(f'"{each}"' for each in needed).rsplit(", ", 1))
+            wanted = " and ".join(", ".join(f'"{field}"' for field in needed).rsplit(", ", 1))
             raise BadImport(
-                f"{name}, line {number}: not an object with {wanted}.", "Mend it; nothing was imported."
+                f"{name}, line {number}: not an object with {wanted}.",
+                "Correct the line and import again; nothing was imported.",
             )
         yield number, record
 
@@ -120,7 +123,7 @@ def _texts(lines: Lines, name: str) -> Iterator[str]:
 
 
 class _OtherLayout(Exception):
-    """It is not laid out as `export` does it: another program has written it anew, or it is cut off."""
+    """The file is not laid out as `export` does it: another program wrote it, or it is incomplete."""
 
 
 def _is_export(lines: Lines, name: str) -> bool:
@@ -133,27 +136,27 @@ def _is_export(lines: Lines, name: str) -> bool:
 
 
 def _read_by_line(lines: Lines, name: str) -> ImportFile:
-    """Without ever holding more than a record. Raises `_OtherLayout`, `BadImport`."""
-    records = _laid_out(lines, name)
+    """Read an export without holding more than one record. Raise `_OtherLayout`, `BadImport`."""
+    records = _records(lines, name)
     user = _check_head(_parse(next(records)[1]), name)
     counts = Counter[str]()
     for section, text in records:
         record = _parse(text)
         if section == "projects" and not _is_project(record):
-            raise _no_export(name)
+            raise _not_an_export(name)
         counts[section] += 1
 
     def read(wanted: str) -> Iterator[Any]:
         if counts[wanted]:
-            for section, text in _laid_out(lines, name):
+            for section, text in _records(lines, name):
                 if section == wanted:
                     yield _parse(text)
 
     return ImportFile(counts, read, user=user)
 
 
-def _laid_out(lines: Lines, name: str) -> Iterator[tuple[str, str]]:
-    """Each record's section and text; first the head, with no section."""
+def _records(lines: Lines, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the section and the text of each record; first the head, with no section."""
     texts = _texts(lines, name)
     head = next(texts, "").rstrip("\n")
     if not head.endswith(","):
@@ -166,8 +169,8 @@ def _laid_out(lines: Lines, name: str) -> Iterator[tuple[str, str]]:
             yield section, text.removesuffix(",")
         elif section and text in ("],", "]}"):
             section, ended = "", text == "]}"
-        elif not section and not ended and (found := _OPENING.fullmatch(text)):
-            section = found[1]
+        elif not section and not ended and (opening := _OPENING.fullmatch(text)):
+            section = opening[1]
         else:
             raise _OtherLayout
     if not ended:
@@ -186,22 +189,22 @@ def _read_whole(lines: Lines, name: str) -> ImportFile:
         document = json.loads("".join(_texts(lines, name)))
     except _UNREADABLE as error:
         raise BadImport(
-            f"{name} is not a whole export: {error}.", "Export again; nothing was imported."
+            f"{name} is not a complete export: {error}.", "Export the memories again; nothing was imported."
         ) from error
     user = _check_head(document, name)
     sections = {section: document.get(section, []) for section in SECTIONS}
     whole = all(isinstance(records, list) for records in sections.values())
     if not whole or not all(map(_is_project, sections["projects"])):
-        raise _no_export(name)
+        raise _not_an_export(name)
     counts = {section: len(records) for section, records in sections.items()}
     return ImportFile(counts, lambda wanted: iter(sections[wanted]), user=user)
 
 
 def _check_head(head: Any, name: str) -> str | None:
-    """Who exported it."""
+    """Return who exported the file. Raise `BadImport` if it is no export, or too new."""
     version, user = head.get("version"), head.get("user")
     if not isinstance(version, int) or not isinstance(user, str | None):
-        raise _no_export(name)
+        raise _not_an_export(name)
     if version > VERSION:
         raise BadImport(f"{name} was exported by a newer Recollect.", "Upgrade Recollect.")
     return user
@@ -217,5 +220,7 @@ def _is_project(value: object) -> bool:
     )
 
 
-def _no_export(name: str) -> BadImport:
-    return BadImport(f"{name} is not what `recollect export` writes.", "Export again; nothing was imported.")
+def _not_an_export(name: str) -> BadImport:
+    return BadImport(
+        f"{name} is not what `recollect export` writes.", "Export the memories again; nothing was imported."
+    )

@@ -1,4 +1,4 @@
-"""What came of an import, and what was left out of it."""
+"""The outcome of an import."""
 
 from dataclasses import dataclass, field
 
@@ -7,24 +7,24 @@ from recollect.errors import RecollectError
 
 @dataclass(slots=True)
 class ImportReport:
-    """What came of an import. `ids` are in the order given, None where a record was refused."""
+    """What an import did. `ids` are in the order of the records, None for a refused one."""
 
     ids: list[str | None] = field(default_factory=list)
-    refused: list[tuple[int, str]] = field(default_factory=list)  # which record, and why
+    refused: list[tuple[int, str]] = field(default_factory=list)  # number of the record, and why
     redacted: int = 0
     links: int = 0
-    beside: int = 0  # texts kept as memories of their own: two machines had rewritten one
-    change: str | None = None  # what `undo` takes; None where nothing was changed
+    beside: int = 0  # texts kept as memories of their own, because two machines had edited one
+    change: str | None = None  # for `undo`; None = nothing was changed
     notes: tuple[str, ...] = ()
-    lacks_vectors: bool = False  # though the user did not turn them off
+    lacks_vectors: bool = False  # although the user did not turn them off
 
     @property
     def kept(self) -> int:
-        return len({each for each in self.ids if each is not None})
+        return len({memory_id for memory_id in self.ids if memory_id is not None})
 
 
 class LeftOut:
-    """Counts what is not kept beside the memories; the first reason stands for all."""
+    """Counts records other than memories that were not imported, and keeps the first reason."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -1,5 +1,8 @@
-"""Memories back in from a file. Import restores, it does not learn: limits and redaction, and of a memory that is there
-already both versions are joined."""
+"""Import memories from a file.
+
+An import restores, it does not learn: records are checked and redacted, and a memory that exists already is joined with
+the imported version.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,10 +33,10 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class _IncomingMemory:
     number: int  # of the record
     memory: m.Memory
-    vector: bytes | None  # None = it came without, and has to be embedded
+    vector: bytes | None  # None = it has to be embedded
 
 
 class Importer:
@@ -48,9 +51,9 @@ class Importer:
         clock: m.Clock,
         change: m.Change,
     ) -> None:
-        """`change` is the beginning of the act, under which all of it can be undone.
+        """`change` is the change under which the whole import can be undone.
 
-        Raises `OutOfScope` for an agent outside any project.
+        Raise `OutOfScope` for an agent outside any project.
         """
         self._store = store
         self._embedder = embedder
@@ -61,47 +64,48 @@ class Importer:
         self._clock = clock
         self._change = change
         self._reader = RecordReader(user_id, project, clock)
-        self._projects: dict[str, str] = {}  # the file's ids, and ours
-        self._superseded: list[tuple[str, str]] = []  # those that came so, and what replaced them
+        self._projects: dict[str, str] = {}  # ids of the file → ours
+        self._superseded: list[tuple[str, str]] = []  # imported as superseded, and by what
         if self._by_agent and project is None:
-            raise OutOfScope("There is no project here to import into.", "Run it in the project's folder.")
+            raise OutOfScope(
+                "There is no project to import into.", "Run the command in the project's folder."
+            )
 
-    def bring_in(
-        self, records: Iterable[Any], parcel: ImportFile | None = None, progress: Progress | None = None
+    def run(
+        self, records: Iterable[Any], file: ImportFile | None = None, progress: Progress | None = None
     ) -> ImportReport:
-        """Keep the records as given, a batch to a transaction, while the next ones are being embedded.
+        """Store the memories in batches, each in one transaction, while the next ones are embedded.
 
-        `parcel` has what an export holds beside them. Of an agent only the memories are taken, as its own and for
-        this project. Raises `StoreError` where the store fails, and tells if a part is in it by then.
+        `file` has the other sections of an export. An agent imports memories only, as its own and into this project.
+        If the store fails after a part was imported, the `StoreError` says how to undo that part.
         """
         report = ImportReport()
         try:
-            self._bring_all(records, parcel, report, progress)
+            self._import_all(records, file, report, progress)
         except StoreError as error:
-            begun = self._begun()
+            begun = self._recorded_change()
             if begun is None:
                 raise
             raise StoreError(
-                "The import was cut short: a part of it is kept.",
-                f"`recollect undo {begun}` takes that back. {error.hint}",
+                "The import stopped early; a part of it is kept.",
+                f"`recollect undo {begun}` removes that part. {error.hint}",
             ) from error
         self._finish(report)
         return report
 
-    def _bring_all(
+    def _import_all(
         self,
         records: Iterable[Any],
-        parcel: ImportFile | None,
+        file: ImportFile | None,
         report: ImportReport,
         progress: Progress | None,
     ) -> None:
-        rest = parcel if not self._by_agent else None
-        if rest is None:
-            self._bring_memories(records, report, progress)
+        if file is None or self._by_agent:
+            self._import_memories(records, report, progress)
         else:
-            self._reader = RecordReader(self._user_id, self._project, self._clock, rest.user)
-            self._adopt(rest.read("projects"), report)
-            belongings = ImportExtras(
+            self._reader = RecordReader(self._user_id, self._project, self._clock, file.user)
+            self._map_projects(file.read("projects"), report)
+            extras = ImportExtras(
                 self._store,
                 self._embedder,
                 self._reader,
@@ -111,10 +115,10 @@ class Importer:
                 actor=self._actor,
                 clock=self._clock,
             )
-            belongings.bring_before(rest)
-            self._bring_memories(records, report, progress)
-            self._bring_links(rest.read("links"), report)
-            belongings.bring_after(rest)
+            extras.import_before_memories(file)
+            self._import_memories(records, report, progress)
+            self._import_links(file.read("links"), report)
+            extras.import_after_memories(file)
         self._link_successors()
         report.refused.sort()
 
@@ -124,28 +128,28 @@ class Importer:
             f"Imported {kept:,} memor{'y' if kept == 1 else 'ies'} and {links:,} link{'s' * (links != 1)}."
         )
         self._store.changes.finish(replace(self._change, summary=summary, finished_at=self._clock()))
-        report.change = self._begun()
+        report.change = self._recorded_change()
 
-    def _begun(self) -> str | None:
-        """The change, if there is anything in it: all may have been known already."""
+    def _recorded_change(self) -> str | None:
+        """Return the id of the change, or None if nothing was changed because all records were known."""
         try:
             return self._store.changes.get(self._user_id, self._change.id).id
         except ChangeNotFound:
             return None
 
-    def _bring_memories(
+    def _import_memories(
         self, records: Iterable[Any], report: ImportReport, progress: Progress | None
     ) -> None:
-        ready: list[list[_Arrival]] = []  # batches handed to the embedder and not yet written
+        ready: list[list[_IncomingMemory]] = []  # batches given to the embedder and not yet written
 
         def texts() -> Iterator[list[str]]:
             for batch in self._batches(records, report):
-                lacking = [each.memory for each in batch if each.vector is None]
+                lacking = [incoming.memory for incoming in batch if incoming.vector is None]
                 if not lacking:
                     self._write(batch, iter(()), report, progress)
                     continue
                 ready.append(batch)
-                yield [embedded_text(each.content, each.tags, each.file_paths) for each in lacking]
+                yield [embedded_text(memory.content, memory.tags, memory.file_paths) for memory in lacking]
 
         source = texts()
         try:
@@ -155,17 +159,17 @@ class Importer:
         except EmbedderUnavailable as error:
             if not error.by_choice:
                 report.lacks_vectors = True
-                report.notes += (f"Imported without vectors for now: {error.message} {error.hint}".strip(),)
+                report.notes += (f"Imported without vectors: {error.message} {error.hint}".strip(),)
             while ready:
                 self._write(ready.pop(0), iter(()), report, progress)
             for _ in source:
                 self._write(ready.pop(0), iter(()), report, progress)
 
-    def _adopt(self, projects: Iterable[Any], report: ImportReport) -> None:
-        """Learn which of our projects the file means; one that is not known yet is made.
+    def _map_projects(self, projects: Iterable[Any], report: ImportReport) -> None:
+        """Find our project for each project of the file, or create it.
 
-        Nothing known is replaced, and an id is made of the remote it comes with: else a file could give the name
-        of one repository to the memories of another.
+        A known project is never replaced, and a new id is derived from the project's remote: otherwise a file could
+        attach the memories of one repository to another.
         """
         left_out = LeftOut("project")
         for record in projects:
@@ -184,7 +188,7 @@ class Importer:
             self._projects[theirs.id] = ours
         report.notes += left_out.notes()
 
-    def _batches(self, records: Iterable[Any], report: ImportReport) -> Iterator[list[_Arrival]]:
+    def _batches(self, records: Iterable[Any], report: ImportReport) -> Iterator[list[_IncomingMemory]]:
         for chunk in chunks(enumerate(records)):
             batch = []
             for number, record in chunk:
@@ -199,32 +203,32 @@ class Importer:
                 report.ids.append(memory.id)
                 report.redacted += redacted
                 mine = self._agents_own(memory) if self._by_agent else memory
-                batch.append(_Arrival(number, mine, self._usable(vector)))
+                batch.append(_IncomingMemory(number, mine, self._usable(vector)))
             if batch:
                 yield batch
 
     def _usable(self, vector: ForeignVector | None) -> bytes | None:
-        """Its numbers, if our model would have made it."""
+        """Return its numbers, or None if it is of another model or size."""
         if vector is None or vector.model != self._embedder.model or len(vector.values) != 4 * self._dim:
             return None
         return vector.values
 
     @cached_property
     def _dim(self) -> int:
-        """0 where the model cannot be asked."""
+        """The size of our vectors; 0 if the embedder is unavailable."""
         try:
             return self._embedder.dim
         except EmbedderUnavailable:
             return 0
 
     def _agents_own(self, memory: m.Memory) -> m.Memory:
-        """What an agent may say: here, as its own, seen by it at best; what others made of it is not for it to tell."""
+        """Return the memory as an agent may import it: in this project, as its own, observed at best, without usage."""
         most = m.TRUST[m.Source.OBSERVED]
-        chain = tuple(
-            each if m.TRUST[each.source] <= most else replace(each, source=m.Source.OBSERVED)
-            for each in memory.provenance
+        provenance = tuple(
+            entry if m.TRUST[entry.source] <= most else replace(entry, source=m.Source.OBSERVED)
+            for entry in memory.provenance
         )
-        most = m.TRUST[chain[0].source]
+        most = m.TRUST[provenance[0].source]
         return replace(
             memory,
             user_id=self._reader.user_id,
@@ -234,7 +238,7 @@ class Importer:
             visibility=m.Visibility.PROJECT,
             standing=m.Standing.CONFIRMED if memory.pinned else memory.standing,
             superseded_by=None,
-            provenance=chain,
+            provenance=provenance,
             trust=min(memory.trust, most),
             confidence=min(memory.confidence, most),
             importance=min(memory.importance, most),
@@ -244,27 +248,31 @@ class Importer:
         )
 
     def _write(
-        self, batch: list[_Arrival], made: Iterator[bytes], report: ImportReport, progress: Progress | None
+        self,
+        batch: list[_IncomingMemory],
+        made: Iterator[bytes],
+        report: ImportReport,
+        progress: Progress | None,
     ) -> None:
-        """`made` are the vectors of those that came without, in their order; none where none could be made."""
+        """Store a batch. `made` yields vectors for the memories that came without, in order, or nothing."""
         with self._store.changes.recorded(self._change):
-            known = self._store.get_many([each.memory.id for each in batch])
-            for each in batch:
-                memory, vector = each.memory, each.vector or next(made, None)
+            known = self._store.get_many([incoming.memory.id for incoming in batch])
+            for incoming in batch:
+                memory, vector = incoming.memory, incoming.vector or next(made, None)
                 old = known.get(memory.id)
                 if old is not None and not self._may_join(old, memory):
-                    report.ids[each.number] = None
-                    refusal = f"Memory {memory.id} is there already, and not yours."
-                    report.refused.append((each.number, refusal))
+                    report.ids[incoming.number] = None
+                    refusal = f"Memory {memory.id} already exists and belongs to another user."
+                    report.refused.append((incoming.number, refusal))
                     continue
-                known[memory.id] = self._keep(memory, old, vector, report)  # it may come twice
+                known[memory.id] = self._keep(memory, old, vector, report)  # the file may have it twice
         if progress is not None:
             progress(len(batch))
 
     def _keep(
         self, memory: m.Memory, old: m.Memory | None, vector: bytes | None, report: ImportReport
     ) -> m.Memory:
-        """`memory` as it came, or joined with the one that is here; as it is now."""
+        """Store `memory`, joined with the existing version if there is one, and return the result."""
         if old is None:
             now, lost = memory, None
         else:
@@ -298,12 +306,12 @@ class Importer:
             self._store.put_vector(now.id, self._embedder.model, vector)
 
     def _may_join(self, old: m.Memory, memory: m.Memory) -> bool:
-        """Nobody's memory becomes another's, and an agent joins what it made here itself."""
-        here = self._project.id if self._project else None
-        own = old.created_by == self._actor and old.project_id == here
+        """Return whether the versions belong to one user; an agent may only join memories it made in this project."""
+        project_id = self._project.id if self._project else None
+        own = old.created_by == self._actor and old.project_id == project_id
         return old.user_id == memory.user_id and (own or not self._by_agent)
 
-    def _bring_links(self, links: Iterable[Any], report: ImportReport) -> None:
+    def _import_links(self, links: Iterable[Any], report: ImportReport) -> None:
         left_out = LeftOut("link")
         for chunk in chunks(links):
             made: list[m.Link] = []
@@ -327,32 +335,32 @@ class Importer:
         report.notes += left_out.notes()
 
     def _join_link(self, link: m.Link) -> None:
-        ours = next((each for each in self._store.links(link.source) if _same_edge(each, link)), None)
+        ours = next((known for known in self._store.links(link.source) if _same_edge(known, link)), None)
         now = link if ours is None else join_links(ours, link)
         if now != ours:
             self._store.put_link(now)
 
     def _link_successors(self) -> None:
-        """Plain lines may say what superseded them without the link that an export has."""
+        """Add the links that JSON lines with `superseded_by` lack."""
         for chunk in chunks(self._superseded):
             with self._store.changes.recorded(self._change):
-                found = self._store.get_many([end for pair in chunk for end in pair])
+                memories = self._store.get_many([end for pair in chunk for end in pair])
                 for name, by in chunk:
-                    memory, successor = found.get(name), found.get(by)
+                    memory, successor = memories.get(name), memories.get(by)
                     if memory is None or successor is None or memory.superseded_by != by:
                         continue
                     link = m.Link(by, name, m.Relation.SUPERSEDES, memory.updated_at, 1.0, "imported")
                     if not _may_meet(successor, memory):
                         self._store.put(replace(memory, superseded_by=None))
-                    elif not any(_same_edge(each, link) for each in self._store.links(name)):
+                    elif not any(_same_edge(known, link) for known in self._store.links(name)):
                         self._store.put_link(link)
 
 
 def _check_ends(link: m.Link, memories: Mapping[str, m.Memory]) -> None:
-    """The rules of `states.link`. Raises `ContentRefused`."""
+    """Raise `ContentRefused` if the link breaks a rule of `states.link`."""
     source, target = memories.get(link.source), memories.get(link.target)
     if source is None or target is None:
-        raise ContentRefused("One of its memories is not here.")
+        raise ContentRefused("One of its memories does not exist.")
     if source.id == target.id:
         raise ContentRefused("A memory cannot be linked to itself.")
     if not _may_meet(source, target):
@@ -368,10 +376,10 @@ def _same_edge(one: m.Link, other: m.Link) -> bool:
 
 
 def _same_text(one: m.Memory, other: m.Memory) -> bool:
-    """Whether a vector of one is a vector of the other."""
+    """Return whether both have the same embedded text, so that a vector of one fits the other."""
     return (one.content, one.tags, one.file_paths) == (other.content, other.tags, other.file_paths)
 
 
 def _project_id(key: str) -> str:
-    """As `codebase.project` makes it: the same on every machine for the same remote."""
+    """Return the id that `project` gives to this key: the same on every machine for the same remote."""
     return "p" + hashlib.sha256(key.encode()).hexdigest()[:15]

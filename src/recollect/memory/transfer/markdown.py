@@ -1,4 +1,4 @@
-"""Memories as pages to read: one for each project and one for what holds everywhere, by kind."""
+"""Memories as Markdown pages: one per project and one for global memories, grouped by kind."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,23 +10,24 @@ from recollect.kinds import KINDS
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPage:
-    project: m.Project | None  # None = what holds everywhere
+    project: m.Project | None  # None = global memories
     text: str
     count: int  # memories on it
 
 
 def pages(store: Store, view: m.View) -> Iterator[MarkdownPage]:
-    """What `view` shows that is active, global memories first; none for a project without any."""
+    """Yield a page of active memories for each project that has any, global memories first."""
     active = replace(view, states=frozenset({m.State.ACTIVE}), all_sessions=False)
-    places: list[m.Project | None] = [None, *store.projects()]
-    for place in places:
-        if place is not None and not view.all_projects and place.id != view.project_id:
+    projects: list[m.Project | None] = [None, *store.projects()]
+    for project in projects:
+        if project is not None and not view.all_projects and project.id != view.project_id:
             continue
-        here = place.id if place else None
-        found = store.iter_memories(replace(active, project_id=here, all_projects=False))
-        memories = [memory for memory in found if memory.project_id == here]
+        project_id = project.id if project else None
+        visible = store.iter_memories(replace(active, project_id=project_id, all_projects=False))
+        memories = [memory for memory in visible if memory.project_id == project_id]
         if memories:
-            yield MarkdownPage(place, _page(place.name if place else "Everywhere", memories), len(memories))
+            name = project.name if project else "Everywhere"
+            yield MarkdownPage(project, _page(name, memories), len(memories))
 
 
 def _page(name: str, memories: list[m.Memory]) -> str:
@@ -58,7 +59,7 @@ def _item(memory: m.Memory) -> str:
 
 
 def _plain(text: str) -> str:
-    """Nothing a terminal obeys, should the page be shown in one."""
+    """Replace control characters, which a terminal would obey."""
     return "".join(
         char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
     )

@@ -1,7 +1,7 @@
-"""Memories as files to read and to edit by hand, one for each project: what is changed on either side comes to the other.
+"""Keep a folder of JSON files, one per project, in step with the store, so that you can edit memories by hand.
 
-Three versions of an entry are compared: what stands in the file, what the store has, and what we wrote last, of which
-the store keeps a digest. What only one side has changed is taken over; what both have is kept twice, and told.
+Three versions of an entry are compared: the file's, the store's, and the one written last, of which the store keeps a
+digest. A change on one side is applied to the other; if both sides changed an entry, both texts are kept and reported.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ from recollect.store.keys import sync as to_disk
 
 _FIELDS = ("content", "kind", "tags", "file_paths", "importance", "pinned")
 _SETTING = "mirror "  # and the folder
-_HINT = "Mend it and run it again: nothing of this file was taken, and it is as you left it."
+_HINT = "Correct the file and run `recollect mirror` again. Nothing was read from it, and it is unchanged."
 _ABOUT = (
-    "Edit an entry to change its memory, take it out to forget it, add one without an id to remember something."
-    " `recollect mirror` brings it in."
+    "Edit an entry to change its memory, delete it to forget the memory, add one without an id to remember something."
+    " Then run `recollect mirror`."
 )
 
 Entry = dict[str, Any]
@@ -35,30 +35,28 @@ Entry = dict[str, Any]
 
 @dataclass(slots=True)
 class MirrorReport:
-    """What a run has done, on both sides."""
+    """What a run changed on both sides."""
 
     written: list[str] = field(default_factory=list)  # files
     changed: list[str] = field(default_factory=list)  # ids of memories edited in a file
     remembered: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    both: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # changed on both sides: its id, and what became of it
-    refused: list[tuple[str, str]] = field(default_factory=list)  # files that cannot be read, and why
+    both: list[tuple[str, str]] = field(default_factory=list)  # changed on both sides: id and outcome
+    refused: list[tuple[str, str]] = field(default_factory=list)  # files that were not read, and why
     redacted: int = 0
-    change: str | None = None  # what `undo` takes; None where no file had anything new
+    change: str | None = None  # for `undo`; None = no file had changes
 
 
 @dataclass(frozen=True, slots=True)
-class _Base:
-    """What we wrote last."""
+class _LastWritten:
+    """The file as it was written last."""
 
     file: str
     digests: Mapping[str, str]  # by id
 
 
 class Mirror:
-    """Keeps `folder` in step with the memories of one user. `writer` writes for a project, None for none."""
+    """Keeps `folder` in step with the memories of one user. `writer` returns the writer of a project, or of none."""
 
     def __init__(
         self,
@@ -80,87 +78,89 @@ class Mirror:
         self._change = change
 
     def sync(self) -> MirrorReport:
-        """Take in what was edited by hand, then write what is there now. A file that cannot be read stays as it is."""
+        """Apply the edits in the files to the store, then write the files again. An unreadable file stays unchanged."""
         report = MirrorReport()
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise RecollectError(
-                f"Cannot use {self._folder}: {error.strerror}.", "Name another folder."
+                f"Cannot use {self._folder}: {error.strerror}.", "Choose another folder."
             ) from error
-        places: list[m.Project | None] = [None, *self._store.projects()]
-        taken = {self._base(place).file for place in places}
-        for place in places:
-            base = self._base(place)
-            name = base.file or file_name(place, taken, "json")
+        projects: list[m.Project | None] = [None, *self._store.projects()]
+        taken = {self._base(project).file for project in projects}
+        for project in projects:
+            base = self._base(project)
+            name = base.file or file_name(project, taken, "json")
             taken.add(name)
-            if not base.file and not self._memories(place):
+            if not base.file and not self._memories(project):
                 continue
             try:
-                self._take_in(place, self._folder / name, base, report)
+                self._read_file(project, self._folder / name, base, report)
             except (Refused, BadImport) as error:
                 report.refused.append((name, error.message))
             else:
-                self._write(place, name, report)
+                self._write(project, name, report)
         if report.change is not None:
             self._store.changes.finish(
                 replace(self._change, summary=_summary(report), finished_at=self._clock())
             )
         return report
 
-    # what was edited by hand
+    # from the files to the store
 
-    def _take_in(self, place: m.Project | None, path: Path, base: _Base, report: MirrorReport) -> None:
-        """All of a file or nothing: what came of it is told only once it is kept."""
+    def _read_file(
+        self, project: m.Project | None, path: Path, base: _LastWritten, report: MirrorReport
+    ) -> None:
+        """Apply a file in one transaction, and report it only after the transaction."""
         entries = _read(path)
-        if entries is None:  # moved away or not yet written: no reason to forget anything
+        if entries is None:  # moved or not written yet: forget nothing
             return
-        came = MirrorReport()
+        result = MirrorReport()
         with self._store.transaction(), self._store.changes.recorded(self._change):
-            here = {memory.id: memory for memory in self._memories(place)}
+            current = {memory.id: memory for memory in self._memories(project)}
             seen: set[str] = set()
             for number, entry in enumerate(entries, start=1):
                 with _naming(path, number, entry):
-                    self._take_entry(place, entry, base, here, seen, came)
-            for name in sorted(here.keys() & base.digests.keys() - seen):
-                self._miss(here[name], base, came)
+                    self._apply_entry(project, entry, base, current, seen, result)
+            for name in sorted(current.keys() & base.digests.keys() - seen):
+                self._apply_removal(current[name], base, result)
         for part in ("changed", "remembered", "forgotten", "both"):
-            getattr(report, part).extend(getattr(came, part))
-        report.redacted += came.redacted
-        if came.changed or came.remembered or came.forgotten or came.both:
+            getattr(report, part).extend(getattr(result, part))
+        report.redacted += result.redacted
+        if result.changed or result.remembered or result.forgotten or result.both:
             report.change = self._change.id
 
-    def _take_entry(
+    def _apply_entry(
         self,
-        place: m.Project | None,
+        project: m.Project | None,
         entry: Entry,
-        base: _Base,
-        here: Mapping[str, m.Memory],
+        base: _LastWritten,
+        current: Mapping[str, m.Memory],
         seen: set[str],
-        came: MirrorReport,
+        result: MirrorReport,
     ) -> None:
         for field_name in entry.keys() - {"id", *_FIELDS}:
-            raise ContentRefused(f"{field_name[:60]} is no field; there are {', '.join(_FIELDS)}")
+            raise ContentRefused(f"{field_name[:60]} is not a field; use {', '.join(_FIELDS)}")
         name = entry.get("id")
         if name is None:
-            self._remember(place, self._checked(entry), came)
+            self._remember(project, self._checked(entry), result)
             return
-        if not isinstance(name, str) or not (name in here or name in base.digests):
-            raise ContentRefused("there is no such memory here; leave the id out to remember something new")
+        if not isinstance(name, str) or not (name in current or name in base.digests):
+            raise ContentRefused("no such memory in this project; leave out the id to remember something new")
         if name in seen:
-            raise ContentRefused("the same id stands above")
+            raise ContentRefused("the file has this id twice")
         seen.add(name)
-        ours, last = here.get(name), base.digests.get(name)
+        ours, last = current.get(name), base.digests.get(name)
         if _digest(entry) in (last, _digest(_entry_of(ours)) if ours else None):
             return
         wanted = self._checked(entry, whole=True)
         if ours is not None and _digest(_entry_of(ours)) == last:
-            self._change_memory(place, ours, wanted, came)
+            self._change_memory(project, ours, wanted, result)
         else:
-            self._keep_both(place, name, ours, wanted, came)
+            self._keep_both(project, name, ours, wanted, result)
 
     def _checked(self, entry: Entry, whole: bool = False) -> Entry:
-        """The entry, if it keeps the rules of an import; secrets are for the writer. Raises with the field."""
+        """Return the entry after checking it by the rules of an import. Secrets are removed when it is written."""
         for name in _FIELDS if whole else ("content",):
             if entry.get(name) is None:
                 raise ContentRefused(f"{name} is missing")
@@ -174,7 +174,7 @@ class Mirror:
         return _entry_of(memory) | {name: entry[name] for name in given if name in entry}
 
     def _change_memory(
-        self, place: m.Project | None, ours: m.Memory, wanted: Entry, came: MirrorReport
+        self, project: m.Project | None, ours: m.Memory, wanted: Entry, result: MirrorReport
     ) -> None:
         before = _entry_of(ours)
         details: dict[str, Any] = {
@@ -183,63 +183,63 @@ class Mirror:
             if name in _FIELDS and name != "pinned" and value != before[name]
         }
         if details:
-            writer = self._writer(place)
+            writer = self._writer(project)
             _, receipt = writer.rewrite(ours.id, lambda memory: replace(memory, **details), self._actor)
-            came.redacted += len(receipt.redactions)
+            result.redacted += len(receipt.redactions)
         if wanted["pinned"] != ours.pinned:
             states.pin(self._store, ours.id, self._actor, self._clock(), wanted["pinned"])
-        came.changed.append(ours.id)
+        result.changed.append(ours.id)
 
-    def _remember(self, place: m.Project | None, wanted: Entry, came: MirrorReport) -> str:
+    def _remember(self, project: m.Project | None, wanted: Entry, result: MirrorReport) -> str:
         draft = m.Draft(
             wanted["content"],
             kind=wanted["kind"],
-            scope=m.Scope.PROJECT if place else m.Scope.GLOBAL,
+            scope=m.Scope.PROJECT if project else m.Scope.GLOBAL,
             tags=tuple(wanted["tags"]),
             file_paths=tuple(wanted["file_paths"]),
             importance=wanted["importance"],
             created_by=self._actor,
         )
-        receipt = self._writer(place).remember(draft)
-        came.redacted += len(receipt.redactions)
+        receipt = self._writer(project).remember(draft)
+        result.redacted += len(receipt.redactions)
         if wanted["pinned"]:
             states.pin(self._store, receipt.id, self._actor, self._clock(), True)
-        came.remembered.append(receipt.id)
+        result.remembered.append(receipt.id)
         return receipt.id
 
     def _keep_both(
         self,
-        place: m.Project | None,
+        project: m.Project | None,
         name: str,
         ours: m.Memory | None,
         wanted: Entry,
-        came: MirrorReport,
+        result: MirrorReport,
     ) -> None:
-        """It has changed here since the file was written, or is gone: nobody's words are lost."""
+        """Keep both texts: the memory was changed or removed in the store since the file was written."""
         if ours is not None and ours.content == wanted["content"]:
-            came.both.append((name, "The store's tags and details stay."))
+            result.both.append((name, "The store's tags and details are kept."))
             return
-        made = self._remember(place, wanted, came)
+        made = self._remember(project, wanted, result)
         if made != name and self._store.get_many([name]):
-            reason = "edited by hand while it changed here"
+            reason = "edited in the mirror and in the store"
             self._store.put_link(m.Link(made, name, m.Relation.RELATES_TO, self._clock(), 1.0, reason))
-        came.both.append((name, f"The file's text was remembered as {made}."))
+        result.both.append((name, f"The file's text was remembered as {made}."))
 
-    def _miss(self, ours: m.Memory, base: _Base, came: MirrorReport) -> None:
-        """An entry that was taken out."""
+    def _apply_removal(self, ours: m.Memory, base: _LastWritten, result: MirrorReport) -> None:
+        """Forget a memory whose entry was removed, unless it has changed in the store."""
         if _digest(_entry_of(ours)) == base.digests[ours.id]:
-            states.forget(self._store, ours.id, self._actor, self._clock(), "taken out of the mirror")
-            came.forgotten.append(ours.id)
+            states.forget(self._store, ours.id, self._actor, self._clock(), "removed from the mirror")
+            result.forgotten.append(ours.id)
         else:
-            came.both.append((ours.id, "Taken out of the file, and changed here: it stays."))
+            result.both.append((ours.id, "Removed from the file but changed in the store: it is kept."))
 
-    # what is there now
+    # from the store to the files
 
-    def _write(self, place: m.Project | None, name: str, report: MirrorReport) -> None:
-        memories = self._memories(place)
+    def _write(self, project: m.Project | None, name: str, report: MirrorReport) -> None:
+        memories = self._memories(project)
         entries = [{"id": memory.id, **_entry_of(memory)} for memory in memories]
         text = json.dumps(
-            {"about": _ABOUT, "project": place.name if place else "global", "memories": entries},
+            {"about": _ABOUT, "project": project.name if project else "global", "memories": entries},
             ensure_ascii=False,
             indent=1,
         )
@@ -247,26 +247,26 @@ class Mirror:
         if not path.exists() or path.read_bytes() != f"{text}\n".encode():
             _replace(path, f"{text}\n".encode())
             report.written.append(name)
-        kept = {"file": name, "digests": {each["id"]: _digest(each) for each in entries}}
-        if self._store.setting(_place_id(place), self._setting) != kept:
-            self._store.set_setting(_place_id(place), self._setting, kept)
+        written = {"file": name, "digests": {entry["id"]: _digest(entry) for entry in entries}}
+        if self._store.setting(_id_of(project), self._setting) != written:
+            self._store.set_setting(_id_of(project), self._setting, written)
 
     @property
     def _setting(self) -> str:
         return f"{_SETTING}{self._folder}"
 
-    def _base(self, place: m.Project | None) -> _Base:
-        kept = self._store.setting(_place_id(place), self._setting) or {}
-        return _Base(kept.get("file", ""), kept.get("digests", {}))
+    def _base(self, project: m.Project | None) -> _LastWritten:
+        last = self._store.setting(_id_of(project), self._setting) or {}
+        return _LastWritten(last.get("file", ""), last.get("digests", {}))
 
-    def _memories(self, place: m.Project | None) -> list[m.Memory]:
-        """The user's own that hold there, oldest first."""
-        here = _place_id(place)
-        view = m.View(self._user_id, here)
+    def _memories(self, project: m.Project | None) -> list[m.Memory]:
+        """Return the user's active memories of a project, oldest first."""
+        project_id = _id_of(project)
+        view = m.View(self._user_id, project_id)
         return [
             memory
             for memory in self._store.iter_memories(view)
-            if memory.project_id == here and memory.user_id == self._user_id
+            if memory.project_id == project_id and memory.user_id == self._user_id
         ]
 
 
@@ -277,17 +277,17 @@ def _summary(report: MirrorReport) -> str:
     )
 
 
-def _place_id(place: m.Project | None) -> str | None:
-    return place.id if place else None
+def _id_of(project: m.Project | None) -> str | None:
+    return project.id if project else None
 
 
-def file_name(place: m.Project | None, taken: set[str], ending: str) -> str:
-    """Of the project's name; with the end of its id where two are called the same."""
-    if place is None:
+def file_name(project: m.Project | None, taken: set[str], ending: str) -> str:
+    """Return a file name made of the project's name, with the end of its id if the name is taken."""
+    if project is None:
         return f"global.{ending}"
-    plain = re.sub(r"[^\w.-]+", "-", place.name).strip(".-")[:60] or "project"
+    plain = re.sub(r"[^\w.-]+", "-", project.name).strip(".-")[:60] or "project"
     name = f"{plain}.{ending}"
-    return name if name not in {*taken, f"global.{ending}"} else f"{plain}-{place.id[-6:]}.{ending}"
+    return name if name not in {*taken, f"global.{ending}"} else f"{plain}-{project.id[-6:]}.{ending}"
 
 
 def _entry_of(memory: m.Memory) -> Entry:
@@ -302,12 +302,12 @@ def _entry_of(memory: m.Memory) -> Entry:
 
 
 def _digest(entry: Entry) -> str:
-    said = json.dumps([entry.get(name) for name in _FIELDS])
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    text = json.dumps([entry.get(name) for name in _FIELDS])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _read(path: Path) -> list[Entry] | None:
-    """The entries of a file; None where there is none. Raises `BadImport` with the line."""
+    """Return the entries of a file, or None if it does not exist. Raise `BadImport` with the line."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -315,14 +315,14 @@ def _read(path: Path) -> list[Entry] | None:
     except OSError as error:
         raise BadImport(f"Cannot read {path}: {error.strerror}.", _HINT) from error
     try:
-        document = json.loads(data.decode("utf-8-sig"))  # some editors put a mark first
+        document = json.loads(data.decode("utf-8-sig"))  # some editors write a byte order mark
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadImport(f"{path}, line {line}: not valid UTF-8.", _HINT) from error
     except json.JSONDecodeError as error:
-        raise BadImport(f"{path}, line {error.lineno}: not JSON ({error.msg}).", _HINT) from error
+        raise BadImport(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).", _HINT) from error
     except (ValueError, RecursionError) as error:
-        raise BadImport(f"{path}: not JSON ({error}).", _HINT) from error
+        raise BadImport(f"{path}: not valid JSON ({error}).", _HINT) from error
     entries = document.get("memories") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         raise BadImport(f'{path} has no list of "memories".', _HINT)
@@ -334,7 +334,7 @@ def _read(path: Path) -> list[Entry] | None:
 
 @contextlib.contextmanager
 def _naming(path: Path, number: int, entry: Entry) -> Iterator[None]:
-    """What is refused within is told with where it stands."""
+    """Name the file and the entry in errors raised within."""
     try:
         yield
     except StoreError:
@@ -346,7 +346,7 @@ def _naming(path: Path, number: int, entry: Entry) -> Iterator[None]:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """The old file or the new one, never half of one; readable by its owner alone."""
+    """Replace the file in one step; only its owner can read it."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -354,6 +354,6 @@ def _replace(path: Path, data: bytes) -> None:
         to_disk(fresh)
         fresh.replace(path)
     except OSError as error:
-        raise RecollectError(f"Cannot write {path}: {error.strerror}.", "Name another folder.") from error
+        raise RecollectError(f"Cannot write {path}: {error.strerror}.", "Choose another folder.") from error
     finally:
         fresh.unlink(missing_ok=True)
