@@ -171,7 +171,7 @@ def _load(root: Path, shelf: Path) -> dict[str, Any]:
     graph = Codebase(root, shelf, None).graph
     loaded = time.perf_counter()
     symbols = sum(len(graph.outline(path)) for path in graph.paths)
-    edges = sum(len(leaf.edges) for leaf in graph.leaves.values())
+    edges = sum(len(node.edges) for node in graph.nodes.values())
     unfolded = time.perf_counter()
     return {
         "load_s": loaded - begun,

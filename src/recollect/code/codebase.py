@@ -1,4 +1,4 @@
-"""A project's code, as the rest of Recollect asks for it: its graph, and what of it a text is about."""
+"""The code of one project: its graph, and the files that a text is about."""
 
 import threading
 import time
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
     from recollect.code.relevant.ranking import PastWork
     from recollect.code.relevant.search import Relevant
 
-LOOK_EVERY = 2.0  # seconds: who asks several things in a row gets one answer to all
+REFRESH_EVERY = 2.0  # seconds: several questions in a row share one look at the files
 
 
 class Codebase:
-    """From any thread. Nothing is read before it is needed."""
+    """The part that answers questions about a project's code. Thread-safe, and reads nothing before it is needed."""
 
-    def __init__(self, root: Path, shelf_path: Path, key: str | None) -> None:
+    def __init__(self, root: Path, database_path: Path, key: str | None) -> None:
         self.root = root
-        self._shelf_path = shelf_path
+        self._database_path = database_path
         self._key = key
         self._lock = threading.Lock()
-        self._built: Builder | None = None
-        self._looked = -LOOK_EVERY
-        self._watch = RefreshSchedule(root)
+        self._opened_builder: Builder | None = None
+        self._refreshed_at = -REFRESH_EVERY
+        self._schedule = RefreshSchedule(root)
 
     def refresh(self, progress: Progress | None = None, stop: Callable[[], bool] | None = None) -> Refreshed:
-        """Take in what changed in the files. Little to do costs little: this may be called often."""
+        """Update the graph with the files that changed. It costs what changed, so you may call it often."""
         with self._lock:
-            done = self._builder.refresh(progress or _nobody, stop or _never)
-            if done.complete:
-                self._looked = time.monotonic()
-            return done
+            result = self._builder.refresh(progress or _no_progress, stop or _never)
+            if result.complete:
+                self._refreshed_at = time.monotonic()
+            return result
 
     def watch(self, now: float, stop: Callable[[], bool] | None = None) -> Refreshed | None:
-        """For a program that runs all day and calls this every second or so; None while it is not worth a look."""
-        if not self._watch.due(now):
+        """Refresh if it is time to. For a program that runs all day and calls this every second; None means it was not time."""
+        if not self._schedule.is_due(now):
             return None
-        done = self.refresh(stop=stop)
-        self._watch.looked(now, changed=done.resolved > 0 or not done.complete)
-        return done
+        result = self.refresh(stop=stop)
+        self._schedule.record_refresh(now, changed=result.resolved > 0 or not result.complete)
+        return result
 
     @property
     def graph(self) -> CodeGraph:
-        """As the files are now, or were two seconds ago."""
-        if time.monotonic() - self._looked >= LOOK_EVERY:
+        """The graph of the files as they are, or as they were at most two seconds ago."""
+        if time.monotonic() - self._refreshed_at >= REFRESH_EVERY:
             self.refresh()
         return self._builder.graph
 
@@ -62,48 +62,48 @@ class Codebase:
         past_work: "PastWork" = (),
         patient: bool = True,
     ) -> "Relevant":
-        """The files and symbols that `text` is about, and the lines to read within `budget` tokens.
+        """Return the files and symbols that `text` is about, and the lines to read within `budget` tokens.
 
-        Git's history is read for the first time while the answer waits, or, without patience, beside it.
+        The first call reads git's history before it answers; if not `patient`, it answers without and reads in the background.
         """
         from recollect.code.relevant.search import relevant
 
         graph = self.graph
         with self._lock:
-            known = self._builder.known_history() is not None
-        if not known and not patient:
+            is_known = self._builder.known_history() is not None
+        if not is_known and not patient:
             threading.Thread(target=self.read_history, name="recollect-history", daemon=True).start()
-        history = self.read_history() if known or patient else None
+        history = self.read_history() if is_known or patient else None
         return relevant(
             graph, self.root, text, limit=limit, budget=budget, history=history, past_work=past_work
         )
 
     def read_history(self) -> "History | None":
-        """What git remembers of the project: read once, and then only what is new. None without git."""
+        """Read the project's git history: all of it once, and then only what is new. None without git."""
         from recollect.code.git_history import read_history
 
         with self._lock:
             known = self._builder.known_history()
-        history = read_history(self.root, known)  # takes seconds the first time, in which others may ask
+        history = read_history(self.root, known)  # takes seconds the first time: do not block others
         with self._lock:
             self._builder.keep_history(history)
         return history
 
     @property
     def _builder(self) -> Builder:
-        if self._built is None:
-            self._built = Builder(self.root, self._shelf_path, self._key)
-        return self._built
+        if self._opened_builder is None:
+            self._opened_builder = Builder(self.root, self._database_path, self._key)
+        return self._opened_builder
 
     def close(self) -> None:
         with self._lock:
-            if self._built is not None:
-                self._built.close()
-                self._built = None
-            self._looked = -LOOK_EVERY
+            if self._opened_builder is not None:
+                self._opened_builder.close()
+                self._opened_builder = None
+            self._refreshed_at = -REFRESH_EVERY
 
 
-def _nobody(done: int, total: int) -> None:
+def _no_progress(done: int, total: int) -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a file as UTF-8, whatever encoding its author used."""
+"""Decode source files, whatever encoding they are in."""
 
 import codecs
 import re
@@ -8,7 +8,7 @@ _HEAD = 8192
 
 
 def decode_source(data: bytes) -> bytes | None:
-    """The text as UTF-8 without a byte order mark; None when it is not text."""
+    """Return the text as UTF-8 without a byte order mark; None if it is binary."""
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return _from(data, "utf-32")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -32,7 +32,7 @@ def _from(data: bytes, encoding: str) -> bytes:
 
 
 def _utf16_without_mark(head: bytes) -> str | None:
-    """Code is mostly ASCII: every other byte is zero then, and the rest is not."""
+    """Detect UTF-16 without a byte order mark: code is mostly ASCII, so every other byte is zero."""
     even, odd = head[::2], head[1::2]
     if even.count(0) == 0 and odd.count(0) * 10 > len(odd) * 7:
         return "utf-16-le"

@@ -1,41 +1,41 @@
-"""What one source file says of itself, whatever its language. Nothing here depends on any other file.
+"""What one source file says, whatever its language. Nothing here depends on any other file.
 
-Tuples rather than dataclasses: a large project has half a million of them.
+These are tuples rather than dataclasses, because a large project has half a million of them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-FILE = -1  # the scope of what stands in no definition
+FILE = -1  # the scope of what is in no definition
 
-FUNCTION = "function"  # and methods: those stand in a class
+FUNCTION = "function"  # and methods, whose scope is a class
 CLASS = "class"  # and interfaces, structs, enums, traits, types
 VARIABLE = "variable"  # of a file or a class; not locals
 
-UNKNOWN = "?"  # the head of a chain that nothing can be known of
-RETURNED, YIELDED = "return", "yield"  # what a function gives back, as bindings in its scope
+UNKNOWN = "?"  # the head of a chain that cannot be resolved
+RETURNED, YIELDED = "return", "yield"  # the names of bindings to what a function returns or yields
 
 
 class Definition(NamedTuple):
     name: str
     kind: str
     line: int  # from 1; with its decorators
-    end: int  # the last one, included
-    scope: int = FILE  # the definition it stands in
-    signature: str = ""  # "(name: str, deep=…) -> Config": defaults may be secrets, and are left out
-    doc: str = ""  # the first line of what is written about it
+    end: int  # the last line, inclusive
+    scope: int = FILE  # the number of the definition around it
+    signature: str = ""  # "(name: str, deep=…) -> Config"; without defaults, which may be secrets
+    doc: str = ""  # the first line of its documentation
     bases: tuple[str, ...] = ()  # of a class, as chains (see `Reference`)
-    returns: str = ""  # the annotation, as it is written
+    returns: str = ""  # the annotation as written
     decorators: tuple[str, ...] = ()  # as chains
     parameters: tuple[tuple[str, str], ...] = ()  # name and annotation, in order
     exported: bool = True  # whether other files may use it
 
 
 class Import(NamedTuple):
-    module: str  # as it is written: "..models", "./client", "std::fs"
-    name: str = ""  # what of it; "" = the module itself, "*" = everything
-    alias: str = ""  # what it is called here; "" = the last part of its own name
+    module: str  # as written: "..models", "./client", "std::fs"
+    name: str = ""  # what is imported from it; "" = the module itself, "*" = everything
+    alias: str = ""  # its name in this file; "" = the last part of its own name
     line: int = 0
     scope: int = FILE
     reexport: bool = False  # `export … from`, `pub use`
@@ -44,7 +44,7 @@ class Import(NamedTuple):
 class Reference(NamedTuple):
     """A use of something, as a chain: names joined by dots, `()` for a call, `[]` for an item.
 
-    `self.app.loader().get` in `self.app.loader().get(name)`; the last name is what is called or used.
+    In `self.app.loader().get(name)` the chain is `self.app.loader().get`; its last name is called or used.
     """
 
     chain: str
@@ -54,10 +54,10 @@ class Reference(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """What a name was given: `self.app = App()` binds `self.app` to `App()`, by value; `x: App` binds by annotation."""
+    """The value or type of a name: `self.app = App()` binds `self.app` to `App()`; `x: App` binds by annotation."""
 
     name: str  # a name, or `self.name`
-    value: str  # a chain, or an annotation as it is written
+    value: str  # a chain, or an annotation as written
     annotated: bool
     line: int
     scope: int = FILE
@@ -70,6 +70,6 @@ class FileFacts:
     imports: Sequence[Import] = ()
     references: Sequence[Reference] = ()
     bindings: Sequence[Binding] = ()
-    exports: Sequence[str] = ()  # names the file lists itself (`__all__`); empty = it does not
-    doc: str = ""  # the first line of what is written about the file
-    broken: bool = False  # it did not parse throughout: what could be read is here
+    exports: Sequence[str] = ()  # names that the file lists as its exports (`__all__`); empty = it lists none
+    doc: str = ""  # the first line of its documentation
+    broken: bool = False  # parts did not parse; the facts of the others are here

@@ -1,4 +1,4 @@
-"""Which files a project is made of: not what git ignores, not what others wrote, not what a machine made."""
+"""Which files a project consists of: without ignored, vendored, built and generated ones."""
 
 import os
 import re
@@ -13,9 +13,9 @@ from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignored_by
 
 MOST_FILES = 60_000
 MOST_FOLDERS = 60_000
-SETTLED = 100_000_000  # nanoseconds: what changed later than this before we looked may change again unseen
+SETTLED = 100_000_000  # nanoseconds: a file that changed this shortly before we looked may change again with the same time
 
-# Why something was left out.
+# Why something is left out.
 IGNORED = "ignored"
 VENDORED = "vendored folder"
 BUILT = "built folder"
@@ -42,7 +42,7 @@ _MADE = frozenset(
     .cache .gradle .terraform .next .nuxt .svelte-kit .parcel-cache .turbo .dart_tool DerivedData .idea
     """.split()
 )
-# Words that are good names for source folders too: only beside what builds into them.
+# These are good names for source folders too: they are left out only beside a file that builds into them.
 _BUILT_BESIDE = {
     "target": frozenset({"Cargo.toml", "pom.xml", "build.sbt"}),
     "build": frozenset({"build.gradle", "build.gradle.kts", "CMakeLists.txt", "setup.py", "package.json"}),
@@ -69,17 +69,17 @@ _SUSPECT = re.compile(r"(?=[A-Za-z_-]*\d)[\w-]{16,}|@")
 @dataclass(frozen=True, slots=True)
 class FileListing:
     files: tuple[str, ...] = ()  # paths from the root, with slashes
-    seen: Mapping[str, int] = field(default_factory=dict)  # folders and ignore files: when each changed
+    seen: Mapping[str, int] = field(default_factory=dict)  # when folders and ignore files last changed
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason; a folder counts once
 
 
 def list_files(root: Path) -> FileListing:
-    """All files of the project at `root`; what vanishes meanwhile is not there. Never follows a link."""
+    """List all files of the project at `root`. Never follows a link; ignores files that vanish meanwhile."""
     return _Walker(str(root)).walked()
 
 
 def is_unchanged(root: Path, walked: FileListing) -> bool:
-    """Whether a walk would find the same files again, by the times of folders and ignore files."""
+    """Return whether listing again would find the same files, by the times of folders and ignore files."""
     base = str(root)
     try:
         return bool(walked.seen) and all(
@@ -90,7 +90,7 @@ def is_unchanged(root: Path, walked: FileListing) -> bool:
 
 
 def settled_mtime(mtime_ns: int, looked_ns: int) -> int:
-    """`mtime_ns` as it may be trusted later; 0 if another change could bear the same time."""
+    """Return `mtime_ns` if it can be trusted later, and 0 if another change could have the same time."""
     return mtime_ns if mtime_ns < looked_ns - SETTLED else 0
 
 
@@ -100,7 +100,7 @@ class _Walker:
         self._files: list[str] = []
         self._seen: dict[str, int] = {}
         self._left_out: Counter[str] = Counter()
-        # Near ones first: where there are too many, it is the deep ones that are left out.
+        # Breadth first: where there are too many files, the deep ones are left out.
         self._folders: deque[tuple[str, tuple[Rules, ...]]] = deque()
 
     def walked(self) -> FileListing:
@@ -166,7 +166,7 @@ class _Walker:
                 self._files.append(path)
 
     def _rules(self, folder: str, name: str) -> Rules | None:
-        """Of one ignore file; None if it says nothing."""
+        """Read one ignore file; None if there is none."""
         file = f"{self._root}/{folder}{name}"
         try:
             looked = time.time_ns()
@@ -179,7 +179,7 @@ class _Walker:
 
 
 def has_secret_name(path: str) -> bool:
-    """Whether there is a secret in what the file, or a folder it is in, is called."""
+    """Return whether the name of the file, or of a folder above it, contains a secret."""
     return _SUSPECT.search(path) is not None and _redacts(path)
 
 

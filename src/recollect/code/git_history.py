@@ -1,6 +1,6 @@
-"""What git remembers of a project: what was said of each change, and which files it touched.
+"""The git history of a project: the words of each commit message, and the files that it changed.
 
-Only hashes of the words are kept. Paths are as they are called today: a file that moved takes its past with it.
+Only hashes of the words are kept. Paths are current: a file that was renamed keeps its history.
 """
 
 import os
@@ -14,10 +14,10 @@ from recollect.code.files import has_secret_name
 from recollect.code.packing import pack, unpack
 from recollect.code.terms import reference_terms, terms_of
 
-MOST_CHANGES = 20_000  # the newest ones
-MOST_FILES = 40  # a change of more says nothing of any of them
+MOST_CHANGES = 20_000  # the newest commits
+MOST_FILES = 40  # a commit with more files says nothing about any of them
 LONGEST_MESSAGE = 4_000  # characters
-# Renames with the content unchanged alone: to compare contents, git would fetch what a partial clone does not have.
+# Only renames without other changes: comparing contents would make git fetch what a partial clone does not have.
 _LOG = (
     "log",
     "--no-merges",
@@ -32,13 +32,13 @@ _TRAILERS = ("Co-authored-by:", "Signed-off-by:", "git-svn-id:", "Reviewed-by:",
 
 class CommitRecord(NamedTuple):
     when: int  # seconds since 1970
-    terms: bytes  # of the message, as `terms_of` makes them, and what the change can be referred to by
-    paths: tuple[str, ...]  # none, if there were too many
+    terms: bytes  # of the message, as `terms_of` returns them, and the terms by which the commit can be referred to
+    paths: tuple[str, ...]  # empty if there were too many
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Of the commit `head` and those before it, newest first."""
+    """The commits up to `head`, newest first."""
 
     head: str
     changes: tuple[CommitRecord, ...]
@@ -53,14 +53,14 @@ class History:
 
 
 def head_of(root: Path) -> str | None:
-    """The commit that is checked out; None without git, or before the first one."""
+    """Return the commit that is checked out; None without git, or before the first commit."""
     return _said(root, "rev-parse", "--verify", "--quiet", "HEAD")
 
 
 def read_history(root: Path, known: History | None = None) -> History | None:
-    """None where there is none. Nothing later than what is checked out is in it.
+    """Return the history of the commit that is checked out; None if there is none.
 
-    With what was `known` at an earlier commit only the ones since are read.
+    If the history was `known` at an earlier commit, only the commits since then are read.
     """
     head = head_of(root)
     if head is None:
@@ -88,7 +88,7 @@ def _read(root: Path, commits: str, today: dict[str, str]) -> list[CommitRecord]
 
 
 def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[CommitRecord]:
-    """Newest first; `today` has what former paths are called now, and gets those it meets."""
+    """Yield commits newest first. `today` maps former paths to current ones, and is extended with renames."""
     token = next(tokens, "")
     while token:  # the hash of a commit
         commit, when, message = token, int(next(tokens)), next(tokens)
@@ -115,7 +115,7 @@ def _moved(change: CommitRecord, today: Mapping[str, str]) -> CommitRecord:
 
 
 def _next(tokens: Iterator[str]) -> str:
-    """The next token that says something: git puts empty ones and ends of line between message and files."""
+    """Return the next token with content: git puts empty ones and line ends between the message and the files."""
     return next((text for token in tokens if (text := token.strip("\n"))), "")
 
 
@@ -135,7 +135,7 @@ def _without_trailers(message: str) -> str:
 
 
 def _said(root: Path, *arguments: str) -> str | None:
-    """None when git says no, or is not there."""
+    """Return the output of a git command; None if it fails or git is not installed."""
     try:
         done = subprocess.run(
             _git(root, *arguments),

@@ -1,15 +1,15 @@
-"""What a project keeps out of version control or marks as secret, read as git reads it."""
+"""Which files a project keeps out of version control or marks as secret, by git's rules."""
 
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-IGNORE_FILES = (".gitignore", ".secretsignore")  # of a folder: the later one has the last word
-EXCLUDE = ".git/info/exclude"  # of this clone alone; every other file has the last word over it
+IGNORE_FILES = (".gitignore", ".secretsignore")  # in each folder; the later one decides
+EXCLUDE = ".git/info/exclude"  # of this clone only; every other ignore file overrides it
 
 
 class Rules:
-    """Of one ignore file. Lines next to each other that say the same are one expression: thousands of files are asked."""
+    """The patterns of one ignore file. Neighbouring lines with the same effect become one expression, for speed."""
 
     def __init__(self, folder: str, name: str, lines: Iterable[str]) -> None:
         """`folder` is "" for the root, and ends in a slash for any other."""
@@ -25,10 +25,10 @@ class Rules:
                     continue
                 if not parts or parts[-1][0] != include:
                     parts.append((include, [], []))
-                # The library means what is in a folder too. We have asked the folder before.
+                # The library also matches what is inside a folder. We have checked the folder before.
                 text = re.sub(r"\(\?P<\w+>/\)", "/$", regex.pattern)
                 text += "." if text.endswith("/") else ""
-                # A line without a slash is about names: those are shorter than paths.
+                # A line without a slash matches names, which are shorter than paths.
                 if text.startswith(_ANYWHERE) and "/" not in line.strip().rstrip("/"):
                     parts[-1][1].append("^" + text[len(_ANYWHERE) :])
                 else:
@@ -36,7 +36,7 @@ class Rules:
         self._parts = [(include, _either(names), _either(paths)) for include, names, paths in reversed(parts)]
 
     def verdict(self, path: str, name: str) -> bool | None:
-        """Whether to ignore it; None if no line is about it. A folder's path and name end in a slash."""
+        """Return whether to ignore it; None if no line matches. A folder's path and name end in a slash."""
         for include, names, paths in self._parts:
             if (names and names.search(name)) or (paths and paths.search(path[self._depth :])):
                 return include
@@ -51,9 +51,9 @@ def _either(texts: list[str]) -> re.Pattern[str] | None:
 
 
 def ignored_by(rules: Sequence[Rules], path: str, *, folder: bool) -> str | None:
-    """The ignore file that keeps `path` out, None if none does; the folders it is in have been asked before.
+    """Return the ignore file that excludes `path`, or None. The caller has checked the folders above it.
 
-    As git decides: the nearest file that says something about it, and in that the last line that does.
+    The rules are git's: the nearest file with a matching line decides, and in it the last such line.
     """
     end = "/" if folder else ""
     name = path.rsplit("/", 1)[-1]
@@ -65,7 +65,7 @@ def ignored_by(rules: Sequence[Rules], path: str, *, folder: bool) -> str | None
 
 
 def kept_out_by(root: Path, path: str) -> str | None:
-    """The ignore file that keeps `path` out, or a folder it is in; None if none does."""
+    """Return the ignore file that excludes `path` or a folder above it, or None."""
     parts = path.split("/")
     rules = _read(root, "", EXCLUDE)
     for depth in range(len(parts)):

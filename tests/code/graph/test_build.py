@@ -18,14 +18,14 @@ from recollect.code.graph.parsing import FileToParse, parse_files
 
 
 def edges(code):
-    return {path: set(leaf.edges) for path, leaf in code.graph.leaves.items()}
+    return {path: set(node.edges) for path, node in code.graph.nodes.items()}
 
 
 def anew(root, tmp_path):
     """The edges that a graph made from nothing has."""
     built = Builder(root, tmp_path / "anew.db", None)
     built.refresh()
-    found = {path: set(leaf.edges) for path, leaf in built.graph.leaves.items()}
+    found = {path: set(node.edges) for path, node in built.graph.nodes.items()}
     built.close()
     return found
 

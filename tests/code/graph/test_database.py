@@ -152,7 +152,7 @@ def missing(file):
 def test_a_damaged_file_is_made_anew(shop, shelf, open_code, damage):
     grow_old(shop)
     first = open_code()
-    expected = {path: leaf.edges for path, leaf in first.graph.leaves.items()}
+    expected = {path: node.edges for path, node in first.graph.nodes.items()}
     first.close()
     damage(shelf)
 
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_made_anew(shop, shelf, open_code, damage):
     (shop / "extra.py").unlink()
     code.refresh()
 
-    assert {path: leaf.edges for path, leaf in code.graph.leaves.items()} == expected
+    assert {path: node.edges for path, node in code.graph.nodes.items()} == expected
 
 
 @pytest.mark.parametrize("before, after", [(None, KEY), (KEY, None), (KEY, "cd" * 32)])

@@ -241,7 +241,7 @@ def test_what_was_cut_short_is_found_by_the_next_look(folder, code, tmp_path):
 
 
 def edges(graph):
-    return {path: set(leaf.edges) for path, leaf in graph.leaves.items()}
+    return {path: set(node.edges) for path, node in graph.nodes.items()}
 
 
 def anew(root, tmp_path):

@@ -29,7 +29,7 @@ def project(folder):
 
 
 def all_edges(builder):
-    return {path: set(leaf.edges) for path, leaf in builder.graph.leaves.items()}
+    return {path: set(node.edges) for path, node in builder.graph.nodes.items()}
 
 
 def edges_anew(project, tmp_path):

@@ -9,26 +9,26 @@ from recollect.code.graph.schedule import LATEST, SOONEST, RefreshSchedule
 
 
 def test_the_first_look_is_due_at_once(folder):
-    assert RefreshSchedule(folder).due(0.0)
+    assert RefreshSchedule(folder).is_due(0.0)
 
 
 def test_after_a_change_the_next_look_comes_soon(folder):
-    watch = RefreshSchedule(folder)
+    schedule = RefreshSchedule(folder)
 
-    watch.looked(100.0, changed=True)
+    schedule.record_refresh(100.0, changed=True)
 
-    assert not watch.due(100.0 + SOONEST - 0.1)
-    assert watch.due(100.0 + SOONEST)
+    assert not schedule.is_due(100.0 + SOONEST - 0.1)
+    assert schedule.is_due(100.0 + SOONEST)
 
 
 def test_the_longer_nothing_changes_the_more_rarely_it_looks(folder):
-    watch = RefreshSchedule(folder)
+    schedule = RefreshSchedule(folder)
 
     for _ in range(20):
-        watch.looked(0.0, changed=False)
+        schedule.record_refresh(0.0, changed=False)
 
-    assert not watch.due(LATEST - 0.1)
-    assert watch.due(LATEST)
+    assert not schedule.is_due(LATEST - 0.1)
+    assert schedule.is_due(LATEST)
 
 
 @pytest.mark.parametrize("name", ["HEAD", "index"])
@@ -39,14 +39,14 @@ def test_when_git_moves_it_looks_at_once(folder, tmp_path, name, worktree):
     if worktree:
         (folder / ".git").write_text(f"gitdir: {git}\n")
     (git / name).write_text("one")
-    watch = RefreshSchedule(folder)
-    watch.looked(0.0, changed=False)
-    before = watch.due(1.0)
+    schedule = RefreshSchedule(folder)
+    schedule.record_refresh(0.0, changed=False)
+    before = schedule.is_due(1.0)
 
     os.utime(git / name, (1_000_000_000, 1_000_000_000))
 
     assert not before
-    assert watch.due(1.0)
+    assert schedule.is_due(1.0)
 
 
 def test_what_changed_is_taken_in(shop, code):

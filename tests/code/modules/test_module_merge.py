@@ -131,7 +131,7 @@ def test_an_agent_never_overrules_a_person(found, said):
     person = Correction(name="login", description="JWT", add_files=("src/stock/shelf.py",))
     told = apply_correction(found, "auth", person, "user")
 
-    with pytest.raises(Refused, match="agent does not overrule"):
+    with pytest.raises(Refused, match="agent cannot overrule"):
         apply_correction(told, "login", said, AGENT)
 
 

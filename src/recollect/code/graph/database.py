@@ -1,7 +1,7 @@
-"""The graph on disk: one SQLite file per project. All of it can be made again from the project's files.
+"""The graph on disk: one SQLite file per project, which can always be rebuilt from the project's files.
 
-Parses are kept by what was parsed (its blob), so that another branch, or the way back, costs look-ups. No text of a file is
-kept, nor a literal from it.
+Parsed files are stored by blob, so that switching branches and back costs look-ups. No text of a file is stored, nor a
+literal from it.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ from recollect.store.sqlite.connection import connect
 
 logger = logging.getLogger(__name__)
 
-KEPT_DAYS = 30  # of a parse that no file uses
-MOST_UNUSED = 64 * 1024 * 1024  # bytes of them
+KEPT_DAYS = 30  # a parsed file that is not used is kept
+MOST_UNUSED = 64 * 1024 * 1024  # bytes of unused parsed files
 
 _SCHEMA = """
 CREATE TABLE about (version TEXT NOT NULL, generation INTEGER NOT NULL);
@@ -54,7 +54,7 @@ CREATE TABLE notes (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, value BLOB
 """
 _NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
 
-ParseKey = tuple[bytes, str]  # of a parse: the blob and the language it was read in
+ParseKey = tuple[bytes, str]  # of a parsed file: its blob and language
 
 
 def graph_database_path(home: Path, project_id: str | None) -> Path:
@@ -62,7 +62,7 @@ def graph_database_path(home: Path, project_id: str | None) -> Path:
 
 
 def delete_graph_databases(home: Path, projects: Iterable[str] | None = None) -> None:
-    """Those of `projects`, None for all. Who has one open reads on in a file without a name, which goes with them."""
+    """Delete the databases of `projects`; None means all. A process that has one open can go on reading."""
     folder = home / "code"
     names = ["*"] if projects is None else [f"{name}.db*" for name in projects]
     for name in names:
@@ -71,13 +71,13 @@ def delete_graph_databases(home: Path, projects: Iterable[str] | None = None) ->
 
 
 class FileRecord(NamedTuple):
-    """What was known of a file when it was last looked at."""
+    """A file as it was last seen."""
 
     blob: bytes
     language: str
     size: int
     mtime_ns: int  # 0 = look again
-    left_out: str | None = None  # why; None = it is in the graph
+    left_out: str | None = None  # the reason; None = it is in the graph
     edges: bytes = b""
 
     @property
@@ -86,19 +86,19 @@ class FileRecord(NamedTuple):
 
 
 class ConcurrentUpdate(Exception):
-    """Another process has written since we read."""
+    """Another process has written since we loaded."""
 
 
 class DamagedDatabase(Exception):
-    """What is on the shelf cannot be read."""
+    """The database cannot be read."""
 
 
 class WriteFailed(Exception):
-    """The disk is full, or somebody has held the file for too long. What was read is right all the same."""
+    """The disk is full, or the file was locked for too long. What was read is still right."""
 
 
 class GraphDatabase:
-    """Not for two threads at once; for any number of processes."""
+    """Used by one thread at a time, and by any number of processes."""
 
     def __init__(self, path: Path, key: str | None) -> None:
         self._path = path
@@ -114,11 +114,11 @@ class GraphDatabase:
         self._connection.close()
 
     def _opened(self) -> apsw.Connection:
-        """In memory where nothing can be written."""
+        """Open the database; use one in memory if the file cannot be written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             return self._connect()
-        except (apsw.NotADBError, apsw.CorruptError):  # damaged, or of another key: it can be made again
+        except (apsw.NotADBError, apsw.CorruptError):  # damaged, or of another key: it is rebuilt
             with contextlib.suppress(OSError, apsw.Error):
                 self._remove()
                 return self._connect()
@@ -138,14 +138,14 @@ class GraphDatabase:
             Path(f"{self._path}{end}").unlink(missing_ok=True)
 
     def start_again(self) -> None:
-        """With nothing: what was there cannot be read."""
+        """Delete the database and start with an empty one."""
         self._connection.close()
         with contextlib.suppress(OSError):
             self._remove()
         self._connection = self._opened()
 
     def _prepared(self) -> int:
-        """What is of another version is cleared. The generation of what is there."""
+        """Create the tables, or clear those of another version. Return the generation of what is stored."""
         with self._writing() as run:
             tables = {name for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
             if "about" in tables:
@@ -158,21 +158,21 @@ class GraphDatabase:
             run("INSERT INTO about VALUES (?, 0)", (_version(),))
             return 0
 
-    # reading
+    # Reading
 
     def newest(self) -> int | None:
-        """The generation now on the shelf; None if a program of another version has taken it over."""
+        """Return the stored generation; None if another version of the program has replaced it."""
         with self._translated():
             for version, generation in self._connection.execute("SELECT version, generation FROM about"):
                 return int(generation) if version == _version() else None
         return None
 
     def load(self) -> tuple[dict[str, FileRecord], dict[ParseKey, tuple[bytes, bytes]]]:
-        """All files, and outline and terms of what they say. Raises `DamagedDatabase`."""
+        """Return all files, and the outlines and terms of their contents. Raise `DamagedDatabase` if it cannot be read."""
         self.generation = self._prepared()
         files: dict[str, FileRecord] = {}
         parses: dict[ParseKey, tuple[bytes, bytes]] = {}
-        with self._translated(), self._connection:  # all as it is at one moment
+        with self._translated(), self._connection:  # in one transaction
             for (generation,) in self._connection.execute("SELECT generation FROM about"):
                 self.generation = int(generation)
             for path, blob, language, size, mtime_ns, left_out, checksum, edges in self._connection.execute(
@@ -188,7 +188,7 @@ class GraphDatabase:
         return files, parses
 
     def parses(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, ParsedFile]]:
-        """Those of the wanted ones that are here."""
+        """Yield those of the wanted parsed files that are stored."""
         with self._translated():
             for blob, language in wanted:
                 for row in self._connection.execute(
@@ -198,15 +198,15 @@ class GraphDatabase:
                     yield (blob, language), ParsedFile(*row)
 
     def mentioning(self, names: Iterable[str]) -> set[ParseKey]:
-        """The parses of files in which one of `names` stands, be it within another. Quicker than to unpack them all."""
+        """Return parsed files that contain one of `names`, even inside another word. Faster than unpacking them all."""
         words = [name.encode() for name in names]
         found: set[ParseKey] = set()
         with self._translated():
             for blob, language, *parts in self._connection.execute(
                 "SELECT blob, language, outline, rest, refs FROM parses WHERE unused_since IS NULL"
             ):
-                said = b"".join(map(zlib.decompress, parts))
-                if any(word in said for word in words):
+                packed = b"".join(map(zlib.decompress, parts))
+                if any(word in packed for word in words):
                     found.add((blob, language))
         return found
 
@@ -215,7 +215,7 @@ class GraphDatabase:
             return any(self._connection.execute("SELECT 1 FROM parses LIMIT 1"))
 
     def note(self, name: str) -> bytes | None:
-        """What somebody put beside the graph; None if nobody did."""
+        """Return a value stored beside the graph; None if there is none."""
         with self._translated():
             for checksum, value in self._connection.execute(
                 "SELECT checksum, value FROM notes WHERE name = ?", (name,)
@@ -224,14 +224,14 @@ class GraphDatabase:
                 return bytes(value)
         return None
 
-    # writing
+    # Writing
 
     def put_note(self, name: str, value: bytes) -> None:
         with self._writing() as run:
             run(_NOTE, (name, _checksum(value), value))
 
     def keep(self, parses: Mapping[ParseKey, ParsedFile], today: int) -> None:
-        """They are of use later even if no file is ever said to have them."""
+        """Store parsed files. They are useful later even if no file record ever refers to them."""
         with self._writing() as run:
             for (blob, language), parse in parses.items():
                 run(
@@ -240,7 +240,7 @@ class GraphDatabase:
                 )
 
     def touch(self, records: Mapping[str, FileRecord]) -> None:
-        """Files whose times are new, and nothing else."""
+        """Store new times of files that are otherwise unchanged."""
         with self._writing() as run:
             for path, record in records.items():
                 run(
@@ -255,8 +255,9 @@ class GraphDatabase:
         today: int,
         notes: Mapping[str, bytes] = MappingProxyType({}),
     ) -> None:
-        """Files, and notes that are true of them alone. Raises `ConcurrentUpdate` if somebody else did since we loaded:
-        what was resolved may be wrong by now.
+        """Replace file records, and the notes that are valid with them.
+
+        Raise `ConcurrentUpdate` if another process has done so since we loaded: what was resolved may be wrong by now.
         """
         with self._writing() as run:
             run(
@@ -300,7 +301,7 @@ class GraphDatabase:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Callable[..., apsw.Cursor]]:
-        """A transaction that has the right to write from its first moment on."""
+        """Run a transaction with a write lock from its start."""
         with self._translated():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -316,7 +317,7 @@ class GraphDatabase:
         try:
             yield
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
-            raise DamagedDatabase(str(error)) from error  # SQLError: not the tables we made
+            raise DamagedDatabase(str(error)) from error  # SQLError: these are not our tables
         except apsw.Error as error:
             raise WriteFailed(str(error)) from error
 
@@ -335,7 +336,7 @@ def _prove(checksum: int, *parts: bytes) -> None:
 
 @cache
 def _version() -> str:
-    """Of all that decides what is on the shelf: another parser, or another resolver, would have put something else there."""
+    """Return a hash of all code that decides what is stored: another parser or resolver would have stored something else."""
     code = Path(__file__).parents[1]
     text = code.parent / "text"
     files = [file for part in ("graph", "languages") for file in (code / part).rglob("*")]

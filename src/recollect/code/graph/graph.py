@@ -1,4 +1,4 @@
-"""The code graph in memory: what a file holds, who calls whom, what depends on what."""
+"""The code graph in memory: what files contain, who calls whom, what depends on what."""
 
 import difflib
 import re
@@ -14,45 +14,45 @@ Links = Mapping[str, Mapping[str, float]]
 
 
 class CodeGraph:
-    """Of one moment: it never changes, and any thread may ask. What a question needs is unfolded when it is first asked."""
+    """The graph at one moment. It never changes, any thread may use it, and indexes are built on first use."""
 
-    def __init__(self, leaves: Mapping[str, FileNode]) -> None:
-        self.leaves = leaves
+    def __init__(self, nodes: Mapping[str, FileNode]) -> None:
+        self.nodes = nodes
 
-    # files
+    # Files
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(self.leaves)
+        return tuple(self.nodes)
 
     def language(self, path: str) -> str:
-        return self.leaves[path].language
+        return self.nodes[path].language
 
     def file_doc(self, path: str) -> str:
-        return self.leaves[path].doc
+        return self.nodes[path].doc
 
     def outline(self, path: str) -> tuple[Symbol, ...]:
-        """What is defined in the file, in its order."""
-        return self.leaves[path].symbols
+        """Return the symbols of the file, in its order."""
+        return self.nodes[path].symbols
 
     def contents(self, path: str) -> tuple[CodeEdge, ...]:
-        """What the file and its classes contain."""
+        """Return the edges from the file and its classes to what they contain."""
         return tuple(
             CodeEdge(container_of(symbol.id), CONTAINS, symbol.id, "written", symbol.line)
             for symbol in self.outline(path)
         )
 
     def terms(self) -> Iterator[tuple[str, bytes]]:
-        return ((path, leaf.terms) for path, leaf in self.leaves.items())
+        return ((path, node.terms) for path, node in self.nodes.items())
 
     def find_files(self, name: str) -> tuple[str, ...]:
-        """By path, or by the end of one."""
-        if name in self.leaves:
+        """Find files by path or by the end of one."""
+        if name in self.nodes:
             return (name,)
-        return tuple(path for path in self.leaves if path.endswith(f"/{name}"))
+        return tuple(path for path in self.nodes if path.endswith(f"/{name}"))
 
     def file_named(self, name: str) -> str:
-        """The one that is meant. Raises `UnknownName`."""
+        """Return the one file of that name. Raise `UnknownName` if there is none, or more than one."""
         files = self.find_files(name)
         if len(files) == 1:
             return files[0]
@@ -66,27 +66,27 @@ class CodeGraph:
             error.hint = "Files that are ignored, generated or in no language we read are not in the graph."
         raise error
 
-    # symbols
+    # Symbols
 
     def symbol(self, id: str) -> Symbol | None:
-        leaf = self.leaves.get(path_of(id))
-        return next((symbol for symbol in leaf.symbols if symbol.id == id), None) if leaf else None
+        node = self.nodes.get(path_of(id))
+        return next((symbol for symbol in node.symbols if symbol.id == id), None) if node else None
 
     def find(self, name: str) -> tuple[Symbol, ...]:
-        """By id, by name, or by the end of an id: `App.run`, `app.py::App`, `flask.app.App`. If none fits, in any case."""
+        """Find symbols by id, name, or the end of an id: `App.run`, `app.py::App`, `flask.app.App`. Ignores case if none matches."""
         if exact := self.symbol(name):
             return (exact,)
         wanted = _dotted(name)
         small = wanted.lower()
         alike = self._named.get(small.rsplit(".", 1)[-1], ())
         symbols = [
-            symbol for leaf in alike for symbol in leaf.symbols if _ends(_dotted(symbol.id).lower(), small)
+            symbol for node in alike for symbol in node.symbols if _ends(_dotted(symbol.id).lower(), small)
         ]
         same = [symbol for symbol in symbols if _ends(_dotted(symbol.id), wanted)]
         return tuple(same or symbols)
 
     def symbols_named(self, name: str) -> tuple[Symbol, ...]:
-        """As `find`. Raises `UnknownName` where nothing is called so."""
+        """Return the symbols that `find` returns. Raise `UnknownName` if there are none."""
         symbols = self.find(name)
         if not symbols:
             near = self.near(name)
@@ -100,83 +100,83 @@ class CodeGraph:
         return symbols
 
     def near(self, name: str, most: int = 3) -> list[str]:
-        """Names that look like it: someone has mistyped."""
+        """Return similar names, for a name that was mistyped."""
         last = _dotted(name).lower().rsplit(".", 1)[-1]
         names = difflib.get_close_matches(last, self._named, most, cutoff=0.7)
         return [self._spelt(name) for name in names]
 
     def _spelt(self, small: str) -> str:
-        leaf = self._named[small][0]
-        return next(name for name in map(last_name, leaf.definitions) if name.lower() == small)
+        node = self._named[small][0]
+        return next(name for name in map(last_name, node.definitions) if name.lower() == small)
 
     @cached_property
     def _named(self) -> dict[str, list[FileNode]]:
-        """By name in small letters, the files that define it."""
+        """By lower-case name, the files that define it."""
         named: dict[str, list[FileNode]] = {}
-        for leaf in self.leaves.values():
-            for name in dict.fromkeys(last_name(each).lower() for each in leaf.definitions):
-                named.setdefault(name, []).append(leaf)
+        for node in self.nodes.values():
+            for name in dict.fromkeys(last_name(each).lower() for each in node.definitions):
+                named.setdefault(name, []).append(node)
         return named
 
-    # edges
+    # Edges
 
     def edges_to(self, target: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """All that lead to a symbol, a path, or something outside."""
+        """Return all edges to a symbol, a path, or something outside the project."""
         return _sure(self._incoming.get(target, ()), possible)
 
     @cached_property
     def _incoming(self) -> dict[str, list[CodeEdge]]:
         incoming: dict[str, list[CodeEdge]] = {}
-        for leaf in self.leaves.values():
-            for edge in leaf.edges:
+        for node in self.nodes.values():
+            for edge in node.edges:
                 incoming.setdefault(edge.target, []).append(edge)
         return incoming
 
     def callers(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """The calls of it; of a class, those that make one."""
+        """Return the calls of a function, or those that create an instance of a class."""
         return tuple(edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
 
     def callees(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """What is called in it, or in what it contains."""
-        leaf = self.leaves.get(path_of(id))
-        edges = leaf.edges if leaf else ()
+        """Return the calls in a symbol and in everything it contains."""
+        node = self.nodes.get(path_of(id))
+        edges = node.edges if node else ()
         inside = (edge for edge in edges if edge.kind == CALLS and _within(edge.source, id))
         return _sure(inside, possible)
 
     def dependencies(self, path: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """An edge for each file or thing outside that this file needs: its import, or else the surest use."""
+        """Return one edge for each file or external package that this file needs: the import, or else the surest use."""
         return _one_each(
             (_target_of(edge), edge)
-            for edge in _sure(self.leaves[path].edges, possible)
+            for edge in _sure(self.nodes[path].edges, possible)
             if path_of(edge.target) != path
         )
 
     def dependents(self, path: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """An edge for each file that needs this one."""
+        """Return one edge for each file that needs this one."""
         targets = [path, *(symbol.id for symbol in self.outline(path))]
         edges = (edge for target in targets for edge in self.edges_to(target, possible))
         return _one_each((path_of(edge.source), edge) for edge in edges if path_of(edge.source) != path)
 
     def impact(self, path: str, possible: bool = False) -> tuple[ImpactHit, ...]:
-        """What may break when the file changes: symbols and files of others, the likeliest first."""
+        """Return what may break when the file changes: symbols and files, the likeliest first."""
         changed = [path, *(symbol.id for symbol in self.outline(path))]
         return find_impact(changed, lambda id: self.edges_to(id, possible))
 
     def file_links(self) -> Links:
-        """How much each file has to do with those it needs: the confidence of all edges that lead there, added up."""
+        """Return the summed confidence of the edges from each file to each other file."""
         return {
-            path: {to: weight for to, weight in leaf.links.items() if to in self.leaves}
-            for path, leaf in self.leaves.items()
+            path: {to: weight for to, weight in node.links.items() if to in self.nodes}
+            for path, node in self.nodes.items()
         }
 
 
 def path_of(id: str) -> str:
-    """The file of a symbol; a path is its own."""
+    """Return the file of a symbol, or the path itself."""
     return id.split("::", 1)[0]
 
 
 def container_of(id: str) -> str:
-    """What a symbol stands in: another symbol, or its file."""
+    """Return what contains a symbol: another symbol, or its file."""
     path, _, name = id.partition("::")
     inside, dot, _ = name.rpartition(".")
     return f"{path}::{inside}" if dot else path
@@ -187,7 +187,7 @@ def _within(id: str, container: str) -> bool:
 
 
 def _dotted(id: str) -> str:
-    """`src/app.py::App.run` as one may say it: `src.app.App.run`."""
+    """Return `src.app.App.run` for `src/app.py::App.run`, as people write it."""
     return (
         re.sub(r"(?:/__init__|/mod|/index)?\.\w+::", ".", id)
         .replace("::", ".")
@@ -205,7 +205,7 @@ def _sure(edges: Iterable[CodeEdge], possible: bool) -> tuple[CodeEdge, ...]:
 
 
 def _target_of(edge: CodeEdge) -> str:
-    """The file at the other end, or the package if it is none of ours."""
+    """Return the target's file, or its package if it is outside the project."""
     if edge.target.startswith(OUTSIDE):
         return re.split(r"(?<=[^./])[./:]", edge.target.removeprefix(OUTSIDE), maxsplit=1)[0]
     return path_of(edge.target)

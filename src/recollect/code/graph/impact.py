@@ -1,4 +1,4 @@
-"""What may break when something changes: whoever is reached by going against calls, inheritance and imports."""
+"""What may break when something changes: whatever is reached against the direction of calls, inheritance and imports."""
 
 import heapq
 from collections.abc import Callable, Iterable
@@ -6,23 +6,23 @@ from typing import NamedTuple
 
 from recollect.code.nodes import CALLS, IMPORTS, INHERITS, REFERENCES, USES, CodeEdge
 
-MOST = 500  # reached; who asks reads the first few
-LEAST = 0.05  # weight from which something is worth a look
-# How likely a break is passed on by an edge. To import a file is not to use what changed in it.
+MOST = 500  # hits; callers read the first few
+LEAST = 0.05  # the weight below which a hit is not worth a look
+# The probability that an edge passes on a break. Importing a file is not using what changed in it.
 _PASSED_ON = {INHERITS: 0.6, CALLS: 0.5, USES: 0.4, REFERENCES: 0.4, IMPORTS: 0.25}
 
 
 class ImpactHit(NamedTuple):
-    id: str  # a symbol's, or a path
-    distance: int  # edges
-    weight: float  # 1 = surely
-    because: CodeEdge  # the last of them: it leads from here to what changed
+    id: str  # of a symbol, or a path
+    distance: int  # in edges
+    weight: float  # 1 = certain
+    because: CodeEdge  # the last edge: it leads from this hit towards the change
 
 
 def find_impact(
     changed: Iterable[str], edges_to: Callable[[str], Iterable[CodeEdge]], most: int = MOST
 ) -> tuple[ImpactHit, ...]:
-    """From what `changed`, the likeliest first; each by the way that makes it likeliest."""
+    """Return what the change reaches, the likeliest first, each with the weight of its likeliest path."""
     found: dict[str, ImpactHit] = {}
     begins = set(changed)
     waiting = [(-1.0, 0, id) for id in sorted(begins)]

@@ -1,4 +1,9 @@
-"""How far a change in one file reaches: whose edges may be different now."""
+"""Invalidation: which files need new edges when one file changes.
+
+A file needs new edges if it uses a name that changed in a file it imports, directly or through names that depend on that
+name. Two rules reach further: a function that is the only one of its name in the project can be called from anywhere, and
+a receiver whose type is not known is taken for the type that most receivers of its name have.
+"""
 
 import re
 from collections import Counter
@@ -20,89 +25,91 @@ from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
 from recollect.code.terms import count_terms
 
-EVERYTHING = "*"  # the name of an import that does not say what
+EVERYTHING = "*"  # the name of an import that takes everything
 _MANY = 200  # files
-_MANY_NAMES = 20  # from here on, most files say one of them
+_MANY_NAMES = 20  # with more, most files use one of them
 
 
 def changed_names(before: FileFacts | None, after: FileFacts | None) -> set[str]:
-    """The names that other files can see and that are new, gone or different. None: the file was, or is, not there."""
-    return _differing(_outward(before), _outward(after))
+    """Return the names that other files can see and that are new, gone or different. None means the file does not exist."""
+    return _differing(_visible_facts(before), _visible_facts(after))
 
 
-_Outward = set[tuple[object, ...]]
+_VisibleFacts = set[tuple[object, ...]]
 
 
-def _differing(before: _Outward, after: _Outward) -> set[str]:
+def _differing(before: _VisibleFacts, after: _VisibleFacts) -> set[str]:
     return {_word(str(item[0])) for item in before ^ after}
 
 
-def _outward(facts: FileFacts | None) -> _Outward:
-    """What other files can see of one, each with its name first: if it stays the same, so do their edges."""
+def _visible_facts(facts: FileFacts | None) -> _VisibleFacts:
+    """Return what other files can see of a file, each with its name first: if it stays the same, so do their edges."""
     if facts is None:
         return set()
     ids = symbol_ids("", facts.definitions)
     outermost = _outermost(facts.definitions)
-    inner = _inner(facts, outermost)
+    inner = _returned_locals(facts, outermost)
     seen: list[bool] = []
-    for number, each in enumerate(facts.definitions):
-        in_seen = each.scope == FILE or (seen[each.scope] and facts.definitions[each.scope].kind == CLASS)
-        seen.append(in_seen or (outermost[number], each.name) in inner)
-    outward: _Outward = {
-        (
-            _called(each, facts),
-            id,
-            each.kind,
-            each.bases,
-            each.returns,
-            each.decorators,
-            each.parameters,
-            each.exported,
+    for number, definition in enumerate(facts.definitions):
+        in_seen = definition.scope == FILE or (
+            seen[definition.scope] and facts.definitions[definition.scope].kind == CLASS
         )
-        for id, each, shown in zip(ids, facts.definitions, seen, strict=True)
-        if shown
+        seen.append(in_seen or (outermost[number], definition.name) in inner)
+    visible: _VisibleFacts = {
+        (
+            _public_name(definition, facts),
+            id,
+            definition.kind,
+            definition.bases,
+            definition.returns,
+            definition.decorators,
+            definition.parameters,
+            definition.exported,
+        )
+        for id, definition, is_visible in zip(ids, facts.definitions, seen, strict=True)
+        if is_visible
     }
-    outward |= {(_seen_name(each, facts), *each[:2], _id(each.scope, ids)) for each in facts.imports}
-    outward |= {
-        (_bound_name(each, facts), each.name, each.value, each.annotated, _id(each.scope, ids))
-        for each in _outward_bindings(facts, outermost, inner)
+    visible |= {(_added_name(entry, facts), *entry[:2], _id(entry.scope, ids)) for entry in facts.imports}
+    visible |= {
+        (_bound_name(binding, facts), binding.name, binding.value, binding.annotated, _id(binding.scope, ids))
+        for binding in _visible_bindings(facts, outermost, inner)
     }
     if facts.exports:
-        outward |= {(name, "listed or not") for name, *_ in outward}  # without a list, all is exported
-    return outward | {(name, "exported") for name in facts.exports}
+        visible |= {(name, "listed or not") for name, *_ in visible}  # without a list, everything is exported
+    return visible | {(name, "exported") for name in facts.exports}
 
 
-def _outward_bindings(
+def _visible_bindings(
     facts: FileFacts, outermost: Sequence[int], inner: Collection[tuple[int, str]]
 ) -> list[Binding]:
-    """Of the file, of classes, of attributes, and what functions give back: that may be a local name, and what it was given."""
+    """Return bindings of the file, of classes and attributes, and those that decide what functions return."""
     return [
-        each
-        for each in facts.bindings
-        if each.scope == FILE
-        or facts.definitions[each.scope].kind == CLASS
-        or _leaves(each)
-        or (outermost[each.scope], each.name) in inner
+        binding
+        for binding in facts.bindings
+        if binding.scope == FILE
+        or facts.definitions[binding.scope].kind == CLASS
+        or _escapes(binding)
+        or (outermost[binding.scope], binding.name) in inner
     ]
 
 
-def _leaves(binding: Binding) -> bool:
-    """Whether what a function binds there can be had outside of it."""
+def _escapes(binding: Binding) -> bool:
+    """Return whether a binding in a function is visible outside it."""
     return binding.name in (RETURNED, YIELDED) or "." in binding.name
 
 
-def _inner(facts: FileFacts, outermost: Sequence[int]) -> set[tuple[int, str]]:
-    """Local names that what leaves a function is made of, be it by way of other ones; with the outermost function."""
+def _returned_locals(facts: FileFacts, outermost: Sequence[int]) -> set[tuple[int, str]]:
+    """Return local names that decide what leaves a function, directly or not, each with its outermost function."""
     made_of: dict[tuple[int, str], set[str]] = {}
     waiting: list[tuple[int, str]] = []
-    for each in facts.bindings:
-        if each.scope == FILE or (function := outermost[each.scope]) == FILE:
+    for binding in facts.bindings:
+        if binding.scope == FILE or (function := outermost[binding.scope]) == FILE:
             continue
-        words = _words_in((each.value,))
-        if _leaves(each):
+        words = _words_in((binding.value,))
+        if _escapes(binding):
             waiting += [(function, word) for word in words]
         else:
-            made_of.setdefault((function, each.name), set()).update(words)
+            made_of.setdefault((function, binding.name), set()).update(words)
     for number, definition in enumerate(facts.definitions):
         if (function := outermost[number]) not in (FILE, number):
             made_of.setdefault((function, definition.name), set()).update(_words_in(_types_of(definition)))
@@ -116,16 +123,16 @@ def _inner(facts: FileFacts, outermost: Sequence[int]) -> set[tuple[int, str]]:
 
 
 def _outermost(definitions: Sequence[Definition]) -> list[int]:
-    """By definition, the function it stands in that stands in no other, or that it is; FILE = there is none."""
+    """Return for each definition the outermost function that contains it or that it is; FILE if there is none."""
     outermost: list[int] = []
-    for number, each in enumerate(definitions):
-        around = FILE if each.scope == FILE else outermost[each.scope]
-        outermost.append(number if around == FILE and each.kind == FUNCTION else around)
+    for number, definition in enumerate(definitions):
+        around = FILE if definition.scope == FILE else outermost[definition.scope]
+        outermost.append(number if around == FILE and definition.kind == FUNCTION else around)
     return outermost
 
 
-def _called(definition: Definition, facts: FileFacts) -> str:
-    """What somebody would say who uses it. Nobody says `__getitem__`: they say what is of that class."""
+def _public_name(definition: Definition, facts: FileFacts) -> str:
+    """Return the name by which others use it. Nobody writes `__getitem__`: they use the class."""
     hidden = definition.name.startswith("__") and definition.scope != FILE
     return facts.definitions[definition.scope].name if hidden else definition.name
 
@@ -135,21 +142,21 @@ def _id(scope: int, ids: list[str]) -> str:
 
 
 def _bound_name(binding: Binding, facts: FileFacts) -> str:
-    """What somebody would say who uses the value: the attribute, or the function that returns it."""
+    """Return the name by which others use the value: the attribute, or the function that returns it."""
     if binding.scope != FILE and "." not in binding.name and facts.definitions[binding.scope].kind != CLASS:
-        return _called(facts.definitions[binding.scope], facts)
+        return _public_name(facts.definitions[binding.scope], facts)
     return _last(binding.name)
 
 
-def _imported_name(each: Import) -> str:
-    return EVERYTHING if each.name == EVERYTHING else each.alias or _last(each.name or each.module)
+def _imported_name(entry: Import) -> str:
+    return EVERYTHING if entry.name == EVERYTHING else entry.alias or _last(entry.name or entry.module)
 
 
-def _seen_name(each: Import, facts: FileFacts) -> str:
-    """What others call it: `import a.b` gives a file an `a`."""
-    if facts.language == "python" and not each.name and not each.alias:
-        return each.module.partition(".")[0]
-    return _imported_name(each)
+def _added_name(entry: Import, facts: FileFacts) -> str:
+    """Return the name that an import adds to the file: `import a.b` adds `a`."""
+    if facts.language == "python" and not entry.name and not entry.alias:
+        return entry.module.partition(".")[0]
+    return _imported_name(entry)
 
 
 def _last(chain: str) -> str:
@@ -160,12 +167,12 @@ _words = re.compile(r"\w+").findall
 
 
 def _word(name: str) -> str:
-    """As it is looked for: the last word of it, for some languages have names that are more than one."""
+    """Return the last word of a name: in some languages a name has several."""
     return name if name.isidentifier() else (_words(name) or [EVERYTHING])[-1]
 
 
 class LazyFacts(MutableMapping[str, FileFacts]):
-    """What the files of a family say, fetched when it is first asked for."""
+    """The facts of a family's files, each fetched on first use."""
 
     def __init__(self, paths: Iterable[str], fetch: Callable[[str], FileFacts]) -> None:
         self._known: dict[str, FileFacts | None] = dict.fromkeys(paths)
@@ -194,50 +201,56 @@ class LazyFacts(MutableMapping[str, FileFacts]):
 
 
 class FamilyFiles:
-    """The files of one language family, as its resolver knows them."""
+    """The files of one language family, their resolver, and which of them a change affects."""
 
     def __init__(
         self,
         resolver: Resolver,
         files: MutableMapping[str, FileFacts],
         terms: Callable[[str], bytes | None] = lambda path: None,
-        mentioning: Callable[[Collection[str]], set[str]] | None = None,
+        search_packed: Callable[[Collection[str]], set[str]] | None = None,
     ) -> None:
         self.resolver = resolver
         self._files = files
-        self._terms = terms  # of a file, as they are kept for ranking; None = they are not known
-        self._mentioning = mentioning  # files in which one of some names stands, without unpacking them
-        self._said: dict[str, set[str]] = {}  # all words that a file says
-        self._shown: dict[str, _Outward] = {}  # by files that changed: they will again
+        self._terms = terms  # the stored terms of a file; None = not known
+        self._search_packed = (
+            search_packed  # finds files that contain one of some names, without unpacking them
+        )
+        self._used_words: dict[str, set[str]] = {}  # all words that a file uses
+        self._visible_of: dict[
+            str, _VisibleFacts
+        ] = {}  # of files that changed: they are likely to change again
 
-    def take(self, path: str, facts: FileFacts | None) -> set[str]:
-        """Take in a new version of a file, or its end; the files whose edges may be different now, and still there."""
-        said = self._files.get(path)
-        self._said.pop(path, None)
-        before = self._shown.pop(path, None)
-        after = _outward(facts)
-        names = _differing(_outward(said) if before is None else before, after)
-        functions = {name for name, _ in _functions(said) ^ _functions(facts)}
+    def update(self, path: str, facts: FileFacts | None) -> set[str]:
+        """Replace the facts of a file, or remove it. Return the existing files whose edges may be different now."""
+        old_facts = self._files.get(path)
+        self._used_words.pop(path, None)
+        before = self._visible_of.pop(path, None)
+        after = _visible_facts(facts)
+        names = _differing(_visible_facts(old_facts) if before is None else before, after)
+        functions = {name for name, _ in _functions(old_facts) ^ _functions(facts)}
         lone = set(filter(self.resolver.is_lone, functions))
         if facts is not None:
-            self._shown[path] = after
-        if said is not None and facts is not None:
-            touched, known = self._reached_by(names, path, facts, lambda: self._importers(path))
-            self._replace(path, facts, known if touched <= {path} else None)
+            self._visible_of[path] = after
+        if old_facts is not None and facts is not None:
+            affected, known = self._affected_by(names, path, facts, lambda: self._importers(path))
+            self._replace(path, facts, known if affected <= {path} else None)
         else:  # an import may lead elsewhere now, whatever it names
-            touched, near = self.resolver.importers(path), self._importers(path)
+            affected, near = self.resolver.importers(path), self._importers(path)
             self._replace(path, facts)
-            touched |= self.resolver.importers(path)
+            affected |= self.resolver.importers(path)
             near |= self._importers(path)
-            reached, known = self._reached_by(names, path, facts, lambda: near)
-            touched |= reached
+            affected_files, known = self._affected_by(names, path, facts, lambda: near)
+            affected |= affected_files
         lone.update(filter(self.resolver.is_lone, functions))
-        touched |= self._calling(lone) | {path}
-        turned = self.resolver.recount_types(_given_otherwise(said, facts) | self._given_by(known, touched))
-        turned |= self._elected(known, touched)
-        elected = {receiver for receiver, one in self.resolver.majority_types.items() if one}
-        calling = self._calling_on(turned) | self._calling(functions if elected else (), on=elected)
-        return (touched | calling) & self._files.keys()
+        affected |= self._calling(lone) | {path}
+        retyped = self.resolver.recount_types(
+            _rebound_names(old_facts, facts) | self._bound_to(known, affected)
+        )
+        retyped |= self._with_majority_type(known, affected)
+        receivers = {receiver for receiver, one in self.resolver.majority_types.items() if one}
+        calling = self._calling_on(retyped) | self._calling(functions if receivers else (), on=receivers)
+        return (affected | calling) & self._files.keys()
 
     def _replace(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         self.resolver.update(path, facts, hidden)
@@ -247,7 +260,7 @@ class FamilyFiles:
             self._files.pop(path, None)
 
     def _importers(self, path: str) -> set[str]:
-        """All that import it by any way; everyone, if those are many: it is not worth to tell them apart."""
+        """Return all direct and indirect importers; all files if there are many, because telling them apart does not pay."""
         found, waiting = {path}, [path]
         while waiting:
             if len(found) > _MANY:
@@ -257,56 +270,57 @@ class FamilyFiles:
             waiting += fresh
         return found
 
-    def _reached_by(
+    def _affected_by(
         self, names: Collection[str], path: str, facts: FileFacts | None, importers: Callable[[], set[str]]
     ) -> tuple[set[str], set[str]]:
-        """Of the file at `path` and its `importers`, those that say one of `names`, or that say what depends on it
-        in another of them, and so on; and all these names. Who imports it is asked only if anybody else says one.
+        """Find the files that a change of `names` in the file at `path` affects, among it and its `importers`.
+
+        Return them and all names that depend on `names`. `importers` is called only if another file uses one of the names.
         """
         known = waiting = set(names)
         near: set[str] | None = None
-        reached: set[str] = set()
+        affected_files: set[str] = set()
         while waiting:
             if EVERYTHING in waiting:
                 return importers(), known
             dependent: set[str] = set()
-            for each in self._saying(waiting):
-                said = facts if each == path else self._files.get(each)
-                if said is None or waiting.isdisjoint(self._words_of(each, said)):
+            for file in self._files_using(waiting):
+                file_facts = facts if file == path else self._files.get(file)
+                if file_facts is None or waiting.isdisjoint(self._words_of(file, file_facts)):
                     continue
-                if each != path and near is None:
+                if file != path and near is None:
                     near = importers()
-                if each == path or (near and each in near):
-                    reached.add(each)
-                    dependent |= _depending(said, waiting)
+                if file == path or (near and file in near):
+                    affected_files.add(file)
+                    dependent |= _dependent_names(file_facts, waiting)
             waiting = dependent - known
             known = known | waiting
-        return reached, known
+        return affected_files, known
 
     def _calling(self, names: Collection[str], on: Collection[str] | None = None) -> set[str]:
-        """The files, wherever they are, that may call something by one of `names`, be it `on` one of these receivers alone."""
+        """Return the files that may call something by one of `names`, on any receiver or on one of those in `on`."""
         return self._referring(names, lambda receiver, name: name in names and (on is None or receiver in on))
 
     def _calling_on(self, receivers: Collection[str]) -> set[str]:
-        """Those that call something on one of `receivers`, and may take it for what it mostly is."""
+        """Return the files that call something on one of `receivers`, and may resolve it by its majority type."""
         return self._referring(receivers, lambda receiver, name: receiver in receivers)
 
     def _referring(self, names: Collection[str], fits: Callable[[str, str], bool]) -> set[str]:
-        """Those that say one of `names` in a chain whose last two fit."""
+        """Return the files with a reference that contains one of `names` and whose last two names fit."""
         return {
             path
-            for path in (self._saying(names) if names else ())
-            if any(fits(*_last_two(each.chain)) for each in self._files[path].references)
+            for path in (self._files_using(names) if names else ())
+            if any(fits(*_last_two(reference.chain)) for reference in self._files[path].references)
         }
 
-    def _given_by(self, names: set[str], paths: set[str]) -> set[str]:
-        """What is made of something with one of `names`, in these files."""
+    def _bound_to(self, names: set[str], paths: set[str]) -> set[str]:
+        """Return the names that are bound to something with one of `names` in these files."""
         files = paths & self._files.keys() if names else ()
-        given = (each for path in files for each in _all_given(self._files[path]))
-        return {name for name, _ in given} if EVERYTHING in names else _made_of(names, given)
+        given = (pair for path in files for pair in _all_bindings(self._files[path]))
+        return {name for name, _ in given} if EVERYTHING in names else _names_bound_to(names, given)
 
-    def _elected(self, names: set[str], paths: set[str]) -> set[str]:
-        """Receivers that are taken for a class with one of `names`, in these files: it may have other methods now."""
+    def _with_majority_type(self, names: set[str], paths: set[str]) -> set[str]:
+        """Return receivers whose majority type is a class with one of `names` in these files: it may have other methods now."""
         return {
             receiver
             for receiver, one in self.resolver.majority_types.items()
@@ -316,27 +330,27 @@ class FamilyFiles:
         }
 
     def _words_of(self, path: str, facts: FileFacts) -> set[str]:
-        words = self._said.get(path)
+        words = self._used_words.get(path)
         if words is None:
-            words = self._said[path] = _words_in(_all_said(facts))
+            words = self._used_words[path] = _words_in(_all_used(facts))
         return words
 
-    def _saying(self, names: Collection[str]) -> Collection[str]:
-        """The files that may say one of `names`.
+    def _files_using(self, names: Collection[str]) -> Collection[str]:
+        """Return the files that may use one of `names`.
 
-        By their terms, which leave few; but a name of one word is in many. To unpack all of these pays only for one
-        who stays: the first time, they are searched as they are.
+        Their terms leave few, but a name of one word is in many files. Unpacking all of these pays only in a process that
+        lives on: the first time, their packed facts are searched instead.
         """
         wanted = [_terms_in(name) for name in names]
         found = set(self._files)
         if len(wanted) <= _MANY_NAMES and all(wanted):
-            found = {path for path in found if path in self._shown or self._may_say(path, wanted)}
-        if len(found) > _MANY and self._mentioning is not None:
-            found &= self._mentioning(names) | self._shown.keys()
-            self._mentioning = None
+            found = {path for path in found if path in self._visible_of or self._may_use(path, wanted)}
+        if len(found) > _MANY and self._search_packed is not None:
+            found &= self._search_packed(names) | self._visible_of.keys()
+            self._search_packed = None
         return found
 
-    def _may_say(self, path: str, wanted: Sequence[Sequence[bytes]]) -> bool:
+    def _may_use(self, path: str, wanted: Sequence[Sequence[bytes]]) -> bool:
         terms = self._terms(path)
         if terms is None:
             return True
@@ -350,24 +364,24 @@ class FamilyFiles:
 
 
 def _last_two(chain: str) -> tuple[str, str]:
-    """What something is asked of, and what is called or used there."""
+    """Return the receiver of a call or use, and the name that is called or used."""
     receiver, _, name = chain.rpartition(".")
     return receiver.rpartition(".")[2], name
 
 
-def _given_otherwise(before: FileFacts | None, after: FileFacts | None) -> set[str]:
-    """Names that were given something in a file that they are not any more, or the other way round."""
-    old, new = Counter(_all_given(before)), Counter(_all_given(after))
+def _rebound_names(before: FileFacts | None, after: FileFacts | None) -> set[str]:
+    """Return names that are bound to something in one version of a file and not in the other."""
+    old, new = Counter(_all_bindings(before)), Counter(_all_bindings(after))
     names = {name for name, _ in (old - new) + (new - old)} if old != new else set()
-    return names | _made_of(names, new)
+    return names | _names_bound_to(names, new)
 
 
-def _made_of(names: set[str], given: Iterable[tuple[str, str]]) -> set[str]:
+def _names_bound_to(names: set[str], given: Iterable[tuple[str, str]]) -> set[str]:
     return {name for name, value in given if not names.isdisjoint(_words(value))} if names else set()
 
 
-def _all_given(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
-    """Names, each with the value or type it was given, where that is known."""
+def _all_bindings(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
+    """Yield names with the value or type they are bound to, where that is known."""
     if facts is None:
         return
     for binding in facts.bindings:
@@ -380,30 +394,30 @@ def _all_given(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
 
 
 def _terms_in(name: str) -> list[bytes]:
-    """As they stand among the terms of a file, the whole name first: few have that."""
+    """Return the packed terms of a name, the whole name first: it is in the fewest files."""
     return [term.to_bytes(4, "little") for term in reversed(count_terms(name))]
 
 
 def _functions(facts: FileFacts | None) -> set[tuple[str, str]]:
-    """Names and ids of all functions, wherever they stand."""
+    """Return names and ids of all functions, wherever they are defined."""
     if facts is None:
         return set()
     ids = symbol_ids("", facts.definitions)
     return {
-        (each.name.rpartition(".")[2], id)
-        for id, each in zip(ids, facts.definitions, strict=True)
-        if each.kind == FUNCTION
+        (definition.name.rpartition(".")[2], id)
+        for id, definition in zip(ids, facts.definitions, strict=True)
+        if definition.kind == FUNCTION
     }
 
 
-def _all_said(facts: FileFacts) -> Iterator[str]:
+def _all_used(facts: FileFacts) -> Iterator[str]:
     for reference in facts.references:
         yield reference.chain
     for binding in facts.bindings:
         yield binding.value
-    for each in facts.imports:
-        yield each.name or each.module
-        yield each.alias
+    for entry in facts.imports:
+        yield entry.name or entry.module
+        yield entry.alias
     for definition in facts.definitions:
         yield from _types_of(definition)
 
@@ -416,16 +430,18 @@ def _types_of(definition: Definition) -> Iterator[str]:
         yield annotation
 
 
-def _depending(facts: FileFacts, names: Collection[str]) -> set[str]:
-    """What others may ask this file for that is made of something with such a name, here or by way of another name here."""
-    made_of = [(_called(each, facts), _words_in(_types_of(each))) for each in facts.definitions]
+def _dependent_names(facts: FileFacts, names: Collection[str]) -> set[str]:
+    """Return the names of this file that depend on one of `names`, directly or through another name in it."""
+    made_of = [(_public_name(item, facts), _words_in(_types_of(item))) for item in facts.definitions]
     outermost = _outermost(facts.definitions)
-    bindings = _outward_bindings(facts, outermost, _inner(facts, outermost))
-    made_of += [(_bound_name(each, facts), _words_in((each.value,))) for each in bindings]
-    made_of += [(_imported_name(each), _words_in((each.name or each.module,))) for each in facts.imports]
+    bindings = _visible_bindings(facts, outermost, _returned_locals(facts, outermost))
+    made_of += [(_bound_name(item, facts), _words_in((item.value,))) for item in bindings]
+    made_of += [(_imported_name(item), _words_in((item.name or item.module,))) for item in facts.imports]
     made_of = [(_word(name), words) for name, words in made_of if words]
-    if any(each.name == EVERYTHING for each in facts.imports):  # and who imports all from here gets that
-        made_of += [(word, {word}) for word in _words_in(_all_said(facts))]
+    if any(
+        item.name == EVERYTHING for item in facts.imports
+    ):  # who imports everything from here gets that too
+        made_of += [(word, {word}) for word in _words_in(_all_used(facts))]
     found: set[str] = set()
     fresh = set(names)
     while fresh:
@@ -435,5 +451,5 @@ def _depending(facts: FileFacts, names: Collection[str]) -> set[str]:
     return found
 
 
-def _words_in(said: Iterable[str]) -> set[str]:
-    return set(_words("\n".join(said)))
+def _words_in(texts: Iterable[str]) -> set[str]:
+    return set(_words("\n".join(texts)))

@@ -1,4 +1,4 @@
-"""Resolves all files of a family: here, and where there are many beside that in processes of their own."""
+"""Resolve all files of a family: in this process, and with many files also in worker processes."""
 
 import contextlib
 import gc
@@ -17,7 +17,7 @@ from recollect.code.graph.invalidation import LazyFacts
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.packing import PackedFacts, pack_edges, unpack_facts
 
-MANY = 1000  # files; each process has to learn of all of them before it is of use
+MANY = 1000  # files; each process has to learn about all of them first
 MOST_PROCESSES = 4  # 160 MB each
 
 _MOST_CONFIGURATION = 1_000_000  # bytes
@@ -30,7 +30,7 @@ def resolve_files(
     stop: Callable[[], bool] = lambda: False,
     keep: Callable[[bytes, MajorityTypes], None] = lambda digest, votes: None,
 ) -> Iterator[tuple[str, bytes]]:
-    """The edges of each file, packed, in no order; nothing more once `stop` says so. Digest and votes are given to `keep`."""
+    """Yield the packed edges of each file, in any order, until `stop` returns True. Gives `keep` the digest and the majority types."""
     own, *others = _shares(files, min(workers.cpu_count(), MOST_PROCESSES) if len(files) >= MANY else 1)
     beside = [_ResolverProcess(root, family, share, files) for share in others]
     try:
@@ -54,7 +54,7 @@ def resolve_files(
             each.end()
     if stop():
         return
-    for path in left:  # by a process that died, or never came up
+    for path in left:  # of a process that crashed or never started
         if stop():
             return
         yield path, pack_edges(resolver.edges(path))
@@ -63,7 +63,7 @@ def resolve_files(
 
 
 def config_reader(root: Path) -> Callable[[str], bytes | None]:
-    """Reads the files of a project that decide about imports; None for what is not there."""
+    """Return a function that reads the project's files that decide where imports lead, or None for one that does not exist."""
 
     def read(path: str) -> bytes | None:
         file = root / path
@@ -76,7 +76,7 @@ def config_reader(root: Path) -> Callable[[str], bytes | None]:
 
 
 def _shares(files: Mapping[str, PackedFacts], count: int) -> list[list[str]]:
-    """Neighbours together, for they have to do with the same others; each share is about as much to read."""
+    """Split the files into shares of similar size. Neighbours stay together, because they use the same other files."""
     paths = sorted(files)
     whole = sum(len(files[path][3]) for path in paths)
     shares: list[list[str]] = [[] for _ in range(count)]
@@ -88,14 +88,14 @@ def _shares(files: Mapping[str, PackedFacts], count: int) -> list[list[str]]:
 
 
 class _ResolverProcess:
-    """Has a process resolve a share. In `done` come its edges, and None after the last; `votes` are there then."""
+    """Lets a worker process resolve a share. Puts its edges in `done`, then None; after that, `majority_types` are set."""
 
     def __init__(self, root: Path, family: str, share: list[str], files: Mapping[str, PackedFacts]) -> None:
-        self.left = share  # what has not come yet
+        self.left = share  # not yet resolved
         self.majority_types: MajorityTypes = {}
-        self.digest: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # what it waits for in the end
+        self.digest: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # sent last
         self.done: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
-        self._process: subprocess.Popen[bytes] | None = None  # where no process can be
+        self._process: subprocess.Popen[bytes] | None = None  # None if no process could be started
         with contextlib.suppress(OSError):
             self._process = workers.start_worker(__name__)
         asked = str(root), family, share, len(files)
@@ -112,7 +112,7 @@ class _ResolverProcess:
                 else:
                     self.majority_types = marshal.loads(found)
         except OSError:
-            pass  # it died before it had read all: the rest is resolved here
+            pass  # it crashed before it had received everything: the rest is resolved in this process
         finally:
             self.left = self.left[count:]
             self.done.put(None)
@@ -123,7 +123,7 @@ class _ResolverProcess:
         assert self._process.stdin and self._process.stdout
         with self._process.stdin as pipe:
             workers.send_frame(pipe, marshal.dumps(asked))
-            for path, packed in files.items():  # one by one: all at once would take their room again
+            for path, packed in files.items():  # one by one: all at once would need their memory again
                 workers.send_frame(pipe, marshal.dumps((path, packed)))
             pipe.flush()
             workers.send_frame(pipe, marshal.dumps(self.digest.get()))
@@ -133,7 +133,7 @@ class _ResolverProcess:
     def end(self) -> None:
         if self._process is not None:
             self._process.kill()
-        self.digest.put(b"")  # nobody needs it now
+        self.digest.put(b"")  # not needed any more
         self._listening.join()
         if self._process is not None:
             with contextlib.suppress(OSError), self._process:
@@ -141,8 +141,8 @@ class _ResolverProcess:
 
 
 def serve() -> None:
-    """What a process does: all files and a share of them come in, and the edges of that share go out."""
-    gc.disable()  # there are no cycles in what is read
+    """Run as a worker process: receive all files and a share of them, and send the edges of that share."""
+    gc.disable()  # the facts have no cycles
     workers.send_ready()
     given = map(marshal.loads, workers.read_frames(sys.stdin.buffer))
     root, family, share, count = next(given)

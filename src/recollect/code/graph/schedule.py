@@ -3,11 +3,11 @@
 from pathlib import Path
 
 SOONEST = 2.0  # seconds after something changed
-LATEST = 60.0  # once nothing has for a while
+LATEST = 60.0  # seconds if nothing has changed for a while
 
 
 class RefreshSchedule:
-    """At once when git moved (a commit, another branch); else the more rarely the longer nothing changes."""
+    """Due at once after a commit or a change of branch, else the more rarely the longer nothing changes."""
 
     def __init__(self, root: Path) -> None:
         self._git = _git_folder(root)
@@ -15,10 +15,10 @@ class RefreshSchedule:
         self._pause = SOONEST
         self._next = float("-inf")
 
-    def due(self, now: float) -> bool:
+    def is_due(self, now: float) -> bool:
         return now >= self._next or self._moves() != self._moved
 
-    def looked(self, now: float, *, changed: bool) -> None:
+    def record_refresh(self, now: float, *, changed: bool) -> None:
         self._moved = self._moves()
         self._pause = SOONEST if changed else min(self._pause * 2, LATEST)
         self._next = now + self._pause
@@ -28,7 +28,7 @@ class RefreshSchedule:
 
 
 def _git_folder(root: Path) -> Path:
-    """A worktree has a file in its place that says where it is."""
+    """Return the git folder; a worktree has a file with its path instead."""
     git = root / ".git"
     try:
         text = git.read_text(encoding="utf-8") if git.is_file() else ""

@@ -1,4 +1,4 @@
-"""What a file says, without what should not have been written into it: secrets, and the texts of literals. Pure."""
+"""Remove secrets and the texts of literals from the facts of a file before they are stored. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ _LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|`[^`]*(?:`|$)')  # one th
 _SINGLE = re.compile(r"'[^'\\]*(?:\\.[^'\\]*)*(?:'|$)")
 _QUOTE = re.compile(r"[\"'`]").search
 _DIGIT = re.compile(r"\d").search
-# Without one of these, no rule of redaction finds anything in a line of prose.
+# Without one of these, no redaction rule matches in a line of prose.
 _TELLING = (
     *("@", "=", "://", "-----", "passw", "passphrase", "pwd", "secret", "token", "key"),
     *("credential", "bearer", "authoriz"),
@@ -24,29 +24,32 @@ _LONG = re.compile(r"[\w+/=-]{16,}").search
 
 
 def scrub_secrets(facts: FileFacts) -> FileFacts:
-    """The same facts. What names a secret is left out; a definition stays, for others may stand in it."""
+    """Return the facts without secrets. A definition whose name is a secret stays, because it may contain others."""
     single = LANGUAGES[facts.language].has_single_quoted_strings
-    if _QUOTE("\n".join([each.signature for each in facts.definitions])):
+    if _QUOTE("\n".join([definition.signature for definition in facts.definitions])):
         definitions = [
-            _without_literals(each, single) if _QUOTE(each.signature) else each for each in facts.definitions
+            _without_literals(definition, single) if _QUOTE(definition.signature) else definition
+            for definition in facts.definitions
         ]
         facts = replace(facts, definitions=definitions)
     if _QUOTE("\n".join([value for _, value, annotated, *_ in facts.bindings if annotated])):
         bindings = [
-            each._replace(value=_hidden(each.value, single)) if each.annotated else each
-            for each in facts.bindings
+            definition._replace(value=_hidden(definition.value, single))
+            if definition.annotated
+            else definition
+            for definition in facts.bindings
         ]
         facts = replace(facts, bindings=bindings)
-    docs = {facts.doc, *[each.doc for each in facts.definitions]}
+    docs = {facts.doc, *[definition.doc for definition in facts.definitions]}
     secrets = _redacted([*filter(_is_telling, docs), *_suspects(_names(facts))])
     return _without(facts, secrets) if secrets else facts
 
 
-def _without_literals(each: Definition, single: bool) -> Definition:
-    return each._replace(
-        signature=_hidden(each.signature, single),
-        returns=_hidden(each.returns, single),
-        parameters=tuple((name, _hidden(typed, single)) for name, typed in each.parameters),
+def _without_literals(definition: Definition, single: bool) -> Definition:
+    return definition._replace(
+        signature=_hidden(definition.signature, single),
+        returns=_hidden(definition.returns, single),
+        parameters=tuple((name, _hidden(typed, single)) for name, typed in definition.parameters),
     )
 
 
@@ -70,7 +73,7 @@ def _names(facts: FileFacts) -> set[str]:
 
 
 def _suspects(names: set[str]) -> list[str]:
-    """Long and with a digit, or an address: of what stands in code, no other name is taken for a secret."""
+    """Return names that may be secrets: long ones with a digit, and addresses. No other names in code match a rule."""
     found = [name for name in names if len(name) >= 16 and _DIGIT(name) and _LONG(name)]
     together = "\n".join(names)
     if "@" in together or "://" in together:
@@ -79,7 +82,7 @@ def _suspects(names: set[str]) -> list[str]:
 
 
 def _is_telling(doc: str) -> bool:
-    """One expression for all of it would say the same, and take five times as long."""
+    """Return whether a doc may contain a secret. One expression for all of this would take five times as long."""
     lowered = doc.casefold()
     for word in _TELLING:
         if word in lowered:
@@ -93,7 +96,7 @@ def _is_telling(doc: str) -> bool:
 
 
 def _redacted(texts: Sequence[str]) -> dict[str, str]:
-    """What those with secrets are without them. Mostly there are none: all are looked at as one first."""
+    """Return the redacted text for each text with a secret. All are checked as one first, because most have none."""
     from recollect.text.redact import redact  # its rules take 30 ms to load
 
     if not texts or not redact("\n".join(texts))[1]:
@@ -103,26 +106,26 @@ def _redacted(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _without(facts: FileFacts, secrets: Mapping[str, str]) -> FileFacts:
-    def said(text: str) -> str:
+    def clean(text: str) -> str:
         return secrets.get(text, text)
 
     return replace(
         facts,
-        doc=said(facts.doc),
+        doc=clean(facts.doc),
         definitions=[
-            each._replace(
-                name=said(each.name),
-                signature=said(each.signature),
-                doc=said(each.doc),
-                bases=tuple(base for base in each.bases if base not in secrets),
-                returns=said(each.returns),
-                decorators=tuple(chain for chain in each.decorators if chain not in secrets),
-                parameters=tuple((said(name), said(typed)) for name, typed in each.parameters),
+            definition._replace(
+                name=clean(definition.name),
+                signature=clean(definition.signature),
+                doc=clean(definition.doc),
+                bases=tuple(base for base in definition.bases if base not in secrets),
+                returns=clean(definition.returns),
+                decorators=tuple(chain for chain in definition.decorators if chain not in secrets),
+                parameters=tuple((clean(name), clean(typed)) for name, typed in definition.parameters),
             )
-            for each in facts.definitions
+            for definition in facts.definitions
         ],
-        imports=[each for each in facts.imports if secrets.keys().isdisjoint(each[:3])],
-        references=[each for each in facts.references if each.chain not in secrets],
-        bindings=[each for each in facts.bindings if secrets.keys().isdisjoint(each[:2])],
+        imports=[definition for definition in facts.imports if secrets.keys().isdisjoint(definition[:3])],
+        references=[definition for definition in facts.references if definition.chain not in secrets],
+        bindings=[definition for definition in facts.bindings if secrets.keys().isdisjoint(definition[:2])],
         exports=[name for name in facts.exports if name not in secrets],
     )

@@ -1,6 +1,6 @@
-"""Processes of our own that take a share of the work, and how they are talked with: in frames, each with its length first.
+"""Worker processes, and the protocol with them: frames, each preceded by its length.
 
-Not by `multiprocessing`: that would run the program we are in once more, which may not be made for it.
+This does not use `multiprocessing`, which would run the main program again; that may not be made for it.
 """
 
 import os
@@ -17,7 +17,7 @@ def cpu_count() -> int:
 
 
 def start_worker(module: str) -> subprocess.Popen[bytes]:
-    """Runs the function `serve` of `module`. Raises `OSError` where no process can be."""
+    """Start a process that runs the function `serve` of `module`. Raise `OSError` if no process can be started."""
     program = f"import sys; sys.path[:] = {sys.path!r}; from {module} import serve; serve()"
     return subprocess.Popen(
         [sys.executable, "-c", program],
@@ -33,7 +33,7 @@ def send_frame(pipe: IO[bytes], frame: bytes) -> None:
 
 
 def read_frames(pipe: IO[bytes]) -> Iterator[bytes]:
-    """Those that came whole."""
+    """Yield the frames that arrive complete."""
     while len(size := pipe.read(4)) == 4:
         frame = pipe.read(int.from_bytes(size, "little"))
         if len(frame) < int.from_bytes(size, "little"):
@@ -42,22 +42,22 @@ def read_frames(pipe: IO[bytes]) -> Iterator[bytes]:
 
 
 def send_ready() -> None:
-    """A process says so before it answers: its interpreter may have been made to print something of its own."""
+    """Tell the parent that answers follow: the interpreter may have printed something of its own before."""
     sys.stdout.buffer.write(_UP)
     sys.stdout.buffer.flush()
 
 
 def is_ready(pipe: IO[bytes]) -> bool:
-    """Whether what comes now are answers."""
+    """Return whether the process is ready, so that answers follow."""
     return pipe.read(len(_UP)) == _UP
 
 
 def send_answer(frame: bytes) -> None:
-    """At once: who waits has something to do meanwhile."""
+    """Send an answer and flush it: the parent can use it while we work on."""
     send_frame(sys.stdout.buffer, frame)
     sys.stdout.buffer.flush()
 
 
 def exit_worker() -> None:
-    """To take apart first what was kept in mind costs as long as to read ten files."""
+    """Exit without cleaning up: freeing all objects takes as long as parsing ten files."""
     os._exit(0)

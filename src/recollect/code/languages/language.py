@@ -23,21 +23,18 @@ class Language:
     ] = ()  # parsed, but not counted as code of the project: build scripts, templates
     file_names: tuple[str, ...] = ()  # whole file names
     interpreters: tuple[str, ...] = ()  # in a first line that begins with `#!`
-    is_data: bool = False  # configuration: it has keys, and no code
+    is_data: bool = False  # configuration: it has keys, and neither code nor edges
 
-    # How a file is parsed.
-    folder: str  # below `languages`, with the queries
-    queries: tuple[str, ...]  # without their ending; all are asked at once
-    grammar: str  # the module of the tree-sitter grammar
+    # How a file is parsed and resolved.
+    reader: str = (
+        "plain"  # the sub-package with the parser and the resolver: "plain", "python", "script" or "config"
+    )
+    folder: str = ""  # below `languages`, with the queries; "" = named like the language
+    queries: tuple[str, ...] = ()  # without their ending, all asked at once; () = named like the language
+    grammar: str = ""  # the module of the tree-sitter grammar; "" = "tree_sitter_" and the name
     grammar_function: str = "language"
-    parser: str = "plain"  # the sub-package whose `parse` module has `facts(tree, source, language)`
     has_single_quoted_strings: bool = (
         False  # False = a single quote may be something else, such as a lifetime
-    )
-
-    # How names are resolved.
-    resolver: str = (
-        ""  # the sub-package with the resolver: "python", "script" or "plain"; "" = there are no edges
     )
     config_files: tuple[str, ...] = ()  # file names that decide where imports lead
 

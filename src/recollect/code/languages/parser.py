@@ -16,17 +16,17 @@ _MOST_IN_ERROR = 10_000  # children: searching one long error takes quadratic ti
 @cache
 def grammar(language: str) -> Grammar:
     row = LANGUAGES[language]
-    return Grammar(getattr(import_module(row.grammar), row.grammar_function)())
+    module = import_module(row.grammar or f"tree_sitter_{row.name}")
+    return Grammar(getattr(module, row.grammar_function)())
 
 
 @cache
 def query(language: str) -> Query:
     """Return the queries of a language as one."""
     row = LANGUAGES[language]
-    folder = Path(__file__).parent / row.folder
-    return Query(
-        grammar(language), "\n".join((folder / f"{name}.scm").read_text("utf-8") for name in row.queries)
-    )
+    folder = Path(__file__).parent / (row.folder or row.name)
+    names = row.queries or (row.name,)
+    return Query(grammar(language), "\n".join((folder / f"{name}.scm").read_text("utf-8") for name in names))
 
 
 def parse(language: str, source: bytes) -> FileFacts:
@@ -34,6 +34,6 @@ def parse(language: str, source: bytes) -> FileFacts:
     tree = Parser(grammar(language)).parse(source)
     if tree.root_node.type == "ERROR" and tree.root_node.child_count > _MOST_IN_ERROR:
         return FileFacts(language, broken=True)
-    parser = import_module(f"recollect.code.languages.{LANGUAGES[language].parser}.parse")
+    parser = import_module(f"recollect.code.languages.{LANGUAGES[language].reader}.parse")
     facts: FileFacts = parser.facts(tree, source, language)
     return facts

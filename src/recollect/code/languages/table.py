@@ -12,6 +12,8 @@ _ROWS = tuple(
 )
 LANGUAGES = {row.name: row for row in _ROWS}
 
+_STYLES = {"css": (".css",)}  # neither code nor parsed
+
 # Languages that are code, but that we have no grammar for: their files belong to modules, and not to the graph.
 _UNPARSED = {
     "clojure": (".clj",),
@@ -41,7 +43,7 @@ _UNPARSED = {
 }
 
 # Files of one family see each other's names. A language that is not here has an outline, and no edges.
-FAMILY_OF = {row.name: row.resolver for row in _ROWS if row.resolver}
+FAMILY_OF = {row.name: row.reader for row in _ROWS if not row.is_data}
 
 # Names of files that decide where imports lead.
 CONFIG_FILES = frozenset(name for row in _ROWS for name in row.config_files)
@@ -72,5 +74,5 @@ def endings_of(*languages: str) -> tuple[str, ...]:
     return tuple(
         ending
         for name in languages
-        for ending in (LANGUAGES[name].endings if name in LANGUAGES else _UNPARSED[name])
+        for ending in (LANGUAGES[name].endings if name in LANGUAGES else (_UNPARSED | _STYLES)[name])
     )

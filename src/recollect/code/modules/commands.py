@@ -1,4 +1,4 @@
-"""Command lines that a project itself gives: what CI runs, and the tasks of a Makefile, a justfile or a Taskfile."""
+"""Commands that a project defines itself: what CI runs, and the tasks of a Makefile, a justfile or a Taskfile."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
 
-# Which command fills which slot, by ecosystem; the first slot that fits is it. "" is of any.
+# Patterns of commands by ecosystem and slot; the first match counts. "" matches in any ecosystem.
 _NODE = r"(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?"
 _KNOWN: dict[str, dict[str, str]] = {
     "python": {
@@ -70,7 +70,7 @@ _SHAPES = [
     for ecosystem, slots in _KNOWN.items()
     for slot, pattern in slots.items()
 ]
-# Actions that are a command.
+# GitHub actions that stand for a command.
 _ACTIONS = {
     "golangci/golangci-lint-action": "golangci-lint run",
     "psf/black": "black --check .",
@@ -81,7 +81,7 @@ _ACTIONS = {
     "giraffate/clippy-action": "cargo clippy",
     "dominikh/staticcheck-action": "staticcheck ./...",
 }
-# What begins a command that sets something up, or only says something.
+# The beginnings of commands that only set something up or print something.
 _ASIDE = re.compile(
     r"(?:sudo|apt|apt-get|brew|choco|echo|printf|curl|wget|git|docker|export|set|mkdir|cp|mv|rm|cat|find|for|if|while|test"
     r"|pip3?|pipx|gem|rustup|tee|source|tar|chmod|ls|sed|awk|gh|codecov|then|else|fi|do|done|uv (?:pip|sync|tool)|uvx pip"
@@ -93,17 +93,17 @@ _ASIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CiCommand:
-    """A command line that the project gives."""
+    """A command that CI runs."""
 
     slot: str
     ecosystem: str  # "" = any
     line: str
-    tool: str  # the words by which it was known
+    tool: str  # the words that matched
     folder: str = ""  # where it is run
 
 
 def slot_of(line: str) -> tuple[str, str, str] | None:
-    """Ecosystem, slot and the telling words of a command line; None for one that builds, tests and lints nothing."""
+    """Return the ecosystem, the slot and the matched words of a command; None if it does not build, test or lint."""
     if _ASIDE.match(line):
         return None
     is_task = line.startswith(("make ", "just ", "task "))
@@ -113,11 +113,11 @@ def slot_of(line: str) -> tuple[str, str, str] | None:
     return None
 
 
-def ci_commands(ground: ScanInput) -> list[CiCommand]:
-    """What CI runs, as anyone could run it, the most telling workflows first and the plainest lines of each first."""
+def ci_commands(project: ScanInput) -> list[CiCommand]:
+    """Return what CI runs, as you could run it yourself: main workflows first, and the shortest commands of each first."""
     found: list[tuple[bool, CiCommand]] = []
-    for path in ci_files(ground):
-        text = ground.text(path)
+    for path in ci_files(project):
+        text = project.text(path)
         variables = _variables(text)
         for line, folder in _steps(text):
             plain = _plain(line, variables)
@@ -136,10 +136,10 @@ _BESIDE = re.compile(r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|win
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
 
 
-def ci_files(ground: ScanInput) -> list[str]:
-    """Those of workflows that check changes; not of releases and the like."""
+def ci_files(project: ScanInput) -> list[str]:
+    """Return the workflows that check changes, without releases and the like."""
     return sorted(
-        path for path in ground.sizes if _CI.fullmatch(path) and not _BESIDE.search(path.rsplit("/", 1)[-1])
+        path for path in project.sizes if _CI.fullmatch(path) and not _BESIDE.search(path.rsplit("/", 1)[-1])
     )
 
 
@@ -151,7 +151,7 @@ _KEY = re.compile(r"^(\s*(?:- )?\s*)([\w-]+):(?:\s+(.*))?$")
 
 
 def _steps(text: str) -> Iterator[tuple[str, str]]:
-    """Each command line with its folder. Enough of YAML for what stands in such files; no anchors, no flow style."""
+    """Yield each command with its folder. Parses enough YAML for such files: no anchors, no flow style."""
     lines = text.splitlines()
     step: list[str] = []
     folder = ""
@@ -177,7 +177,7 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
         elif name in ("run", "script", "command"):
             block: list[str] = []
             if not value or value[0] in "|>":
-                floor = len(raw) - len(raw.lstrip())  # a list may stand as far left as its key
+                floor = len(raw) - len(raw.lstrip())  # a list may be indented as little as its key
                 while i < len(lines) and (
                     not lines[i].strip()
                     or _indent(lines[i]) >= indent + bool(value)
@@ -210,7 +210,7 @@ def _commands(block: Iterable[str]) -> list[str]:
     return [part.strip() for line in whole.splitlines() for part in re.split(r"\s(?:&&|;|\|\|)\s", line)]
 
 
-_LATER = "\0"  # what only CI can fill in
+_LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress"
 )
@@ -224,7 +224,7 @@ def _variables(text: str) -> dict[str, str]:
 
 
 def _plain(line: str, variables: Mapping[str, str]) -> str:
-    """Without what only CI can fill in; "" where a part of the shell is needed to make sense of it."""
+    """Return the command without values that only CI knows; "" if it needs a shell to make sense."""
     line = re.sub(r"\$\{\{\s*env\.(\w+).*?\}\}", lambda found: variables.get(found[1], _LATER), line)
     line = re.split(r"\s(?:[|>]|2>|#)", line)[0]
     words: list[str] = []
@@ -241,7 +241,7 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     return "" if re.search(r"\$[\w({]|`", plain) else plain
 
 
-# What people call the task that fills a slot, the likeliest first.
+# What tasks are commonly called, by slot, the likeliest name first.
 TASKS = {
     "build": ("build", "compile", "dist", "package"),
     "test": ("test", "tests", "check", "spec", "unit", "test-unit", "test:unit"),
@@ -254,12 +254,12 @@ TASKS = {
 
 @dataclass(frozen=True, slots=True)
 class ProjectTask:
-    line: str  # what calls it
+    line: str  # the command that runs it
     body: str  # what it runs
 
 
 def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, ProjectTask]:
-    """`tasks` are bodies by name; `call` is what stands before the name."""
+    """Return the task for each slot. `tasks` has bodies by name; `call` is the command before the name."""
     found = {}
     for slot, names in TASKS.items():
         for name in names:
@@ -269,22 +269,22 @@ def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, ProjectTask]
     return found
 
 
-def task_files(ground: ScanInput, folder: str) -> dict[str, ProjectTask]:
-    """The tasks of a Makefile, a justfile or a Taskfile in `folder`, by slot."""
+def task_files(project: ScanInput, folder: str) -> dict[str, ProjectTask]:
+    """Return the tasks of a Makefile, a justfile or a Taskfile in `folder`, by slot."""
     for names, call, read in _TASK_FILES:
         for name in names:
-            text = ground.text(join(folder, name))
-            if re.search(r"^\.DEFAULT\s*:", text, re.M):  # what it does not know itself, a folder below does
-                text += "".join(ground.text(each) for each in _below(ground, folder, name, text))
+            text = project.text(join(folder, name))
+            if re.search(r"^\.DEFAULT\s*:", text, re.M):  # unknown targets are passed to a folder below
+                text += "".join(project.text(each) for each in _below(project, folder, name, text))
             if found := tasks_by_slot(read(text), call):
                 return found
     return {}
 
 
-def _below(ground: ScanInput, folder: str, name: str, text: str) -> list[str]:
-    """Files of that name in folders that `text` speaks of."""
+def _below(project: ScanInput, folder: str, name: str, text: str) -> list[str]:
+    """Return files of that name in folders that `text` mentions."""
     named = dict.fromkeys(re.findall(r"[\w-]+", text))
-    return [path for each in named if (path := join(folder, f"{each}/{name}")) in ground.sizes]
+    return [path for each in named if (path := join(folder, f"{each}/{name}")) in project.sizes]
 
 
 def _make_targets(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a file or a README says of a module, in one line."""
+"""One-line descriptions of modules from source files and READMEs."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _CODE = re.compile(
 
 
 def headline(path: str, text: str) -> str:
-    """The first sentence of what the file says about itself; "" if it says nothing."""
+    """Return the first sentence of the file's own documentation; "" if there is none."""
     ending = PurePosixPath(path).suffix.lower()
     if ending in (".py", ".pyi"):
         found = _DOCSTRING.match(text)
@@ -44,7 +44,7 @@ def _comment(text: str) -> str:
 
 
 def _runs(text: str, mark: str) -> list[str]:
-    """The paragraphs of comment lines at the beginning of a file."""
+    """Return the paragraphs of comment lines at the beginning of a file."""
     found: list[str] = [""]
     for line in text.splitlines()[:60]:
         bare = line.strip()
@@ -65,13 +65,13 @@ def _undressed(block: str) -> str:
 
 def _first(paragraphs: Iterable[str]) -> str:
     for paragraph in paragraphs:
-        if paragraph.strip() and not _LICENCE.search(paragraph) and (told := first_sentence(paragraph)):
-            return told
+        if paragraph.strip() and not _LICENCE.search(paragraph) and (sentence := first_sentence(paragraph)):
+            return sentence
     return ""
 
 
 def first_sentence(text: str) -> str:
-    """The first one, without markup, cut if it is long."""
+    """Return the first sentence without markup, cut if it is long."""
     paragraph = re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip(), maxsplit=1)[0]
     plain = " ".join(paragraph.split())
     plain = re.sub(r"!\[[^\]]*\]\([^)]*\)|\[\]\([^)]*\)", "", plain)
@@ -86,28 +86,28 @@ def first_sentence(text: str) -> str:
 
 
 def readme_summary(text: str) -> str:
-    """What the first paragraph that is no heading, badge or list says."""
+    """Return the first sentence of the first paragraph that is no heading, badge or list."""
     text = re.sub(r"(?s)<!--.*?-->|```.*?```", "", text)
     for paragraph in re.split(r"\n\s*\n", text):
         bare = paragraph.strip()
         if (
             bare
             and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
-            and len((told := first_sentence(bare)).split()) > 3
-            and told[-1] not in "!:"
+            and len((sentence := first_sentence(bare)).split()) > 3
+            and sentence[-1] not in "!:"
         ):
-            return told
+            return sentence
     return ""
 
 
 def readme_entry(text: str, name: str) -> str:
-    """What a README's list, table or section says of a part called `name`."""
+    """Return what a README's list, table or section says about a part called `name`."""
     called = rf"\[?[`*_]*(?:[\w./-]*/)?{re.escape(name)}/?[`*_]*\]?(?:\([^)]*\))?"
     for pattern in (
         rf"(?mi)^\s*[-*]\s+{called}\s*(?:[:—–]|-)\s+(.+)$",
         rf"(?mi)^\|\s*{called}\s*\|\s*([^|]+)\|",
         rf"(?mi)^#{{2,4}}\s+{called}\s*\n+([^#\n|<!\[].+)$",
     ):
-        if (found := re.search(pattern, text)) and (told := first_sentence(found[1])):
-            return told
+        if (found := re.search(pattern, text)) and (sentence := first_sentence(found[1])):
+            return sentence
     return ""

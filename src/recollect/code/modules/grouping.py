@@ -1,7 +1,7 @@
-"""Code files into groups: the parts that a maintainer would name. Pure.
+"""Group code files into the parts that a maintainer would name. Pure.
 
-A package is cut where it is heaviest, folder by folder, until there are about as many groups as its size calls for. What is
-too small to be named stays with what it stands beside; files of a flat folder join those they have most to do with.
+The heaviest package is split, folder by folder, until there are about as many groups as the project's size calls for. What
+is too small for a name stays with its neighbours; files of a flat folder join those they are linked to most.
 """
 
 import math
@@ -9,43 +9,49 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from recollect.code.languages.table import endings_of
 from recollect.code.modules.scan_input import Links
 from recollect.code.paths import folder_of
 
 PER_ROOT = 2.2  # groups for each square root of the number of files: 11 for 25, 22 for 100
 FEWEST, MOST = 3, 40
-SMALL_FOLDER = 0.25  # of the average group: a folder below it is not named…
+SMALL_FOLDER = 0.25  # of the average group: a smaller folder is not a group…
 SMALL_PAIR = 0.8  # …nor is one of two files below this
 SMALL_FILE = 0.2
-ALL_BUT = 0.92  # of the weight: a folder that has so much is looked through
-CROWDED = 2.5  # times the average: no more joins such a group
+ALL_BUT = 0.92  # of the weight: a folder with so much is skipped in favour of those in it
+CROWDED = 2.5  # times the average: nothing more joins such a group
 SHARE = 0.15  # of all its links: what a small file must have with another to join it
-MAIN = 0.6  # of all: a package that has more is the project
-MUCH, MANY = 4.0, 40  # times the average, and files: a flat folder inside a package is split only from there
+MAIN = 0.6  # of everything: a package with more is the project
+MUCH, MANY = 4.0, 40  # times the average, and files: a smaller flat folder inside a package is not split
 _FRONTS = frozenset("__init__ index mod lib doc package-info module-info".split())
-_CLASS_FILES = (".java", ".kt", ".cs", ".php", ".scala")  # a file is a class there, and the folder the module
+_CLASS_FILES = endings_of(
+    "java", "kotlin", "csharp", "php", "scala"
+)  # a file is a class there, and the folder the module
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    key: str  # a folder ("." is the root), or the file it is named for
+    key: str  # a folder ("." is the root), or the file it is named after
     files: tuple[str, ...]  # the heaviest first
-    base: str  # the folder all but a little of it stands in
+    base: str  # the folder with nearly all of it
 
 
 def group_files(
-    sizes: Mapping[str, int], parts: Mapping[str, Sequence[str]], links: Links, package: str = ""
+    sizes: Mapping[str, int], packages: Mapping[str, Sequence[str]], links: Links, name: str = ""
 ) -> list[Group]:
-    """`parts` are the files of each package by its folder: no group goes across them. `package` is what the main one is called."""
-    weight = {path: 1 + sizes[path] / 1000 for files in parts.values() for path in files}
-    groups = [_group(part or ".", files, weight) for part, files in parts.items() if files]
+    """Return the groups. `packages` has the files of each package by folder: no group crosses them.
+
+    `name` is the name of the main package.
+    """
+    weight = {path: 1 + sizes[path] / 1000 for files in packages.values() for path in files}
+    groups = [_group(part or ".", files, weight) for part, files in packages.items() if files]
     wanted = max(FEWEST, min(MOST, round(PER_ROOT * math.sqrt(len(weight)))))
     average = sum(weight.values()) / max(1, wanted)
     main = max(groups, key=lambda group: sum(weight[path] for path in group.files), default=None)
     alone = main and sum(weight[path] for path in main.files) > MAIN * sum(weight.values())
-    cut = _Splitter(weight, average, links, _totals(links), main.base if main and alone else None, package)
+    cut = _Splitter(weight, average, links, _totals(links), main.base if main and alone else None, name)
     done: list[Group] = []
-    while groups and len(groups) + len(done) < max(wanted, len(parts)):
+    while groups and len(groups) + len(done) < max(wanted, len(packages)):
         heaviest = max(groups, key=lambda group: sum(weight[path] for path in group.files))
         groups.remove(heaviest)
         split = cut.split(heaviest)
@@ -66,7 +72,7 @@ def _totals(links: Links) -> dict[str, float]:
 
 
 def main_folder(files: Iterable[str], weight: Mapping[str, float]) -> str:
-    """The folder that nearly all of it stands in."""
+    """Return the innermost folder with nearly all of the weight."""
     files = list(files)
     total = sum(weight[path] for path in files)
     base = ""
@@ -90,14 +96,14 @@ def _group(key: str, files: Iterable[str], weight: Mapping[str, float]) -> Group
 @dataclass(frozen=True, slots=True)
 class _Splitter:
     weight: Mapping[str, float]
-    average: float  # of a group
+    average: float  # weight of a group
     links: Links
-    totals: Mapping[str, float]  # of the links of each file, either way
-    flat: str | None  # the folder whose files are parts of the project by themselves; None = there is none
-    package: str
+    totals: Mapping[str, float]  # the links of each file in both directions
+    flat: str | None  # the folder whose files are parts of the project by themselves, or None
+    name: str
 
     def split(self, group: Group) -> list[Group]:
-        """Folders of some weight by themselves; the rest is the folder's own, and is split only if it is much."""
+        """Return its larger folders as groups; the rest belongs to the folder itself, and is split only if it is large."""
         if self._heft(group.files) < 0.8 * self.average or len(group.files) < 2:
             return [group]
         folders: dict[str, list[str]] = {}
@@ -123,15 +129,15 @@ class _Splitter:
         return [*found, *self._own(group, rest)]
 
     def _by_links(self, group: Group) -> list[Group]:
-        """The files of a flat folder: large ones stand alone, small ones join those they are linked to most."""
+        """Split the files of a flat folder: large ones stand alone, small ones join those they are linked to most."""
         enough, fewest = (1.3, 4) if group.base == self.flat else (MUCH, MANY)
         classes = sum(path.endswith(_CLASS_FILES) for path in group.files) * 2 > len(group.files)
         if classes or self._heft(group.files) < enough * self.average or len(group.files) < fewest:
             return [group]
         bunches = _FileClusters(group.files, self.weight, self.links)
-        left: list[str] = []  # what has to do with nothing here, or with everything
+        left: list[str] = []  # files that are linked to nothing here, or to everything
         for path in sorted(group.files, key=lambda path: (self.weight[path], path)):
-            # What has been joined by others may have grown out of its smallness.
+            # A cluster that others have joined may not be small any more.
             front = self._is_front(path)
             if front or bunches.heft[path] < SMALL_FILE * self.average:
                 best = None if front else self._nearest(path, bunches)
@@ -156,21 +162,21 @@ class _Splitter:
         return best if strengths[best] >= SHARE * everywhere else None
 
     def _own(self, group: Group, files: Sequence[str]) -> list[Group]:
-        """What is of the folder as a whole."""
+        """Return a group of the files that belong to the folder itself."""
         ordered = _group("", files, self.weight).files
         return [Group(group.base or group.key, ordered, group.base)] if files else []
 
     def _is_front(self, path: str) -> bool:
-        """The file that stands for its folder: it belongs to all, and to nothing in it."""
+        """Return whether a file represents its folder, such as `__init__.py`: it belongs with no single other file."""
         name = path.rsplit("/", 1)[-1].partition(".")[0]
-        return name in _FRONTS or name in (folder_of(path).rsplit("/", 1)[-1], self.package)
+        return name in _FRONTS or name in (folder_of(path).rsplit("/", 1)[-1], self.name)
 
     def _heft(self, files: Iterable[str]) -> float:
         return sum(self.weight[path] for path in files)
 
 
 class _FileClusters:
-    """Files that have been put together so far, each bunch by the file it began with."""
+    """Files that have been put together so far, by the first file of each cluster."""
 
     def __init__(self, files: Iterable[str], weight: Mapping[str, float], links: Links) -> None:
         self.files = {path: [path] for path in files}
@@ -184,7 +190,7 @@ class _FileClusters:
                     self._near[target][source] += strength
 
     def around(self, path: str) -> dict[str, float]:
-        """The bunches it is linked to, and how strongly."""
+        """Return the clusters it is linked to, and how strongly."""
         found: defaultdict[str, float] = defaultdict(float)
         for file in self.files[path]:
             for other, strength in self._near[file].items():

@@ -1,6 +1,6 @@
-"""A map is refined, never written anew: by scans, by use, by a model's words, and by people and agents who correct it. Pure.
+"""Update a module map from scans, use, a model's names, and corrections by people and agents. Pure.
 
-Who corrects outranks who scans, and a person outranks an agent.
+A correction outranks a scan, and a person outranks an agent.
 """
 
 from collections import Counter
@@ -15,27 +15,27 @@ from recollect.errors import Refused
 
 MAPPED_AFTER = 3  # sessions that worked in a module
 SESSIONS_KEPT = 5
-SAME = 0.5  # of the files of both: then two modules are one, whatever they are called
-MODEL = "model"  # who has said it, where the sidecar has
+SAME = 0.5  # of the files of both: then two modules are the same, whatever their names
+MODEL = "model"  # the author of names that a language model gave
 _SCANNED = ("name", "description", "entry_points", "dependencies")
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What someone says of a module; what is None stays as it is."""
+    """What someone corrects about a module; None leaves a field as it is."""
 
     name: str | None = None
     description: str | None = None
     dependencies: tuple[str, ...] | None = None
     add_files: tuple[str, ...] = ()
     remove_files: tuple[str, ...] = ()
-    merge_with: str | None = None  # the other goes up in this one
-    split_off: str | None = None  # a new module of this name takes `add_files`
+    merge_with: str | None = None  # the other module, which is merged into this one
+    split_off: str | None = None  # the name of a new module that takes `add_files`
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleTitle:
-    """What a model calls a module."""
+    """The name and description that a model gives a module."""
 
     key: str
     name: str
@@ -43,13 +43,13 @@ class ModuleTitle:
 
 
 def merge_scan(old: ModuleMap | None, new: ModuleMap) -> ModuleMap:
-    """`new` is a scan; what was said, learnt and used is kept."""
+    """Return the new scan with the corrections, names and use of the old map."""
     if old is None:
         return new
     known = _matched(old, new)
-    made = [each for each in old.modules if _is_made(each)]
-    modules = [_renewed(known.get(each.key), each) for each in new.modules]
-    now = {each.key: key for key, each in known.items()}
+    made = [module for module in old.modules if _is_made(module)]
+    modules = [_renewed(known.get(module.key), module) for module in new.modules]
+    now = {module.key: key for key, module in known.items()}
     files = {path: _at_home(placed, now) for path, placed in old.files.items()}
     merged = {now.get(key, key): _at_home(placed, now) for key, placed in old.merged.items()}
     return _placed(replace(new, modules=(*modules, *made), files=files, merged=merged))
@@ -60,28 +60,28 @@ def _at_home(placed: Placement, now: Mapping[str, str]) -> Placement:
 
 
 def _is_made(module: Module) -> bool:
-    """Split off by someone: no scan will find it."""
+    """Return whether someone split it off: no scan will find it."""
     return "split" in module.said
 
 
 def _matched(old: ModuleMap, new: ModuleMap) -> dict[str, Module]:
-    """By key of the new, the old that it was: of the same key, or of mostly the same files, wherever they are now."""
-    by_key = {each.key: each for each in old.modules if not _is_made(each)}
-    found = {each.key: by_key[each.key] for each in new.modules if each.key in by_key}
-    left = [each for key, each in by_key.items() if key not in found]
+    """Return the old module for each new one: with the same key, or with mostly the same files, wherever they are now."""
+    by_key = {module.key: module for module in old.modules if not _is_made(module)}
+    matched = {module.key: by_key[module.key] for module in new.modules if module.key in by_key}
+    left = [module for key, module in by_key.items() if key not in matched]
     for files_of in (_paths, _paths_inside):
-        for each in new.modules:
-            if each.key not in found:
+        for module in new.modules:
+            if module.key not in matched:
                 same = [
-                    (_overlap(files_of(one), files_of(each)), one.key)
+                    (_overlap(files_of(one), files_of(module)), one.key)
                     for one in left
-                    if one.kind is each.kind
+                    if one.kind is module.kind
                 ]
                 overlap, key = max(same, default=(0.0, ""))
                 if overlap >= SAME:
-                    found[each.key] = by_key[key]
+                    matched[module.key] = by_key[key]
                     left.remove(by_key[key])
-    return found
+    return matched
 
 
 def _overlap(one: set[str], other: set[str]) -> float:
@@ -93,7 +93,7 @@ def _paths(module: Module) -> set[str]:
 
 
 def _paths_inside(module: Module) -> set[str]:
-    """As seen from its folder: the same when that has moved. One file's name alone says too little."""
+    """Return paths relative to its folder, which stay the same when that moves. A single file name says too little."""
     inside = {path.removeprefix(f"{module.key}/") for path in module.core_files}
     return inside if len(inside) > 1 else set()
 
@@ -101,31 +101,33 @@ def _paths_inside(module: Module) -> set[str]:
 def _renewed(old: Module | None, new: Module) -> Module:
     if old is None:
         return new
-    kept = {name: getattr(old, name) for name in _SCANNED if name in old.said}
-    return replace(new, confidence=old.confidence, sessions=old.sessions, said=old.said, **kept)
+    corrected = {name: getattr(old, name) for name in _SCANNED if name in old.said}
+    return replace(new, confidence=old.confidence, sessions=old.sessions, said=old.said, **corrected)
 
 
-def _placed(found: ModuleMap) -> ModuleMap:
-    """The map with each module that was merged, and each file that was placed, where it was said to belong."""
-    modules = {each.key: each for each in found.modules}
-    for key, placed in found.merged.items():
+def _placed(module_map: ModuleMap) -> ModuleMap:
+    """Apply all corrections of where files and modules belong."""
+    modules = {module.key: module for module in module_map.modules}
+    for key, placed in module_map.merged.items():
         if key in modules and placed.key in modules and key != placed.key:
             modules[placed.key] = _joined(modules[placed.key], modules.pop(key))
-    for path, placed in found.files.items():
-        homes = [each for each in modules.values() if path in each.core_files and each.key != placed.key]
-        for each in homes:
-            modules[each.key] = replace(
-                each, core_files=tuple(file for file in each.core_files if file != path)
+    for path, placed in module_map.files.items():
+        homes = [
+            module for module in modules.values() if path in module.core_files and module.key != placed.key
+        ]
+        for module in homes:
+            modules[module.key] = replace(
+                module, core_files=tuple(file for file in module.core_files if file != path)
             )
         target = modules.get(placed.key)
-        if target and path not in target.core_files and (homes or not _is_known(found, path)):
+        if target and path not in target.core_files and (homes or not _is_known(module_map, path)):
             modules[target.key] = replace(target, core_files=(*target.core_files, path))
-    order = {each.key: number for number, each in enumerate(found.modules)}
-    return replace(found, modules=tuple(sorted(modules.values(), key=lambda each: order[each.key])))
+    order = {module.key: number for number, module in enumerate(module_map.modules)}
+    return replace(module_map, modules=tuple(sorted(modules.values(), key=lambda module: order[module.key])))
 
 
-def _is_known(found: ModuleMap, path: str) -> bool:
-    return any(path in each.core_files for each in found.modules)
+def _is_known(module_map: ModuleMap, path: str) -> bool:
+    return any(path in module.core_files for module in module_map.modules)
 
 
 def _joined(one: Module, other: Module) -> Module:
@@ -140,111 +142,121 @@ def _joined(one: Module, other: Module) -> Module:
     return replace(one, **lists, related=related, confidence=confidence)
 
 
-def apply_correction(found: ModuleMap, name: str, said: Correction, by: str) -> ModuleMap:
-    """Raises `UnknownName` for the module, and `Refused` where an agent would overrule a person."""
-    module = found.find(name)
+def apply_correction(module_map: ModuleMap, name: str, correction: Correction, by: str) -> ModuleMap:
+    """Return the corrected map. Raise `UnknownName` for the module, and `Refused` if an agent would overrule a person."""
+    module = module_map.find(name)
     changes = {
         field: value
         for field in ("name", "description", "dependencies")
-        if (value := getattr(said, field)) is not None
+        if (value := getattr(correction, field)) is not None
     }
     for field in changes:
         _refuse_overruling(by, module.said.get(field), f"the {field} of {module.name!r}")
-    if said.name is not None:
-        _refuse_taken(found, said.name, module.key)
+    if correction.name is not None:
+        _refuse_taken(module_map, correction.name, module.key)
     module = replace(module, **changes, said={**module.said, **dict.fromkeys(changes, by)})
-    found = _with(found, module)
-    if said.split_off is not None:
-        found, module = _split(found, module, said.split_off, said.add_files, by)
-    files = dict(found.files)
+    module_map = _with(module_map, module)
+    if correction.split_off is not None:
+        module_map, module = _split(module_map, module, correction.split_off, correction.add_files, by)
+    files = dict(module_map.files)
     for path, key in [
-        *((path, module.key) for path in said.add_files),
-        *((path, "") for path in said.remove_files),
+        *((path, module.key) for path in correction.add_files),
+        *((path, "") for path in correction.remove_files),
     ]:
         if path in files:
             _refuse_overruling(by, files[path].by, f"where {path} belongs")
         files[path] = Placement(key, by)
-    merged = dict(found.merged)
-    if said.merge_with is not None:
-        other = found.find(said.merge_with)
+    merged = dict(module_map.merged)
+    if correction.merge_with is not None:
+        other = module_map.find(correction.merge_with)
         if other.key == module.key:
             raise Refused(f"{module.name!r} cannot be merged with itself.", "Name another module.")
         if other.key in merged:
             _refuse_overruling(by, merged[other.key].by, f"what becomes of {other.name!r}")
         merged[other.key] = Placement(module.key, by)
         files = {
-            path: replace(each, key=module.key) if each.key == other.key else each
-            for path, each in files.items()
+            path: replace(placed, key=module.key) if placed.key == other.key else placed
+            for path, placed in files.items()
         }
-    return _placed(replace(found, files=files, merged=merged))
+    return _placed(replace(module_map, files=files, merged=merged))
 
 
 def _refuse_overruling(by: str, before: str | None, what: str) -> None:
     if before is not None and m.is_agent(by) and not m.is_agent(before) and before != MODEL:
         raise Refused(
-            f"A person has said {what}; an agent does not overrule that.", "Ask the user to change it."
+            f"A person has decided {what}; an agent cannot overrule that.", "Ask the user to change it."
         )
 
 
-def _refuse_taken(found: ModuleMap, name: str, key: str) -> None:
+def _refuse_taken(module_map: ModuleMap, name: str, key: str) -> None:
     if not name.strip():
         raise Refused("A module needs a name.", "Give one with --name.")
-    if any(each.name.lower() == name.lower() and each.key != key for each in found.modules):
+    if any(module.name.lower() == name.lower() and module.key != key for module in module_map.modules):
         raise Refused(
             f"There is a module {name!r} already.", "Merge the two with --merge-with, or choose another name."
         )
 
 
 def _split(
-    found: ModuleMap, module: Module, name: str, files: Sequence[str], by: str
+    module_map: ModuleMap, module: Module, name: str, files: Sequence[str], by: str
 ) -> tuple[ModuleMap, Module]:
     if not files:
         raise Refused(
             f"A module {name!r} of no files cannot be split off.", "Name its files with --add-file."
         )
-    _refuse_taken(found, name, "")
+    _refuse_taken(module_map, name, "")
     made = Module(
         f"split:{name}", name, module.kind, confidence=module.confidence, said={"split": by, "name": by}
     )
-    return replace(found, modules=(*found.modules, made)), made
+    return replace(module_map, modules=(*module_map.modules, made)), made
 
 
-def _with(found: ModuleMap, module: Module) -> ModuleMap:
-    return replace(found, modules=tuple(module if each.key == module.key else each for each in found.modules))
+def _with(module_map: ModuleMap, module: Module) -> ModuleMap:
+    return replace(
+        module_map,
+        modules=tuple(module if known.key == module.key else known for known in module_map.modules),
+    )
 
 
-def record_use(found: ModuleMap, files: Iterable[str], session: str) -> ModuleMap:
-    """Work in a session makes its modules surer, and brings files that no scan has seen to where their neighbours are."""
+def record_use(module_map: ModuleMap, files: Iterable[str], session: str) -> ModuleMap:
+    """Raise the confidence of the modules of these files, and add unknown files to the modules of their neighbours."""
     touched: dict[str, Module] = {}
     strangers: list[str] = []
     for path in dict.fromkeys(files):
-        home = found.home(path)
+        home = module_map.home(path)
         if home is None:
             strangers.append(path)
         else:
             touched[home.key] = home
     for path in strangers:
-        near = _neighbours(found, path) if path not in found.files else None
+        near = _neighbours(module_map, path) if path not in module_map.files else None
         if near:
             near = touched.get(near.key, near)
             touched[near.key] = replace(near, core_files=(*near.core_files, path))
     for module in touched.values():
-        found = _with(found, _promoted(module, session))
-    return found
+        module_map = _with(module_map, _promoted(module, session))
+    return module_map
 
 
-def _neighbours(found: ModuleMap, path: str) -> Module | None:
-    """The module that has most of the files beside it."""
+def _neighbours(module_map: ModuleMap, path: str) -> Module | None:
+    """Return the module with most of the files in the same folder."""
     folder = folder_of(path)
     beside = Counter(
-        {each.key: sum(folder_of(file) == folder for file in each.core_files) for each in found.modules}
+        {
+            module.key: sum(folder_of(file) == folder for file in module.core_files)
+            for module in module_map.modules
+        }
     )
     key, count = beside.most_common(1)[0] if beside else ("", 0)
-    return next((each for each in found.modules if each.key == key), None) if count and folder else None
+    return (
+        next((module for module in module_map.modules if module.key == key), None)
+        if count and folder
+        else None
+    )
 
 
 def _promoted(module: Module, session: str) -> Module:
-    sessions = (*(each for each in module.sessions if each != session), session)[-SESSIONS_KEPT:]
+    sessions = (*(earlier for earlier in module.sessions if earlier != session), session)[-SESSIONS_KEPT:]
     if module.confidence is Confidence.MAPPED or len(sessions) >= MAPPED_AFTER:
         confidence = Confidence.MAPPED
     else:
@@ -252,10 +264,10 @@ def _promoted(module: Module, session: str) -> Module:
     return replace(module, sessions=sessions, confidence=confidence)
 
 
-def apply_titles(found: ModuleMap, names: Iterable[ModuleTitle]) -> ModuleMap:
-    """What a model calls the modules, where nobody has called them anything."""
-    taken = {each.name.lower() for each in found.modules}
-    by_key: Mapping[str, Module] = {each.key: each for each in found.modules}
+def apply_titles(module_map: ModuleMap, names: Iterable[ModuleTitle]) -> ModuleMap:
+    """Use a model's names where nobody has chosen any."""
+    taken = {module.name.lower() for module in module_map.modules}
+    by_key: Mapping[str, Module] = {module.key: module for module in module_map.modules}
     for named in names:
         module = by_key.get(named.key)
         if module is None or module.confidence is not Confidence.SHALLOW:
@@ -266,6 +278,8 @@ def apply_titles(found: ModuleMap, names: Iterable[ModuleTitle]) -> ModuleMap:
             taken.add(named.name.lower())
         if "description" not in module.said:
             changes["description"] = named.description
-        said = {**module.said, **dict.fromkeys(changes, MODEL)}
-        found = _with(found, replace(module, **changes, said=said, confidence=Confidence.PARTIAL))
-    return found
+        correction = {**module.said, **dict.fromkeys(changes, MODEL)}
+        module_map = _with(
+            module_map, replace(module, **changes, said=correction, confidence=Confidence.PARTIAL)
+        )
+    return module_map

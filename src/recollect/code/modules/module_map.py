@@ -1,4 +1,4 @@
-"""The module map: which parts a codebase has, where they are, and how it is built, tested and linted."""
+"""The module map: the parts of a codebase, where they are, and how they are built, tested and linted."""
 
 import json
 from collections.abc import Mapping
@@ -11,31 +11,33 @@ import recollect.model as m
 from recollect.code.paths import FileRole
 from recollect.errors import UnknownName
 
-VERSION = 1  # of the document; another one is scanned anew
+VERSION = 1  # of the document; one of another version is scanned again
 
-SLOTS = ("build", "test", "lint", "types", "format", "run")  # what a project has commands for
+SLOTS = ("build", "test", "lint", "types", "format", "run")  # what commands are for
 
 
 class Confidence(StrEnum):
     SHALLOW = "shallow"  # from a scan alone
-    PARTIAL = "partial"  # classified, or some of its files used
-    MAPPED = "mapped"  # worked in over several sessions
+    PARTIAL = "partial"  # named by a model, or some of its files used
+    MAPPED = "mapped"  # used in several sessions
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    key: str  # where the scan found it, a folder or a file: it stays when the name is corrected
+    key: str  # the folder or file where the scan found it; it stays when the name is corrected
     name: str
     kind: FileRole = FileRole.CODE
     description: str = ""
-    core_files: tuple[str, ...] = ()  # the most important first; a folder ends in "/": all that is in it
+    core_files: tuple[
+        str, ...
+    ] = ()  # the most important first; a folder ends in "/" and means all that is in it
     entry_points: tuple[str, ...] = ()
     test_files: tuple[str, ...] = ()
-    dependencies: tuple[str, ...] = ()  # packages from outside
+    dependencies: tuple[str, ...] = ()  # packages outside the project
     related: tuple[str, ...] = ()  # keys of modules, the closest first
-    terms: tuple[str, ...] = ()  # stems that tell it from others
+    terms: tuple[str, ...] = ()  # stems that distinguish it from others
     confidence: Confidence = Confidence.SHALLOW
-    sessions: tuple[str, ...] = ()  # that worked in it, the last few
+    sessions: tuple[str, ...] = ()  # the last few that worked in it
     said: Mapping[str, str] = field(default_factory=dict)  # field → who corrected it
 
 
@@ -58,7 +60,7 @@ class TestFramework:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTools:
-    """How one part of the project is built; a monorepo has several, and so has a part of two languages."""
+    """How one part of the project is built; a monorepo has several parts, and a part can have several languages."""
 
     path: str  # "" = the whole project
     tool: str
@@ -69,9 +71,9 @@ class ProjectTools:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Someone's word on where a file or a whole module belongs."""
+    """A correction of where a file or a module belongs."""
 
-    key: str  # of the module; "" = to none
+    key: str  # of the module; "" = none
     by: str
 
 
@@ -80,11 +82,11 @@ class ModuleMap:
     modules: tuple[Module, ...] = ()
     tools: tuple[ProjectTools, ...] = ()  # the main one first
     files: Mapping[str, Placement] = field(default_factory=dict)
-    merged: Mapping[str, Placement] = field(default_factory=dict)  # by key of the module that was
+    merged: Mapping[str, Placement] = field(default_factory=dict)  # by the key of the module that was merged
     updated_at: datetime | None = None
 
     def find(self, name: str) -> Module:
-        """By name or key, or the end of it that only one has. Raises `UnknownName`."""
+        """Find a module by name or key, or by a unique end of its name. Raise `UnknownName` if there is none."""
         wanted = name.strip().strip("/").lower()
         exact = [each for each in self.modules if wanted in (each.name.lower(), each.key.strip("/").lower())]
         ends = [each for each in self.modules if each.name.lower().endswith(f"/{wanted}")]
@@ -97,7 +99,7 @@ class ModuleMap:
         return next((each.name for each in self.modules if each.key == key), key)
 
     def home(self, path: str) -> Module | None:
-        """The module a file belongs to, as code or as test of it."""
+        """Return the module that a file belongs to, as code or as a test."""
         for module in self.modules:
             if any(covers(entry, path) for entry in (*module.core_files, *module.test_files)):
                 return module
@@ -105,7 +107,7 @@ class ModuleMap:
 
 
 def covers(entry: str, path: str) -> bool:
-    """Whether an entry of a module's files, which may be a folder, has this file."""
+    """Return whether an entry of a module's files, which may be a folder, includes this file."""
     return path.startswith(entry) if entry.endswith("/") else path == entry
 
 
@@ -114,7 +116,7 @@ def as_document(found: ModuleMap) -> str:
 
 
 def from_document(text: str) -> ModuleMap | None:
-    """None where it is of another version."""
+    """Return the stored map; None if it has another version."""
     document = json.loads(text)
     if document.pop("version", None) != VERSION:
         return None

@@ -1,4 +1,4 @@
-"""The project's module map as the rest of Recollect asks for it: kept in the store, changed in one transaction."""
+"""The module map of one project: stored, scanned again, corrected, and matched with tasks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ from recollect.text.redact import redact
 A_DAY = timedelta(days=1)
 LONGEST_NAME = 60
 LONGEST_DESCRIPTION = 300
-SHOWN_AT_ONCE = 30  # modules in one question to a model
+SHOWN_AT_ONCE = 30  # modules in one request to a model
 
 
 class ProjectMap:
@@ -47,7 +47,7 @@ class ProjectMap:
         graph: Callable[[], ScannedGraph],
         clock: m.Clock,
         actor: str = "user",
-        sidecar: Callable[[], Sidecar] | None = None,  # None = no model is asked
+        sidecar: Callable[[], Sidecar] | None = None,  # None = no model is used
     ) -> None:
         self._shelf = shelf
         self._project = project_id
@@ -58,38 +58,38 @@ class ProjectMap:
         self._sidecar = sidecar
 
     def known(self) -> ModuleMap | None:
-        """As it is kept; None where nobody has scanned yet. Quick."""
+        """Return the stored map; None if there has been no scan. Fast."""
         document = self._shelf.get(self._project)
         return from_document(document) if document else None
 
     def current(self) -> ModuleMap:
-        """As it is kept, or a first scan."""
+        """Return the stored map, or scan first."""
         return self.known() or self.rescan()
 
     def is_due(self, *, changed: bool) -> bool:
-        """Whether to look again: there is no map yet, or the files changed and it is a day old."""
+        """Return whether to scan: there is no map yet, or it is a day old and files have changed."""
         known = self.known()
         if known is None or known.updated_at is None:
             return True
         return changed and self._clock() - known.updated_at >= A_DAY
 
     def rescan(self) -> ModuleMap:
-        """Look at all files again; what was learnt and corrected stays."""
+        """Scan all files again. Corrections and what was learnt stay."""
         found = scan(read_scan_input(self._root, list_files(self._root).files, self._graph()))
         new = self._change(lambda old: merge_scan(old, found))
         return self._classify(new, self._sidecar()) if self._sidecar else new
 
-    def correct(self, name: str, said: Correction) -> Module:
-        """Someone's word on a module, which no scan takes back. Raises `UnknownName`, `Refused`."""
-        said = replace(
-            said,
-            name=_told(said.name, LONGEST_NAME, "name"),
-            description=_told(said.description, LONGEST_DESCRIPTION, "description"),
-            add_files=tuple(map(self._file, said.add_files)),
-            remove_files=tuple(path.removeprefix("./") for path in said.remove_files),
-            split_off=_told(said.split_off, LONGEST_NAME, "name"),
+    def correct(self, name: str, correction: Correction) -> Module:
+        """Correct a module, for all later scans. Raise `UnknownName` or `Refused`."""
+        correction = replace(
+            correction,
+            name=_clean_text(correction.name, LONGEST_NAME, "name"),
+            description=_clean_text(correction.description, LONGEST_DESCRIPTION, "description"),
+            add_files=tuple(map(self._file, correction.add_files)),
+            remove_files=tuple(path.removeprefix("./") for path in correction.remove_files),
+            split_off=_clean_text(correction.split_off, LONGEST_NAME, "name"),
         )
-        if said == Correction():
+        if correction == Correction():
             raise Refused("Nothing to change was given.", "`recollect map update --help` shows what can be.")
         self.current()
         key = ""
@@ -97,8 +97,8 @@ class ProjectMap:
         def change(old: ModuleMap | None) -> ModuleMap:
             nonlocal key
             before = old or ModuleMap()
-            key = f"split:{said.split_off}" if said.split_off else before.find(name).key
-            return apply_correction(before, name, said, self._actor)
+            key = f"split:{correction.split_off}" if correction.split_off else before.find(name).key
+            return apply_correction(before, name, correction, self._actor)
 
         after = self._change(change)
         return next(each for each in after.modules if each.key == key)
@@ -113,16 +113,16 @@ class ProjectMap:
         return inside.as_posix()
 
     def used(self, files: Sequence[str], session: str) -> None:
-        """Files that a session worked on: their modules are surer. Does nothing where there is no map."""
+        """Record files that a session worked on: it raises the confidence of their modules. Does nothing without a map."""
         if files and self.known():
             self._change(lambda old: record_use(old or ModuleMap(), files, session))
 
     def for_task(self, text: str, files: Sequence[str] = ()) -> list[ModuleMatch]:
-        """The modules that a task touches, best first; `files` are those a ranking found for it."""
+        """Return the modules that a task is about, best first; `files` are those that a ranking found for it."""
         return match_modules(self.current(), text, files)
 
     def cards(self, text: str, files: Sequence[str] = ()) -> tuple[ModuleCard, ...]:
-        """The same for a briefing; nothing where there is no map, for a briefing waits for no scan."""
+        """Return the same for a briefing; nothing without a map, because a briefing does not wait for a scan."""
         known = self.known()
         return (
             tuple(module_card(each.module, files) for each in match_modules(known, text, files))
@@ -131,7 +131,7 @@ class ProjectMap:
         )
 
     def _classify(self, found: ModuleMap, sidecar: Sidecar) -> ModuleMap:
-        """Let a model name and describe what only the scan has named."""
+        """Let a model name and describe the modules that only a scan has named."""
         shallow = [
             each
             for each in found.modules
@@ -159,7 +159,7 @@ class ProjectMap:
         return from_document(self._shelf.change(self._project, change, now)) or ModuleMap()
 
 
-def _told(text: str | None, longest: int, what: str) -> str | None:
+def _clean_text(text: str | None, longest: int, what: str) -> str | None:
     if text is None:
         return None
     plain = redact(" ".join(text.split()))[0]

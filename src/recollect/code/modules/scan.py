@@ -1,4 +1,4 @@
-"""A static scan: from files, manifests and the code graph to a map. No model, no network; the same files give the same map."""
+"""Scan a project: make a module map from its files, manifests and code graph. Without a model or network, and deterministic."""
 
 import math
 import re
@@ -44,9 +44,9 @@ _FRONTS = (
     "main.rs",
 )
 _CENTRAL = ("main", "app", "base", "core", "protocol", "api", "server", "engine", "client")
-_UNTOLD = ("__init__", "__main__", "index", "mod", "lib", "package-info")
+_GENERIC_STEMS = ("__init__", "__main__", "index", "mod", "lib", "package-info")
 _GENERIC = ("src", "lib", "source", "app", "java", "kotlin")
-_ENTRIES = (  # by name, the likeliest first
+_ENTRIES = (  # by file name, the likeliest first
     r"__main__\.py|main\.(py|go|rs|rb|ts|js|c|cc|cpp|kt)|manage\.py|(Main|Application|Program)\.(java|kt|cs)",
     r"cli\.\w+|(wsgi|asgi)\.py|server\.\w+|app\.\w+",
     r"(routes|urls|router)\.\w+",
@@ -57,29 +57,33 @@ _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCa
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def scan(ground: ScanInput) -> ModuleMap:
-    return _Scan(ground).map()
+def scan(project: ScanInput) -> ModuleMap:
+    return _Scan(project).map()
 
 
 class _Scan:
-    def __init__(self, ground: ScanInput) -> None:
-        self._ground = ground
-        self._parts = frozenset(package_folders(ground))
-        self._kinds = classify_files(ground.sizes, self._parts)
-        self._signs = {
-            part: next(iter(packages_in(ground, part).values()), PackageInfo("")) for part in self._parts
+    def __init__(self, project: ScanInput) -> None:
+        self._project = project
+        self._packages = frozenset(package_folders(project))
+        self._kinds = classify_files(project.sizes, self._packages)
+        self._infos = {
+            package: next(iter(packages_in(project, package).values()), PackageInfo(""))
+            for package in self._packages
         }
-        self._readme = "\n".join(ground.text(name) for name in ground.inside("") if _README.fullmatch(name))
+        self._readme = "\n".join(project.text(name) for name in project.inside("") if _README.fullmatch(name))
 
     def map(self) -> ModuleMap:
         code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
-        by_part: dict[str, list[str]] = defaultdict(list)
+        by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
-            by_part[package_of(path, self._parts)].append(path)
-        weight = {path: 1 + self._ground.sizes[path] / 1000 for path in code}
-        self._bases = {part: main_folder(files, weight) for part, files in by_part.items()}
+            by_package[package_of(path, self._packages)].append(path)
+        weight = {path: 1 + self._project.sizes[path] / 1000 for path in code}
+        self._bases = {package: main_folder(files, weight) for package, files in by_package.items()}
         groups = group_files(
-            self._ground.sizes, by_part, self._ground.links, self._signs[""].name.rsplit("/", 1)[-1].lower()
+            self._project.sizes,
+            by_package,
+            self._project.links,
+            self._infos[""].name.rsplit("/", 1)[-1].lower(),
         )
         names = _unique({group.key: self._name(group) for group in groups})
         home = {path: group.key for group in groups for path in group.files}
@@ -101,42 +105,42 @@ class _Scan:
             for group in groups
         ]
         modules.sort(key=lambda module: module.name)
-        return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._ground))
+        return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._project))
 
-    # names and words
+    # Names and descriptions
 
     def _name(self, group: Group) -> str:
-        """Where it is, without what all have in common: `contrib/admin`, `gson/stream`, `cli`."""
-        part = package_of(group.files[0], self._parts)
-        base = self._bases[part]
+        """Return its path without what all have in common: `contrib/admin`, `gson/stream`, `cli`."""
+        package = package_of(group.files[0], self._packages)
+        base = self._bases[package]
         last = base.rsplit("/", 1)[-1]
-        package = part.rsplit("/", 1)[-1]
-        if not part:
-            declared = self._signs[""].name.rsplit("/", 1)[-1]
-            package = (declared or last) if last in ("", *_GENERIC) else last
+        package_name = package.rsplit("/", 1)[-1]
+        if not package:
+            declared = self._infos[""].name.rsplit("/", 1)[-1]
+            package_name = (declared or last) if last in ("", *_GENERIC) else last
         inner = group.key[len(base) :].strip("/.") if is_below(f"{group.key}/", base) else ""
         if group.key in group.files:
             inner = folder_of(inner) or re.sub(r"\.\w+$", "", inner)
         inner = re.sub(
             r"(^|/)_+", r"\1", inner
-        )  # private to those who use the project, not to those who work on it
+        )  # private for users of the project, not for those who work on it
         several = len(self._bases) > 1
-        return "/".join(filter(None, (package if several or not inner else "", inner))) or "root"
+        return "/".join(filter(None, (package_name if several or not inner else "", inner))) or "root"
 
     def _description(self, group: Group, name: str) -> str:
-        return next(filter(None, self._told(group, name.rsplit("/", 1)[-1])), "")
+        return next(filter(None, self._descriptions(group, name.rsplit("/", 1)[-1])), "")
 
-    def _told(self, group: Group, name: str) -> Iterator[str]:
-        """What is said of it anywhere, the surest first."""
-        part = package_of(group.files[0], self._parts)
-        if group.key in (part or ".", self._bases[part]):
-            yield first_sentence(self._signs[part].description)
+    def _descriptions(self, group: Group, name: str) -> Iterator[str]:
+        """Yield descriptions from all sources, the best first."""
+        package = package_of(group.files[0], self._packages)
+        if group.key in (package or ".", self._bases[package]):
+            yield first_sentence(self._infos[package].description)
         if group.key in group.files:
             yield self._headline(group.key)
         else:
             for folder in dict.fromkeys((group.key.removeprefix("."), group.base)):
                 for front in _FRONTS:
-                    yield headline(front, self._ground.text(join(folder, front)))
+                    yield headline(front, self._project.text(join(folder, front)))
         yield readme_entry(self._readme, name)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)
@@ -150,24 +154,24 @@ class _Scan:
         if len(group.files) < 3:
             yield self._headline(group.files[0])
         stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
-        names = list(dict.fromkeys(each for each in stems if each not in _UNTOLD))
+        names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:
-            defined = dict.fromkeys(self._ground.names.get(group.files[0], ()))
+            defined = dict.fromkeys(self._project.names.get(group.files[0], ()))
             names = [each for each in defined if each[:1] != "_"]
         yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
-        return headline(path, self._ground.text(path)) or first_sentence(self._ground.docs.get(path, ""))
+        return headline(path, self._project.text(path)) or first_sentence(self._project.docs.get(path, ""))
 
     def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-        """The stems that stand in one module's names more than in others'."""
+        """Return the stems that are more frequent in one module's names than in others'."""
         counts = {
             key: Counter(
                 term
                 for path in files
                 for name in (
                     *path.rpartition(".")[0].split("/")[-2:],
-                    *self._ground.names.get(path, ()),
+                    *self._project.names.get(path, ()),
                 )
                 for term in stems_of(name)
             )
@@ -184,25 +188,25 @@ class _Scan:
 
         return {key: best(count) for key, count in counts.items()}
 
-    # files
+    # Files
 
     def _ranked(self, files: Sequence[str]) -> tuple[str, ...]:
-        """By how much hangs on each, then by size."""
+        """Sort files by how much depends on each, then by size."""
         return tuple(
             sorted(
                 files,
-                key=lambda path: (-self._weight[path] - math.log1p(self._ground.sizes[path] / 500), path),
+                key=lambda path: (-self._weight[path] - math.log1p(self._project.sizes[path] / 500), path),
             )
         )
 
     @cached_property
     def _inside(self) -> Mapping[str, int]:
-        return _folders(filter(is_code, self._ground.sizes))
+        return _folders(filter(is_code, self._project.sizes))
 
     @cached_property
     def _weight(self) -> Mapping[str, float]:
         incoming: defaultdict[str, float] = defaultdict(float)
-        for source, targets in self._ground.links.items():
+        for source, targets in self._project.links.items():
             for target, weight in targets.items():
                 if source != target:
                     incoming[target] += math.log1p(weight)
@@ -210,7 +214,7 @@ class _Scan:
 
     def _entries(self, group: Group) -> tuple[str, ...]:
         inside = set(group.files)
-        named = [path for signs in self._signs.values() for path in signs.entries if path in inside]
+        named = [path for info in self._infos.values() for path in info.entries if path in inside]
         for pattern in _ENTRIES:
             for path in sorted(inside, key=lambda path: (path.count("/"), path)):
                 if re.fullmatch(pattern, path.rsplit("/", 1)[-1]):
@@ -219,75 +223,75 @@ class _Scan:
         return tuple(dict.fromkeys((*named, *commands)))[:MOST_ENTRIES]
 
     def _tests(self, home: Mapping[str, str], names: Mapping[str, str]) -> dict[str, list[str]]:
-        """By module, the test files that have most to do with it; "" has the rest."""
-        called: dict[str, set[str]] = defaultdict(set)  # by what a test of it would be named for
+        """Return the test files of each module; "" has those of none in particular."""
+        named_for: dict[str, set[str]] = defaultdict(set)  # by the name that a test of it would have
         beside: dict[str, Counter[str]] = defaultdict(Counter)
         for path, key in home.items():
-            called[_plain(PurePosixPath(path).stem)].add(key)
+            named_for[_plain(PurePosixPath(path).stem)].add(key)
             beside[folder_of(path)][key] += 1
         for key, name in names.items():
-            called[_plain(name.rsplit("/", 1)[-1])].add(key)
+            named_for[_plain(name.rsplit("/", 1)[-1])].add(key)
         tests = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.TESTS and is_code(path)]
         used = Counter(
             key
             for path in tests
-            for key in {home[to] for to in self._ground.links.get(path, {}) if to in home}
+            for key in {home[to] for to in self._project.links.get(path, {}) if to in home}
         )
-        telling = {
+        specificity = {
             key: 1 - count / (len(tests) + 1) for key, count in used.items()
-        }  # what all tests use tells nothing
-        alone = {part: keys for part, keys in self._keys_by_part(home).items() if len(keys) == 1}
+        }  # a module that all tests use says nothing
+        alone = {package: keys for package, keys in self._keys_by_package(home).items() if len(keys) == 1}
         found: dict[str, list[str]] = defaultdict(list)
         for path in tests:
-            part = package_of(path, self._parts)
-            votes = self._votes(path, part, home, called, telling)
+            package = package_of(path, self._packages)
+            scores = self._test_scores(path, package, home, named_for, specificity)
             if near := beside.get(folder_of(path)):
-                votes[near.most_common(1)[0][0]] += 2
-            for key in alone.get(part, ()):
-                votes[key] += 2
-            best = max(votes, key=lambda key: (votes[key], key), default="")
-            found[best if best and votes[best] >= 2 else ""].append(path)
+                scores[near.most_common(1)[0][0]] += 2
+            for key in alone.get(package, ()):
+                scores[key] += 2
+            best = max(scores, key=lambda key: (scores[key], key), default="")
+            found[best if best and scores[best] >= 2 else ""].append(path)
         return found
 
-    def _keys_by_part(self, home: Mapping[str, str]) -> dict[str, set[str]]:
+    def _keys_by_package(self, home: Mapping[str, str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for path, key in home.items():
-            found[package_of(path, self._parts)].add(key)
+            found[package_of(path, self._packages)].add(key)
         return found
 
-    def _votes(
+    def _test_scores(
         self,
         path: str,
-        part: str,
+        package: str,
         home: Mapping[str, str],
-        called: Mapping[str, set[str]],
-        telling: Mapping[str, float],
+        named_for: Mapping[str, set[str]],
+        specificity: Mapping[str, float],
     ) -> defaultdict[str, float]:
-        """For the modules that a test may be of: by its name, its folders, and what it uses."""
-        votes: defaultdict[str, float] = defaultdict(float)
+        """Score the modules that a test may belong to: by its name, its folders, and what it uses."""
+        scores: defaultdict[str, float] = defaultdict(float)
 
-        def vote(keys: Collection[str], strength: float) -> None:
+        def add(keys: Collection[str], strength: float) -> None:
             for key in keys:
-                here = not part or is_below(f"{key}/", part)
-                votes[key] += strength / len(keys) if here else 0.0
+                here = not package or is_below(f"{key}/", package)
+                scores[key] += strength / len(keys) if here else 0.0
 
         own = _plain(_TEST_MARK.sub("", PurePosixPath(path).stem.partition(".")[0]))
-        if own in called and own != "test":
-            vote(called[own], 6)
+        if own in named_for and own != "test":
+            add(named_for[own], 6)
         elif len(own) >= 3:  # `res.json` tests the response
-            vote({key for name, keys in called.items() if name.startswith(own) for key in keys}, 3)
+            add({key for name, keys in named_for.items() if name.startswith(own) for key in keys}, 3)
         folders = [folder for folder in path.split("/")[:-1] if folder_role(folder) is not FileRole.TESTS]
         for depth, folder in enumerate(reversed(folders)):
-            vote(called.get(_plain(folder), ()), max(2, 5 - depth))
-        links = self._ground.links.get(path, {})
+            add(named_for.get(_plain(folder), ()), max(2, 5 - depth))
+        links = self._project.links.get(path, {})
         total = sum(links.values())
         for target, weight in links.items():
             if target in home:
-                vote((home[target],), 8 * telling[home[target]] * weight / total)
-        return votes
+                add((home[target],), 8 * specificity[home[target]] * weight / total)
+        return scores
 
     def _others(self, tests: Sequence[str]) -> list[Module]:
-        """What is no code: documentation, examples, scripts, CI, and the tests of nothing in particular."""
+        """Return modules that are no code: documentation, examples, scripts, CI, and tests of nothing in particular."""
         folders: dict[tuple[FileRole, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for path, (kind, folder) in self._kinds.items():
             if kind not in (FileRole.CODE, FileRole.TESTS):
@@ -318,16 +322,16 @@ class _Scan:
         return sorted(found, key=lambda module: (order.index(module.kind), module.name))
 
     def _of_folder(self, folder: str) -> str:
-        for name in sorted(filter(_README.fullmatch, self._ground.inside(folder))):
-            if told := readme_summary(self._ground.text(join(folder, name))):
-                return told
+        for name in sorted(filter(_README.fullmatch, self._project.inside(folder))):
+            if summary := readme_summary(self._project.text(join(folder, name))):
+                return summary
         return readme_entry(self._readme, folder.rsplit("/", 1)[-1])
 
-    # between modules
+    # Between modules
 
     def _related(self, home: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         between: dict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for source, targets in self._ground.links.items():
+        for source, targets in self._project.links.items():
             for target, weight in targets.items():
                 one, other = home.get(source), home.get(target)
                 if one and other and one != other:
@@ -341,16 +345,16 @@ class _Scan:
     def _dependencies(self, files: Sequence[str]) -> tuple[str, ...]:
         declared = {
             each.lower().replace("-", "_"): each
-            for signs in self._signs.values()
-            for each in signs.dependencies
+            for info in self._infos.values()
+            for each in info.dependencies
         }
         counts: Counter[str] = Counter()
         for path in files:
             counts.update(
                 {
                     name
-                    for each in self._ground.outside.get(path, ())
-                    if (name := _package(path, each, declared))
+                    for each in self._project.outside.get(path, ())
+                    if (name := _external_package(path, each, declared))
                 }
             )
         return tuple(name for name, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0])))[
@@ -358,16 +362,16 @@ class _Scan:
         ]
 
 
-def _package(path: str, target: str, declared: Mapping[str, str]) -> str:
-    """The package that an import is of; "" for one that comes with the language."""
+def _external_package(path: str, target: str, declared: Mapping[str, str]) -> str:
+    """Return the package of an import; "" if it comes with the language."""
     wanted = target.lower().replace("-", "_")
     parts = [wanted]
     while (cut := max(wanted.rfind(mark) for mark in "./:\\")) > 0:
         wanted = wanted[:cut].rstrip(":")
         parts.append(wanted)
-    for part in parts:
-        if part in declared:
-            return declared[part]
+    for package in parts:
+        if package in declared:
+            return declared[package]
     head = re.split(r"[.]", target)[0]
     return (
         head
@@ -377,7 +381,7 @@ def _package(path: str, target: str, declared: Mapping[str, str]) -> str:
 
 
 def _folders(paths: Iterable[str]) -> Counter[str]:
-    """How many of the files stand below each folder."""
+    """Return how many of the files are below each folder."""
     found: Counter[str] = Counter()
     for path in paths:
         while path := folder_of(path):
@@ -386,7 +390,7 @@ def _folders(paths: Iterable[str]) -> Counter[str]:
 
 
 def _folded(files: Iterable[str], inside: Mapping[str, int]) -> tuple[str, ...]:
-    """The same in fewer words: a folder whose code is all there stands for it, ending in "/"."""
+    """Shorten the list: a folder whose code is all in it replaces its files, ending in "/"."""
     files = list(files)
     found = []
     whole = {folder for folder, count in _folders(files).items() if count == inside[folder] and count > 1}
@@ -400,7 +404,7 @@ def _folded(files: Iterable[str], inside: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def stems_of(text: str) -> list[str]:
-    """The words in names and sentences, as stems."""
+    """Return the stems of the words in names and sentences."""
     words = (word.lower() for word in _WORD.findall(text))
     return [_stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS]
 
@@ -409,12 +413,12 @@ _stem = lru_cache(20_000)(stem)
 
 
 def _plain(name: str) -> str:
-    """As tests and what they test may both be written."""
+    """Return the form in which a test and what it tests may have the same name."""
     letters = re.sub(r"[^a-z0-9]", "", name.lower())
     return letters.removesuffix("s") if len(letters) > 4 else letters
 
 
 def _unique(names: Mapping[str, str]) -> dict[str, str]:
-    """Where two have one name, both are called by where they are."""
+    """Replace names that occur twice by their keys."""
     often = Counter(names.values())
     return {key: key or name if often[name] > 1 else name for key, name in names.items()}

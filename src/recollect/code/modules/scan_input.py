@@ -1,4 +1,4 @@
-"""What a scan stands on: the files of a project with their sizes, their texts on demand, and what the code graph knows."""
+"""The input of a scan: the files of a project with their sizes, their texts on demand, and data of the code graph."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Links = Mapping[str, Mapping[str, float]]  # path → path → weight
 
 MOST_OF = 0.3  # of a file's lines
 MOST_READ = 64 * 1024  # characters of a file
-# Which package manager is at work is told by these alone, and no walk brings them.
+# These decide which package manager is used, and file listings leave them out.
 _LOCKS = (
     "uv.lock",
     "poetry.lock",
@@ -29,7 +29,7 @@ _MANIFESTS = ("pyproject.toml", "package.json")
 
 
 class ScannedGraph(Protocol):
-    """As much of the code graph as a scan asks."""
+    """The part of the code graph that a scan uses."""
 
     @property
     def paths(self) -> Iterable[str]: ...
@@ -41,23 +41,23 @@ class ScannedGraph(Protocol):
 @dataclass(frozen=True)
 class ScanInput:
     sizes: Mapping[str, int]  # path → bytes, of all files
-    read: Callable[[str], str]  # the beginning of a file; "" where it cannot be read
+    read: Callable[[str], str]  # the beginning of a file; "" if it cannot be read
     links: Links = field(default_factory=dict)
     outside: Mapping[str, Sequence[str]] = field(
         default_factory=dict
-    )  # path → what it imports from elsewhere
-    names: Mapping[str, Sequence[str]] = field(default_factory=dict)  # path → of what it defines
-    docs: Mapping[str, str] = field(default_factory=dict)  # path → what is written about what it is for
+    )  # path → what it imports from outside the project
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)  # path → the names it defines
+    docs: Mapping[str, str] = field(default_factory=dict)  # path → the documentation of its main class
 
     def __contains__(self, path: str) -> bool:
         return path in self.sizes
 
     def text(self, path: str) -> str:
-        """Empty where there is no such file."""
+        """Return the beginning of a file; "" if there is none."""
         return self.read(path) if path in self.sizes else ""
 
     def inside(self, folder: str) -> set[str]:
-        """The names of the files that stand in `folder` itself; "" is the root."""
+        """Return the names of the files in `folder` itself; "" is the root."""
         return self._folders.get(folder, set())
 
     @cached_property
@@ -70,7 +70,7 @@ class ScanInput:
 
 
 def read_scan_input(root: Path, files: Iterable[str], graph: ScannedGraph | None = None) -> ScanInput:
-    """The ground at `root`; without a graph, modules follow the folders alone."""
+    """Read the input at `root`. Without a graph, modules follow the folders alone."""
     sizes = {path: size for path in files if (size := _size(root / path)) is not None}
     for path in [path for path in sizes if path.rsplit("/", 1)[-1] in _MANIFESTS]:
         for lock in _LOCKS:
@@ -99,13 +99,13 @@ def read_scan_input(root: Path, files: Iterable[str], graph: ScannedGraph | None
 
 
 def _names(symbols: Sequence[Symbol]) -> list[str]:
-    """Those of functions and classes, what stands in nothing else first; of variables where there is nothing else."""
+    """Return names of functions and classes, top-level ones first; of variables if there is nothing else."""
     chosen = [symbol for symbol in symbols if symbol.kind != VARIABLE] or symbols
     return [symbol.name for symbol in sorted(chosen, key=lambda symbol: "." in symbol.id.partition("::")[2])]
 
 
 def _about(path: str, symbols: Sequence[Symbol]) -> str:
-    """What is written about the class that the file is named for, or else about one that is most of it."""
+    """Return the documentation of the class that the file is named after, or of one that is most of it."""
     stem = path.rsplit("/", 1)[-1].partition(".")[0].replace("_", "").lower()
     lines = max((symbol.end for symbol in symbols), default=0)
     for symbol in sorted(symbols, key=lambda symbol: symbol.line - symbol.end):

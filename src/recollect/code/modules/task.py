@@ -1,4 +1,4 @@
-"""The modules that a task touches, by the words it has in common with them and by the files it is thought to need. Pure."""
+"""Which modules a task is about, by common words and by the files that a ranking found for it. Pure."""
 
 import math
 from collections import Counter
@@ -11,10 +11,10 @@ from recollect.code.modules.scan import stems_of
 from recollect.code.paths import FileRole
 
 MOST = 5
-BEHIND = 0.25  # of the best score: what is further behind only shares a word
+BEHIND = 0.25  # of the best score: what has less only shares a word
 _WEIGHTS = {"name": 4.0, "file": 2.0, "description": 1.5, "term": 1.0}
-_FILE = 3.0  # for the first of the files given; less for the later
-_ASIDE = 0.4  # what is no code is meant less often
+_FILE = 3.0  # for the first of the files; less for later ones
+_ASIDE = 0.4  # modules that are no code are meant less often
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ModuleMatch:
 
 
 def match_modules(found: ModuleMap, text: str, files: Sequence[str] = ()) -> list[ModuleMatch]:
-    """Best first; `files` are those a ranking found for the same text, best first."""
+    """Return modules, best first. `files` are those that a ranking found for the same text, best first."""
     wanted = list(dict.fromkeys(stems_of(text)))
     words = {module.key: _words(module) for module in found.modules}
     spread = Counter(stem for each in words.values() for stem in each)
@@ -57,7 +57,7 @@ def match_modules(found: ModuleMap, text: str, files: Sequence[str] = ()) -> lis
 
 
 def _words(module: Module) -> dict[str, str]:
-    """Stem → the most telling place where it stands."""
+    """Return each stem with the most telling field it is in."""
     found: dict[str, str] = dict.fromkeys(module.terms, "term")
     found |= dict.fromkeys(stems_of(module.description), "description")
     for path in module.core_files:
@@ -70,7 +70,7 @@ def _has(module: Module, path: str) -> bool:
 
 
 def module_card(module: Module, files: Sequence[str] = ()) -> ModuleCard:
-    """For a briefing: the files of the task first, then those that matter most."""
+    """Return the module for a briefing: the files of the task first, then the most important ones."""
     first = [path for path in files if path in module.core_files]
     core = dict.fromkeys((*first, *module.entry_points, *module.core_files))
     return ModuleCard(module.name, tuple(core), module.test_files, module.dependencies)

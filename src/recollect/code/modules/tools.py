@@ -1,12 +1,13 @@
-"""How a project is built, tested, linted, formatted and run: one answer for each part of it.
+"""How a project is built, tested, linted, formatted and run, for each part of it.
 
-What CI really runs wins, unless the project has a task of the plain name (`make test`, `npm test`) that runs the same;
-what nobody says is the ecosystem's own convention.
+What CI runs wins, unless the project has a task of a plain name (`make test`, `npm test`) that runs the same. Where neither
+exists, the ecosystem's convention counts.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from recollect.code.languages.table import endings_of
 from recollect.code.modules.commands import CiCommand, ProjectTask, ci_commands, slot_of, task_files
 from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
@@ -18,7 +19,7 @@ from recollect.text.redact import redact
 MOST_PARTS = 40
 MOST_LINTERS = 3  # in one command
 _OWN_TASKS = ("npm ", "pnpm ", "yarn ", "bun ", "composer ", "make ", "just ", "task ", "rake")
-_SCOPED = {  # how one package of a workspace is addressed from the root; others are gone into
+_SCOPED = {  # how to address one package of a workspace from the root; for others, `cd` into it
     "cargo": {"build": "cargo build -p {name}", "test": "cargo test -p {name}"},
     "maven": {"build": "{mvn} package -pl {path} -am", "test": "{mvn} test -pl {path} -am"},
     "pnpm": {"*": "pnpm --filter {name} run {task}"},
@@ -27,54 +28,58 @@ _SCOPED = {  # how one package of a workspace is addressed from the root; others
 }
 
 
-def find_tools(ground: ScanInput) -> tuple[ProjectTools, ...]:
-    """The whole project's first, then those of its parts."""
-    in_ci = ci_commands(ground)
+def find_tools(project: ScanInput) -> tuple[ProjectTools, ...]:
+    """Return the tools of the whole project first, then those of its parts."""
+    in_ci = ci_commands(project)
     found: list[ProjectTools] = []
-    whole = ""  # the tool of the root, be there something to run or not
-    for folder in package_folders(ground):
-        here = packages_in(ground, folder)
-        for number, (ecosystem, signs) in enumerate(here.items()):
-            if number and ecosystem == "c" and signs.tool == "make":
+    root_tool = ""  # the tool of the root, even if it has no commands
+    for folder in package_folders(project):
+        here = packages_in(project, folder)
+        for number, (ecosystem, info) in enumerate(here.items()):
+            if number and ecosystem == "c" and info.tool == "make":
                 continue  # a Makefile beside a manifest only has tasks
-            tools = _tools(ground, folder, ecosystem, signs, in_ci, main=number == 0)
+            tools = _tools(project, folder, ecosystem, info, in_ci, main=number == 0)
             if folder:
-                tools = _from_root(tools, signs, whole)
+                tools = _from_root(tools, info, root_tool)
             elif number == 0:
-                whole = tools.tool
+                root_tool = tools.tool
             if tools.commands:
                 found.append(tools)
-    if not found and (tasks := task_files(ground, "")):
+    if not found and (tasks := task_files(project, "")):
         found.append(ProjectTools("", "make", {slot: task.line for slot, task in tasks.items()}))
     return tuple(found)
 
 
-def package_folders(ground: ScanInput) -> list[str]:
-    """The folders that have a manifest of their own, the root first."""
+def package_folders(project: ScanInput) -> list[str]:
+    """Return the folders with a manifest of their own, the root first."""
     manifests = [
         each for ecosystem in ECOSYSTEMS.values() for each in ecosystem.manifests if each != "Makefile"
     ]
     named = {name for name in manifests if name[0] != "*"}
     endings = tuple(name[1:] for name in manifests if name[0] == "*")
-    having = {
+    with_manifest = {
         folder_of(path)
-        for path in ground.sizes
+        for path in project.sizes
         if ((name := path.rsplit("/", 1)[-1]) in named or name.endswith(endings)) and not is_vendored(path)
     }
-    having = {folder for folder in having if not folder or _is_part(ground, folder, having)}
-    return ["", *sorted(having - {""}, key=lambda folder: (folder.count("/"), folder))][: MOST_PARTS + 1]
+    with_manifest = {
+        folder for folder in with_manifest if not folder or _is_part(project, folder, with_manifest)
+    }
+    return ["", *sorted(with_manifest - {""}, key=lambda folder: (folder.count("/"), folder))][
+        : MOST_PARTS + 1
+    ]
 
 
-def _is_part(ground: ScanInput, folder: str, having: set[str]) -> bool:
-    """A package of its own; not a fixture, an example, a tool, or a folder that its parent builds."""
-    names = ground.inside(folder)
+def _is_part(project: ScanInput, folder: str, with_manifest: set[str]) -> bool:
+    """Return whether it is a package of its own; not a fixture, an example, a tool, or built by its parent."""
+    names = project.inside(folder)
     if (
         folder.startswith(".")
         or is_fixture_folder(folder)
-        or ("package.json" in names and '"name"' not in ground.text(f"{folder}/package.json"))
+        or ("package.json" in names and '"name"' not in project.text(f"{folder}/package.json"))
     ):
         return False
-    if folder_role(folder.split("/")[0]) and not names & ground.inside(""):
+    if folder_role(folder.split("/")[0]) and not names & project.inside(""):
         return False
     of_parent = {
         "CMakeLists.txt",
@@ -88,7 +93,7 @@ def _is_part(ground: ScanInput, folder: str, having: set[str]) -> bool:
     return has_manifest(
         names - of_parent,
         [each for ecosystem in ECOSYSTEMS.values() for each in ecosystem.manifests],
-    ) or (not any(parent in having for parent in _parents(folder)) and bool(names & of_parent))
+    ) or (not any(parent in with_manifest for parent in _parents(folder)) and bool(names & of_parent))
 
 
 def _parents(folder: str) -> Iterator[str]:
@@ -97,41 +102,43 @@ def _parents(folder: str) -> Iterator[str]:
         yield folder
 
 
-def packages_in(ground: ScanInput, folder: str) -> dict[str, PackageInfo]:
-    """What each ecosystem with a manifest there says, that with most code first."""
-    names = ground.inside(folder)
+def packages_in(project: ScanInput, folder: str) -> dict[str, PackageInfo]:
+    """Return what each ecosystem with a manifest in the folder says, the one with most code first."""
+    names = project.inside(folder)
     found = [name for name, each in ECOSYSTEMS.items() if has_manifest(names, each.manifests)]
     if "java" in found and "gradle" in found:
         found.remove("gradle")
     if len(found) > 1:
-        sizes = _by_ending(ground, folder)
-        much = {name: sum(sizes[ending] for ending in ECOSYSTEMS[name].endings) for name in found}
+        sizes = _by_ending(project, folder)
+        much = {
+            name: sum(sizes[ending] for ending in endings_of(*ECOSYSTEMS[name].languages)) for name in found
+        }
         found = sorted((name for name in found if much[name]), key=lambda name: -much[name])
-    return {name: ECOSYSTEMS[name].read(ground, folder) for name in found}
+    return {name: ECOSYSTEMS[name].read(project, folder) for name in found}
 
 
-def _by_ending(ground: ScanInput, folder: str) -> Counter[str]:
+def _by_ending(project: ScanInput, folder: str) -> Counter[str]:
     start = f"{folder}/" if folder else ""
     found: Counter[str] = Counter()
-    for path, size in ground.sizes.items():
-        if path.startswith(start):
+    for path, size in project.sizes.items():
+        if path.startswith(start) and not path.endswith(".gradle.kts"):  # a build script is not Kotlin code
             found[f".{path.rsplit('.', 1)[-1]}"] += size + 1
     return found
 
 
 def _tools(
-    ground: ScanInput,
+    project: ScanInput,
     folder: str,
     ecosystem: str,
-    signs: PackageInfo,
+    info: PackageInfo,
     in_ci: Sequence[CiCommand],
     *,
     main: bool,
 ) -> ProjectTools:
-    tasks: dict[str, ProjectTask] = {**signs.tasks, **(task_files(ground, folder) if main else {})}
+    tasks: dict[str, ProjectTask] = {**info.tasks, **(task_files(project, folder) if main else {})}
     family = CI_NAMES.get(ecosystem, ecosystem)
     commands: dict[str, str] = {}
-    linters = list(signs.linters)
+    linters = list(info.linters)
     for slot in SLOTS:
         given = [
             each
@@ -140,20 +147,20 @@ def _tools(
             and each.folder == folder
             and (each.ecosystem == family or (main and not each.ecosystem))
         ]
-        if line := _best(slot, given, tasks.get(slot), signs.defaults.get(slot, "")):
+        if line := _best(slot, given, tasks.get(slot), info.defaults.get(slot, "")):
             commands[slot] = redact(line)[0]
         if slot in ("lint", "format", "types"):
             linters += [each.tool.split()[0] for each in given if each.ecosystem]
-    test = signs.test
+    test = info.test
     if test and "test" in commands and not _is_matrix(commands["test"]):
         test = TestFramework(test.tool, test.config_file, commands["test"])
     elif test is None and "test" in commands:
         test = TestFramework(_framework(commands["test"]), "", commands["test"])
-    return ProjectTools(folder, signs.tool, commands, test, _told(linters))
+    return ProjectTools(folder, info.tool, commands, test, _without_runners(linters))
 
 
 def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, default: str) -> str:
-    """A named task beside CI is taken where it is the same thing by its plain name."""
+    """Prefer a named task to CI's command if it does the same."""
     if not given:
         return task.line if task else default
     first = given[0]
@@ -161,14 +168,14 @@ def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, defau
         return task.line
     if slot != "lint":
         return first.line
-    by_tool = {each.tool: each.line for each in reversed(given)}  # of each linter the plainest line
+    by_tool = {each.tool: each.line for each in reversed(given)}  # the shortest command of each linter
     if default and all(tool.endswith("--check") for tool in by_tool):
-        return default  # CI looks at the formatting alone, but a linter is set up
+        return default  # CI only checks the formatting, but a linter is set up
     return " && ".join(list(dict.fromkeys(reversed(by_tool.values())))[:MOST_LINTERS])
 
 
 def _is_matrix(line: str) -> bool:
-    """Runs the tests many times over; to run them once there is a shorter way."""
+    """Return whether it runs the tests many times; there is a shorter way to run them once."""
     return any(word in ("tox", "nox") for word in line.split())
 
 
@@ -196,22 +203,22 @@ _NOT_LINTERS = {
 }
 
 
-def _told(linters: Sequence[str]) -> tuple[str, ...]:
+def _without_runners(linters: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in linters if each not in _NOT_LINTERS and "/" not in each))
 
 
-def _from_root(tools: ProjectTools, signs: PackageInfo, whole: str) -> ProjectTools:
-    """The same commands as they are given at the root of the project, whose tool is `whole`."""
-    scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if tools.tool == whole else {}
+def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> ProjectTools:
+    """Return the commands as you run them at the root of the project, whose tool is `root_tool`."""
+    scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if tools.tool == root_tool else {}
     commands = {}
     for slot, line in tools.commands.items():
-        form = scoped.get(slot) or (scoped.get("*") if slot in signs.tasks else None)
+        form = scoped.get(slot) or (scoped.get("*") if slot in info.tasks else None)
         if scoped and not form and slot != "test":
-            continue  # the whole workspace's will do
+            continue  # the workspace's own command will do
         task = line.split()[-1]
         mvn = line.split()[0]
         commands[slot] = (
-            form.format(name=signs.name or tools.path, path=tools.path, task=task, mvn=mvn)
+            form.format(name=info.name or tools.path, path=tools.path, task=task, mvn=mvn)
             if form
             else f"cd {tools.path} && {line}"
         )

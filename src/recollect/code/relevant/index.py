@@ -1,4 +1,4 @@
-"""Which of many texts share rare terms with a question: BM25 over weighted fields, in numpy."""
+"""BM25 over weighted fields, in numpy: which of many texts share rare terms with a question."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log1p
@@ -14,15 +14,15 @@ Scores = npt.NDArray[np.float32]
 
 
 class Field(NamedTuple):
-    """One kind of text of each thing that is looked for, as `terms_of` made it."""
+    """One text of each document, as `terms_of` returns it."""
 
     texts: Sequence[bytes]
-    weight: float = 1.0  # what a term counts here
+    weight: float = 1.0  # what one occurrence of a term counts
     length_penalty: float = LENGTH_PENALTY
 
 
 class Index:
-    """Of things numbered from 0. A term's rarity is told from those in `usual` alone; by default from all."""
+    """Documents numbered from 0. The rarity of a term is computed from the `usual` ones; by default from all."""
 
     def __init__(
         self, fields: Sequence[Field], half_saturation: float, usual: Sequence[bool] | None = None
@@ -44,7 +44,7 @@ class Index:
         self._count = int(self._usual.sum())
 
     def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
-        """Of each thing; 0 where nothing is shared. `rarity` is that of terms elsewhere, and then counts instead."""
+        """Return the score of each document; 0 if nothing is shared. `rarity` replaces the index's own."""
         scores = np.zeros(self.size, np.float32)
         rarity = self.rarity(question) if rarity is None else rarity
         for term, begin, end in self._postings(question):
@@ -52,7 +52,7 @@ class Index:
         return scores
 
     def rarity(self, terms: Collection[int]) -> dict[int, float]:
-        """Of those that stand anywhere."""
+        """Return the rarity of those terms that occur anywhere."""
         among = {
             term: int(np.count_nonzero(self._usual[self._owners[begin:end]]))
             for term, begin, end in self._postings(terms)
@@ -60,13 +60,13 @@ class Index:
         return {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
 
     def owners(self, term: int) -> list[int]:
-        """The things it stands in."""
+        """Return the documents with that term."""
         return [
             owner for _, begin, end in self._postings([term]) for owner in self._owners[begin:end].tolist()
         ]
 
     def _postings(self, terms: Collection[int]) -> Iterator[tuple[int, int, int]]:
-        """Where those of each term begin and end."""
+        """Yield where the postings of each term begin and end."""
         sought = np.fromiter(terms, np.uint32, len(terms))
         begins = np.searchsorted(self._terms, sought, "left").tolist()
         ends = np.searchsorted(self._terms, sought, "right").tolist()
@@ -74,7 +74,7 @@ class Index:
 
 
 def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint64], Scores]:
-    """Each term and thing as one number, and how much of the term there is for the length of the text."""
+    """Return each term and document as one number, and the amount of the term relative to the text's length."""
     postings = np.frombuffer(b"".join(field.texts), POSTING)
     sizes = [len(text) // POSTING.itemsize for text in field.texts]
     owners = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
@@ -87,7 +87,7 @@ def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np
 
 
 def top_scores(scores: Scores, count: int) -> list[int]:
-    """The numbers of the highest that are above 0, highest first."""
+    """Return the numbers of the highest scores above 0, highest first."""
     numbers = np.argpartition(-scores, count)[:count] if len(scores) > count else np.arange(len(scores))
     return [
         int(number) for number in numbers[np.argsort(-scores[numbers], kind="stable")] if scores[number] > 0

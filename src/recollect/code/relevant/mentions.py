@@ -1,4 +1,4 @@
-"""What a text names outright: files, modules, symbols, the frames of a traceback."""
+"""What a text names outright: files, modules, symbols, and the frames of a traceback."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ _FRAME = re.compile(
     r"|^\s+at .*?([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
     re.M,
 )
-_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]+\.\w+)")  # a link into the code of a forge
+_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]+\.\w+)")  # a link into the code on a forge
 _DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
 _JOINT = re.compile(r"\.|::|#")
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.S)
@@ -27,12 +27,12 @@ _COMPOUND = re.compile(r"[^_]_[^_]|[a-z][A-Z]|^_")
 class Mention(NamedTuple):
     kind: str  # pointed, path, frame, module, member, name
     file: int
-    weight: float  # one over how many it could mean
+    weight: float  # one divided by the number of things it could mean
     symbol: Symbol | None = None
 
 
 class MentionIndex:
-    """What can be named in a project: all files, and the symbols of those that are not tests or documents."""
+    """What a text can name in a project: all files, and the symbols of those that are not tests or documents."""
 
     def __init__(
         self, paths: Sequence[str], outlines: Sequence[Sequence[Symbol]], usual: Sequence[bool]
@@ -50,7 +50,7 @@ class MentionIndex:
                 self._symbols[symbol.name].append((number, symbol))
 
     def mentioned(self, text: str) -> list[Mention]:
-        """Everything `text` names, once for each way it is named."""
+        """Return everything that `text` names, once for each way it is named."""
         return [
             *self._frames(text),
             *self._named_paths(text),
@@ -60,7 +60,7 @@ class MentionIndex:
         ]
 
     def _frames(self, text: str) -> Iterator[Mention]:
-        """The innermost frame, written last, weighs most; the tests that led there do not count."""
+        """Yield frames. The innermost one, written last, weighs most; tests do not count."""
         frames = [self._files_at(next(filter(None, match.groups()))) for match in _FRAME.finditer(text)]
         inside = [found[0] for found in frames if len(found) == 1 and self._usual[found[0]]]
         innermost_first = list(dict.fromkeys(reversed(inside)))
@@ -72,19 +72,19 @@ class MentionIndex:
             yield from _shared("path", self._files_at(path))
 
     def _pointed(self, text: str) -> Iterator[Mention]:
-        """Who looks for a link to the very file has mostly found the place."""
+        """Yield files that a link leads to: who links to a file has mostly found the place."""
         for path in dict.fromkeys(_POINTED.findall(text)):
             yield from _shared("pointed", self._files_at(path))
 
     def _files_at(self, path: str) -> list[int]:
-        """The files whose paths end most like this one."""
+        """Return the files whose paths have the longest common end with this one."""
         parts = path.replace("\\", "/").strip("./").split("/")
         alike = [(_same_end(self._paths[file], parts), file) for file in self._files.get(parts[-1], ())]
         most = max(alike, default=(0, 0))[0]
         return [file for same, file in alike if same == most]
 
     def _dotted(self, text: str) -> Iterator[Mention]:
-        """`package.module.name` and `Class.method`."""
+        """Yield mentions of the form `package.module.name` and `Class.method`."""
         for chain in dict.fromkeys(_DOTTED.findall(text)):
             parts = _JOINT.split(chain)
             for length in range(len(parts), 1, -1):
@@ -101,7 +101,7 @@ class MentionIndex:
                 yield from self._each("member", members)
 
     def _module_at(self, parts: list[str]) -> int | None:
-        """The one nearest the root, of several."""
+        """Return the module nearest to the root."""
         fitting = [
             (len(module), file)
             for module, file in self._modules.get(parts[-1], ())
@@ -110,7 +110,7 @@ class MentionIndex:
         return min(fitting, default=(0, None))[1]
 
     def _within(self, module: int, rest: list[str]) -> Iterator[Mention]:
-        """What a module has under that name, be it that it hands it on from one below."""
+        """Yield what a module has under that name, even if it imports it from a module below."""
         if not rest:
             return
         folder = self._paths[module][:-1]
@@ -125,7 +125,7 @@ class MentionIndex:
         )
 
     def _named(self, text: str) -> Iterator[Mention]:
-        """Names alone, if they look like code: in backquotes, called, or of several parts."""
+        """Yield names that look like code: in backquotes, called, or of several parts."""
         quoted = {name for part in _QUOTED.findall(text) for name in _WORD.findall(part)}
         quoted.update(_CALLED.findall(text))
         for name in dict.fromkeys(_WORD.findall(text)):
@@ -152,7 +152,7 @@ def _same_end(path: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _module(parts: Sequence[str]) -> list[str]:
-    """The names by which code speaks of a file: those of its folders and its own, without the ending."""
+    """Return the names by which code refers to a file: its folders and its own name without the ending."""
     return list(parts[:-1]) if _is_package(parts) else [*parts[:-1], parts[-1].partition(".")[0]]
 
 

@@ -1,4 +1,4 @@
-"""The lines of a file that are worth reading for a question, each piece with the symbol it belongs to."""
+"""Passages: the text of a file in pieces, each with the symbol it belongs to."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -12,28 +12,28 @@ from recollect.code.relevant.weights import LONGEST_PASSAGE
 class Passage(NamedTuple):
     path: str
     first: int  # line, from 1
-    last: int  # included
+    last: int  # inclusive
     text: str
-    symbol: Symbol | None  # None = it stands in no function or class
+    symbol: Symbol | None  # None = it is in no function or class
 
 
 def split_passages(path: str, text: str, outline: Sequence[Symbol]) -> Iterator[Passage]:
-    """All of the file in pieces that end where a function or class does, long ones cut."""
+    """Split a file where functions and classes end, and long pieces again."""
     lines = text.splitlines()
     owners = _owners(outline, len(lines))
     for owner, run in groupby(range(len(lines)), owners.__getitem__):
         numbers = list(run)
         for begin in range(0, len(numbers), LONGEST_PASSAGE):
             piece = numbers[begin : begin + LONGEST_PASSAGE]
-            kept = "\n".join(lines[piece[0] : piece[-1] + 1])
-            if kept.strip():
+            body = "\n".join(lines[piece[0] : piece[-1] + 1])
+            if body.strip():
                 yield Passage(
-                    path, piece[0] + 1, piece[-1] + 1, kept, None if owner is None else outline[owner]
+                    path, piece[0] + 1, piece[-1] + 1, body, None if owner is None else outline[owner]
                 )
 
 
 def _owners(outline: Sequence[Symbol], count: int) -> list[int | None]:
-    """Of each line the method or function it stands in, else the class: what is inside a function is part of that."""
+    """Return for each line the outermost function or method it is in, else the class."""
     owners: list[int | None] = [None] * count
     whole = 0  # the last line of the function we are in
     for number, symbol in enumerate(outline):

@@ -1,4 +1,4 @@
-"""What was changed for work like this: past tasks and commits vote for the files they touched."""
+"""Which files similar work changed: past tasks and commits vote for their files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from recollect.code.relevant.index import Field, Index, Scores, top_scores
 
 
 class PastWorkIndex:
-    """Of texts, as `terms_of` made them, each with the files that were touched for it and its age in years."""
+    """The terms of past tasks and commits, each with the files that it changed and its age in years."""
 
     def __init__(self, work: Iterable[tuple[bytes, Sequence[int], float]]) -> None:
         telling = [(text, files, years) for text, files, years in work if files]
@@ -24,11 +24,11 @@ class PastWorkIndex:
         )
 
     def touched(self, term: int) -> list[Sequence[int]]:
-        """The files of each one whose text has the term."""
+        """Return the files of each one whose text has the term."""
         return [self._files[voter] for voter in self._index.owners(term)]
 
-    def cast(self, question: Mapping[int, float], count: int) -> Scores:
-        """For each of `count` files; 1 for the one with most votes, all 0 when nothing is alike."""
+    def scores(self, question: Mapping[int, float], count: int) -> Scores:
+        """Return a score for each of `count` files: 1 for the best, all 0 if no past work is similar."""
         votes = np.zeros(count, np.float32)
         likeness = self._index.scores(question) * self._trust
         for voter in top_scores(likeness, w.SIMILAR_COMMITS):

@@ -29,9 +29,9 @@ def weigh_question(text: str) -> Mapping[int, float]:
     return {term: (weight + words.get(term, 0.0)) / 2 for term, weight in whole.items()}
 
 
-def question_terms(weigh_question: str) -> dict[int, float]:
+def question_terms(question: str) -> dict[int, float]:
     """Return the weight of each term; all weights add up to 1. The first line counts more: the rest may digress."""
-    text = _IGNORED.sub(" ", weigh_question).strip()
+    text = _IGNORED.sub(" ", question).strip()
     whole = _weights(text)
     title = _weights(text.partition("\n")[0])
     return {
@@ -40,9 +40,9 @@ def question_terms(weigh_question: str) -> dict[int, float]:
     }
 
 
-def shared_weight(weigh_question: Mapping[int, float], terms: bytes) -> float:
+def shared_weight(question: Mapping[int, float], terms: bytes) -> float:
     """Return the share of the question, from 0 to 1, whose terms are among the packed `terms`."""
-    return sum(weigh_question.get(term, 0.0) for term in np.frombuffer(terms, POSTING)["term"].tolist())
+    return sum(question.get(term, 0.0) for term in np.frombuffer(terms, POSTING)["term"].tolist())
 
 
 def _weights(text: str) -> dict[int, float]:

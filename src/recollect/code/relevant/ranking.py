@@ -1,4 +1,4 @@
-"""Which files of a project a text is about: by words, names, history and links. No model."""
+"""Rank the files of a project for a question: by words, names, history and links. Without a model."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +25,13 @@ _ASKED_FOR = {
     FileRole.EXAMPLES: re.compile(r"\bexamples?\b", re.I),
 }
 
-PastWork = Iterable[tuple[str, Sequence[str]]]  # what was to be done, and the files that were touched for it
+PastWork = Iterable[
+    tuple[str, Sequence[str]]
+]  # descriptions of tasks, and the files that were changed for them
 
 
 class Ranking:
-    """Of the files of one graph with one history; what a question needs is built when the first one is asked."""
+    """Ranks the files of one graph with one history. Indexes are built for the first question."""
 
     def __init__(self, graph: CodeGraph, history: History | None) -> None:
         self.paths = graph.paths
@@ -44,27 +46,27 @@ class Ranking:
         mentions: Iterable[Mention],
         past_work: PastWork = (),
     ) -> dict[str, Scores]:
-        """By the names in `WEIGHTS`, what speaks for each file; the parts that say nothing are left out."""
+        """Return what counts for each file, by the names in `WEIGHTS`; leaves out the parts that are all zero."""
         shares = self._shares(text)
         parts = {
-            "topic": _of_most(self._topics.scores(asked) * shares),
-            "words": _of_most(self._words.scores(asked) * shares),
-            "folders": _of_most(self._folders.scores(asked) * shares),
-            "history": self._voted(asked, past_work) * shares,
+            "topic": _relative_to_best(self._topics.scores(asked) * shares),
+            "words": _relative_to_best(self._words.scores(asked) * shares),
+            "folders": _relative_to_best(self._folders.scores(asked) * shares),
+            "history": self._by_history(asked, past_work) * shares,
             "commit": self._referred(text) * shares,
             **{
                 kind: np.sqrt(np.minimum(named, w.NAMED_OFTEN)) * shares
                 for kind, named in self._named(mentions).items()
             },
         }
-        weighed = _weighed(parts)
-        return weighed | _weighed({"linked": self._linked(_of_most(self.total(weighed))) * shares})
+        weighed = _weighted(parts)
+        return weighed | _weighted({"linked": self._linked(_relative_to_best(self.total(weighed))) * shares})
 
     def parts_read(
         self, text: str, scores: Scores, found: Iterable[tuple[float, Passage]]
     ) -> dict[str, Scores]:
-        """What the pieces that were `found` in the best files, each with how much it fits, add to their scores."""
-        fits, heat = self._none(), dict[str, float]()
+        """Return what the passages of the best files add to their scores. `found` has each with how well it fits."""
+        fits, heat = self._zeros(), dict[str, float]()
         for fit, passage in found:
             number = self._numbers[passage.path]
             fits[number] = max(fits[number], fit)
@@ -72,12 +74,12 @@ class Ranking:
                 warm = fit * float(scores[number])
                 heat[passage.symbol.id] = max(heat.get(passage.symbol.id, 0.0), warm)
         shares = self._shares(text)
-        parts = _weighed({"passage": _of_most(fits * shares)})
-        beside = self._beside(_of_most(scores + self.total(parts)))
-        return parts | _weighed({"called": self._called(heat) * shares, "beside": beside * shares})
+        parts = _weighted({"passage": _relative_to_best(fits * shares)})
+        beside = self._beside(_relative_to_best(scores + self.total(parts)))
+        return parts | _weighted({"called": self._called(heat) * shares, "beside": beside * shares})
 
     def total(self, parts: Mapping[str, Scores]) -> Scores:
-        return sum(parts.values(), self._none())
+        return sum(parts.values(), self._zeros())
 
     def rarity(self, question: Mapping[int, float]) -> dict[int, float]:
         return self._words.rarity(question)
@@ -85,24 +87,24 @@ class Ranking:
     def mentioned(self, text: str) -> list[Mention]:
         return self._names.mentioned(text)
 
-    def _voted(self, question: Mapping[int, float], past_work: PastWork) -> Scores:
-        """By commits, and by work done here, which is new however old it is; the more telling of both for each file."""
-        votes = self._none() if self._commits is None else self._commits.cast(question, len(self.paths))
+    def _by_history(self, question: Mapping[int, float], past_work: PastWork) -> Scores:
+        """Score by commits and by past tasks, which count as new however old they are; the higher of both counts."""
+        votes = self._zeros() if self._commits is None else self._commits.scores(question, len(self.paths))
         described = [(terms_of(text), self._known(paths), 0.0) for text, paths in past_work]
         alike = [work for work in described if shared_weight(question, work[0]) >= w.ALIKE]
-        return np.maximum(votes, PastWorkIndex(alike).cast(question, len(self.paths))) if alike else votes
+        return np.maximum(votes, PastWorkIndex(alike).scores(question, len(self.paths))) if alike else votes
 
     def _named(self, mentions: Iterable[Mention]) -> dict[str, Scores]:
         named: dict[str, Scores] = {}
         for mention in mentions:
-            named.setdefault(mention.kind, self._none())[mention.file] += mention.weight
+            named.setdefault(mention.kind, self._zeros())[mention.file] += mention.weight
         return named
 
     def _linked(self, scores: Scores) -> Scores:
-        """What the best files need, by how much of what they need it is."""
-        linked = self._none()
+        """Score what the best files need, by its share of all they need."""
+        linked = self._zeros()
         for number in top_scores(scores, w.BEST_FILES):
-            links = self._graph.leaves[self.paths[number]].links
+            links = self._graph.nodes[self.paths[number]].links
             whole = sum(links.values()) + w.FEW_LINKS
             for path, weight in links.items():
                 if path in self._numbers:
@@ -110,8 +112,8 @@ class Ranking:
         return linked
 
     def _beside(self, scores: Scores) -> Scores:
-        """How many of the best files stand in the same folder, the file itself aside; told of likely files alone."""
-        beside = self._none()
+        """Score how many of the best files are in the same folder; only for likely files."""
+        beside = self._zeros()
         likely = top_scores(scores, w.LIKELY_FILES)
         for number in likely[: w.BEST_FILES]:
             folder = self._folders_of[number]
@@ -120,12 +122,12 @@ class Ranking:
         return beside
 
     def _called(self, heat: Mapping[str, float]) -> Scores:
-        """What the hottest functions need of other files; that of a second one, and a third, adds less."""
-        called = self._none()
+        """Score what the best functions need from other files; each further one adds less."""
+        called = self._zeros()
         hottest = sorted(heat, key=heat.__getitem__, reverse=True)[: w.CALLING_FUNCTIONS]
         shares = {id: (heat[id] / heat[hottest[0]]) ** 2 for id in hottest}
         for path in dict.fromkeys(map(path_of, hottest)):
-            edges = (edge for edge in self._graph.leaves[path].edges if edge.source in shares)
+            edges = (edge for edge in self._graph.nodes[path].edges if edge.source in shares)
             for edge in edges:
                 target = path_of(edge.target)
                 if target != path and target in self._numbers and edge.confidence >= POSSIBLE:
@@ -133,8 +135,8 @@ class Ranking:
         return np.log1p(called)
 
     def _referred(self, text: str) -> Scores:
-        """What was touched in commits that the text refers to, spread over how many there may be, and their files."""
-        touched = self._none()
+        """Score files of commits that the text refers to, divided by the number of such commits and their files."""
+        touched = self._zeros()
         for term, sure in find_references(text).items():
             changes = self._commits.touched(term) if self._commits else []
             for files in changes:
@@ -148,21 +150,21 @@ class Ranking:
         share = {kind: w.WANTED_SHARE if kind in wanted else w.ASIDE_SHARE for kind in (*FileRole, None)} | {
             FileRole.CODE: 1.0
         }
-        return np.fromiter((share[kind] for kind in self._kinds), np.float32, len(self.paths))
+        return np.fromiter((share[kind] for kind in self._roles), np.float32, len(self.paths))
 
     def _known(self, paths: Iterable[str]) -> list[int]:
         return [self._numbers[path] for path in paths if path in self._numbers]
 
-    def _none(self) -> Scores:
+    def _zeros(self) -> Scores:
         return np.zeros(len(self.paths), np.float32)
 
     @cached_property
-    def _kinds(self) -> list[FileRole | None]:
-        told = classify_files(self.paths, ())
-        kinds = [told[path][0] if path in told else None for path in self.paths]
+    def _roles(self) -> list[FileRole | None]:
+        roles = classify_files(self.paths, ())
+        file_roles = [roles[path][0] if path in roles else None for path in self.paths]
         return [
-            FileRole.TESTS if kind is FileRole.CODE and _tests(self._graph.outline(path)) else kind
-            for path, kind in zip(self.paths, kinds, strict=True)
+            FileRole.TESTS if kind is FileRole.CODE and _is_mostly_tests(self._graph.outline(path)) else kind
+            for path, kind in zip(self.paths, file_roles, strict=True)
         ]
 
     @cached_property
@@ -171,7 +173,7 @@ class Ranking:
 
     @cached_property
     def _usual(self) -> list[bool]:
-        return [kind is FileRole.CODE for kind in self._kinds]
+        return [kind is FileRole.CODE for kind in self._roles]
 
     @cached_property
     def _bodies(self) -> list[bytes]:
@@ -183,7 +185,7 @@ class Ranking:
 
     @cached_property
     def _outlines(self) -> list[tuple[Symbol, ...]]:
-        """Of the usual files: what tests define is many, and seldom asked for."""
+        """Of the usual files only: tests define many symbols, and questions seldom name them."""
         return [
             self._graph.outline(path) if usual else ()
             for path, usual in zip(self.paths, self._usual, strict=True)
@@ -224,17 +226,17 @@ class Ranking:
         )
 
 
-def _weighed(parts: Mapping[str, Scores]) -> dict[str, Scores]:
-    """Those that say something."""
+def _weighted(parts: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Return the weighted parts that are not all zero."""
     return {name: np.float32(w.WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
 
 
-def _tests(outline: Iterable[Symbol]) -> bool:
-    """Whether most of its functions are tests, whatever the file and its folder are called."""
+def _is_mostly_tests(outline: Iterable[Symbol]) -> bool:
+    """Return whether most of its functions are tests, whatever the names of file and folder."""
     named = [symbol.name.lower().startswith("test") for symbol in outline if symbol.kind == "function"]
     return 2 * sum(named) > len(named)
 
 
-def _of_most(scores: Scores) -> Scores:
+def _relative_to_best(scores: Scores) -> Scores:
     most = scores.max(initial=0)
     return scores / most if most > 0 else scores

@@ -1,4 +1,4 @@
-"""What of a project a text is about: the files, the symbols, and the lines to read within a budget."""
+"""Find what a text is about in a project: files, symbols, and the lines to read within a budget."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from recollect.text import tokens
 class FileHit:
     path: str
     score: float
-    why: Mapping[str, float]  # what spoke for it, and how much
+    why: Mapping[str, float]  # by part of the score, how much it adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ class Snippet:
     lines: tuple[int, int]  # the first and the last
     text: str
     score: float
-    symbol: str | None  # the id; None = it stands in no function or class
+    symbol: str | None  # the id; None = it is in no function or class
 
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """Each best first."""
+    """The result of a search, each list with the best first."""
 
     files: tuple[FileHit, ...]
     symbols: tuple[SymbolHit, ...]
     snippets: tuple[Snippet, ...]
     to_read: tuple[
         str, ...
-    ]  # the files once more, as one should open them: of two as likely, the shorter first
+    ]  # the files in the order to open them: of two equally likely ones, the shorter first
 
 
 def relevant(
@@ -64,14 +64,16 @@ def relevant(
     history: History | None = None,
     past_work: PastWork = (),
 ) -> Relevant:
-    """At most `limit` files and as many symbols; snippets of at most `budget` tokens, with the lines that say where."""
+    """Return at most `limit` files and symbols, and snippets of at most `budget` tokens including the lines that locate them."""
     ranking = _ranking(graph, history)
     mentions = ranking.mentioned(text)
     asked = weigh_question(text)
     parts = ranking.parts(text, asked, mentions, past_work)
     likely = top_scores(ranking.total(parts), w.FILES_READ)
-    found = _passages(graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked))
-    parts |= ranking.parts_read(text, ranking.total(parts), found)
+    passages = _passages(
+        graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked)
+    )
+    parts |= ranking.parts_read(text, ranking.total(parts), passages)
     scores = ranking.total(parts)
     files = tuple(
         FileHit(
@@ -81,9 +83,9 @@ def relevant(
         )
         for number in top_scores(scores, limit)
     )
-    told = _told(found, files[: w.FILES_SHOWN], mentions)
+    scored = _score_passages(passages, files[: w.FILES_SHOWN], mentions)
     return Relevant(
-        files, tuple(_symbols(told))[:limit], tuple(_snippets(told, budget)), tuple(_to_read(root, files))
+        files, tuple(_symbols(scored))[:limit], tuple(_snippets(scored, budget)), tuple(_to_read(root, files))
     )
 
 
@@ -96,10 +98,10 @@ def _passages(
     graph: CodeGraph,
     root: Path,
     paths: Iterable[str],
-    weigh_question: Mapping[int, float],
+    question: Mapping[int, float],
     rarity: Mapping[int, float],
 ) -> list[tuple[float, Passage]]:
-    """The pieces of these files that have to do with the question, each with how much."""
+    """Return the passages of these files that fit the question, each with how well."""
     pieces = [
         piece for path in paths for piece in split_passages(path, _text(root / path), graph.outline(path))
     ]
@@ -109,17 +111,17 @@ def _passages(
     names = [_terms_of(piece.symbol.id.partition("::")[2] if piece.symbol else "") for piece in pieces]
     fits = (
         Index([Field(bodies), Field(names, weight=w.DEFINED_NAME)], w.PASSAGE_SATURATION)
-        .scores(weigh_question, rarity)
+        .scores(question, rarity)
         .tolist()
     )
     return [(fit, piece) for fit, piece in zip(fits, pieces, strict=True) if fit > 0]
 
 
-_terms_of = lru_cache(maxsize=8192)(terms_of)  # who asks again asks about the same files
+_terms_of = lru_cache(maxsize=8192)(terms_of)  # the next question is often about the same files
 
 
 def _to_read(root: Path, files: Iterable[FileHit]) -> list[str]:
-    """Who looks for something does well to look first where it costs little."""
+    """Return the files in the order to read them: short ones cost less."""
     return [
         hit.path
         for hit in sorted(files, key=lambda hit: -hit.score / _length(root / hit.path) ** w.LENGTH_POWER)
@@ -128,17 +130,17 @@ def _to_read(root: Path, files: Iterable[FileHit]) -> list[str]:
 
 def _length(file: Path) -> int:
     try:
-        return max(file.stat().st_size, 200)  # to open a file costs something, too
+        return max(file.stat().st_size, 200)  # opening a file has a cost, too
     except OSError:
         return 1_000_000
 
 
-def _told(
-    found: Iterable[tuple[float, Passage]], files: Sequence[FileHit], mentions: Sequence[Mention]
+def _score_passages(
+    passages: Iterable[tuple[float, Passage]], files: Sequence[FileHit], mentions: Sequence[Mention]
 ) -> list[tuple[float, Passage]]:
-    """The pieces of these files with their scores, best first."""
+    """Return the passages of these files with their scores, best first."""
     scores = {file.path: file.score for file in files}
-    fitting = [(fit, piece) for fit, piece in found if piece.path in scores]
+    fitting = [(fit, piece) for fit, piece in passages if piece.path in scores]
     most = max((fit for fit, _ in fitting), default=1.0)
     named = {mention.symbol.id for mention in mentions if mention.symbol}
     scored = [
@@ -153,18 +155,18 @@ def _told(
     return sorted(scored, key=lambda each: -each[0])
 
 
-def _symbols(found: Sequence[tuple[float, Passage]]) -> Iterator[SymbolHit]:
+def _symbols(passages: Sequence[tuple[float, Passage]]) -> Iterator[SymbolHit]:
     seen = set()
-    for score, passage in found:
+    for score, passage in passages:
         if passage.symbol and passage.symbol.id not in seen:
             seen.add(passage.symbol.id)
             yield SymbolHit(passage.symbol, round(score, 3))
 
 
-def _snippets(found: Sequence[tuple[float, Passage]], budget: int) -> Iterator[Snippet]:
-    """Until the next best does not fit."""
+def _snippets(passages: Sequence[tuple[float, Passage]], budget: int) -> Iterator[Snippet]:
+    """Yield snippets until the next best does not fit."""
     shown: Counter[str] = Counter()
-    for score, passage in found:
+    for score, passage in passages:
         if shown[passage.path] == w.SNIPPETS_PER_FILE:
             continue
         snippet = _fitted(passage, score, budget)
@@ -176,7 +178,7 @@ def _snippets(found: Sequence[tuple[float, Passage]], budget: int) -> Iterator[S
 
 
 def _fitted(passage: Passage, score: float, budget: int) -> Snippet | None:
-    """As many of its lines as the budget allows; None if that is next to nothing."""
+    """Return as many lines as the budget allows; None if that is next to nothing."""
     lines = passage.text.splitlines()
     count = len(lines)
     while count >= min(w.SHORTEST_SNIPPET, len(lines)):
@@ -194,12 +196,12 @@ def _fitted(passage: Passage, score: float, budget: int) -> Snippet | None:
 
 
 def _cost(snippet: Snippet) -> int:
-    """With the line above it that says where it stands."""
+    """Return the tokens of a snippet with the line above it that locates it."""
     return tokens.count(f"{snippet.path}:{snippet.lines[0]}-{snippet.lines[1]}\n{snippet.text}\n")
 
 
 def _text(path: Path) -> str:
-    """Empty if it is gone by now."""
+    """Return the text of a file; "" if it is gone by now."""
     try:
         data = decode_source(path.read_bytes())
     except OSError:

@@ -127,7 +127,7 @@ def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
     graph = engine.code.graph
     languages = Counter(graph.language(path) for path in graph.paths)
     symbols = sum(len(graph.outline(path)) for path in graph.paths)
-    edges = sum(len(leaf.edges) for leaf in graph.leaves.values())
+    edges = sum(len(node.edges) for node in graph.nodes.values())
     value = {
         "files": done.files,
         "parsed": done.parsed,

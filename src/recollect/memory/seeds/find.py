@@ -1,4 +1,4 @@
-"""All seeds of a project: the best of what its files and its history say, each once."""
+"""Find all seeds of a project: the best statements of its files and history, each once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ from recollect.memory.write import contradict
 from recollect.memory.write.limits import refuse_ignored
 
 MOST_SEEDS = 40
-_OF_INSTRUCTIONS = 24  # the rest is room for what nobody wrote down
+_OF_INSTRUCTIONS = 24  # the rest is for what nobody has written down
 
 
 def find_seeds(root: Path, tools: Sequence[ProjectTools] = ()) -> list[Seed]:
-    """At most 40, the surest first. What is kept out of version control is not looked at."""
+    """Return at most 40 seeds, the surest first. Ignored files are not read."""
     written = list(_open(root, instruction_seeds(root)))[:_OF_INSTRUCTIONS]
     read = [readme_seeds, manifest_seeds, style_seeds, pipeline_seeds, history_seeds]
     found = [*command_seeds(tools), *(seed for reader in read for seed in _open(root, reader(root)))]
@@ -34,13 +34,13 @@ def find_seeds(root: Path, tools: Sequence[ProjectTools] = ()) -> list[Seed]:
 
 
 def _clash(seed: Seed, other: Seed) -> bool:
-    """Whether the two would merge, or one take the other's place: then the surer one will do."""
+    """Return whether the two would merge or contradict each other: then the surer one is enough."""
     clashing = (StatementRelation.CONTRADICTION, StatementRelation.DUPLICATE)
     return contradict.compare(seed.content, other.content, None).relation in clashing
 
 
 def _open(root: Path, seeds: Iterable[Seed]) -> Iterator[Seed]:
-    """Without those from files that are kept private."""
+    """Leave out seeds from ignored files."""
     known: dict[str, bool] = {}
     for seed in seeds:
         path = seed.source.partition(":")[0]

@@ -1,4 +1,4 @@
-"""What the history of a repository tells: files that change together, what was taken back, and why things had broken."""
+"""Seeds from git history: files that change together, reverted changes, and the causes of bugs."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from recollect.memory.seeds.seed import Seed
 from recollect.text.sentences import clip, sentences
 
 SUPPORT = 5  # commits in which two files changed together
-CONFIDENCE = 0.5  # of those in which one of them did
+CONFIDENCE = 0.5  # of the commits in which one of them changed
 _MOST_COMMITS = 2000
 _MOST_FILES = 10  # of a commit: a larger one says nothing about any two of them
 _MOST_PAIRS = 8
@@ -56,7 +56,7 @@ class Commit:
 
 
 def history_seeds(root: Path) -> Iterator[Seed]:
-    """Nothing where there is no git, or no history."""
+    """Yield nothing if there is no git, or no history."""
     commits = read_commits(root)
     here = [
         replace(each, files=tuple(path for path in each.files if (root / path).is_file())) for each in commits
@@ -67,7 +67,7 @@ def history_seeds(root: Path) -> Iterator[Seed]:
 
 
 def read_commits(root: Path, most: int = _MOST_COMMITS) -> list[Commit]:
-    """The newest first, without merges; none where git cannot be asked."""
+    """Return the newest commits first, without merges; none if git fails."""
     command = [
         "git",
         "-c",
@@ -129,14 +129,14 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
 
 
 def _is_code(path: str) -> bool:
-    """Not a text, a test or a setting."""
+    """Return whether it is not a text, a test or a setting."""
     parts = PurePosixPath(path)
     hidden = any(part.startswith(".") or part in ("doc", "docs") for part in parts.parts)
     return parts.suffix not in _TEXTS and not hidden and not _TEST.search(path)
 
 
 def _stem(path: str) -> str:
-    """The same for a file and its test, its header, its style: nobody needs to be told of those."""
+    """Return the same for a file and its test, header or style sheet: that these change together is obvious."""
     return re.sub(
         r"^tests?[_-]|[_.-](?:tests?|spec)$", "", PurePosixPath(path).name.split(".")[0].lower()
     ).strip("_")
@@ -189,7 +189,7 @@ def _causes(commits: Iterable[Commit]) -> Iterator[Seed]:
 
 
 def _prose(body: str) -> str:
-    """Paragraphs in one line each, without trailers and lists."""
+    """Return the paragraphs, each on one line, without trailers and lists."""
     paragraphs = re.split(r"\n\s*\n", _TRAILER.sub("", body))
     return "\n".join(
         " ".join(each.split())
@@ -199,5 +199,5 @@ def _prose(body: str) -> str:
 
 
 def _about(commit: Commit) -> tuple[str, ...]:
-    """The code it was about."""
+    """Return the code files it changed."""
     return tuple(filter(_is_code, commit.files))[:3]

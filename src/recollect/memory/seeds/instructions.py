@@ -1,4 +1,4 @@
-"""What people have already written down for agents: each bullet and each order is a statement of its own."""
+"""Seeds from instructions for agents: each bullet and each imperative sentence is a statement."""
 
 import re
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ FOLDERS = (
 )  # fmt: skip
 _IN_FOLDERS = frozenset(
     {"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
-)  # of a part of the project: hosts read them there
+)  # of a part of the project, where hosts read them
 _MOST_FILES = 30
 _LONGEST = 400  # characters of a statement
-_FEWEST_WORDS = 3  # of a statement; one with no more is told with its heading
+_FEWEST_WORDS = 3  # of a statement; a shorter one is combined with its heading
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 _BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
@@ -67,39 +67,39 @@ def instruction_seeds(root: Path) -> Iterator[Seed]:
         if file not in seen:  # one is often a link to another
             seen.add(file)
             where = f"In {found.path.rpartition('/')[0]}: " if _is_of_a_part(found.path) else ""
-            for line, said in statements(_own(found.text)):
-                yield Seed(where + said, kind_of_words(said), found.at(line), 0.95)
+            for line, text in statements(_own(found.text)):
+                yield Seed(where + text, kind_of_words(text), found.at(line), 0.95)
 
 
-def kind_of_words(said: str) -> str:
-    return next((kind for kind, pattern in _KINDS if re.search(pattern, said, re.I)), "convention")
+def kind_of_words(text: str) -> str:
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, text, re.I)), "convention")
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
-    """Bullets and orders with their lines: of a text in Markdown, or plain."""
+    """Yield bullets and imperative sentences with their lines, from Markdown or plain text."""
     heading = ""
-    for line, is_bullet, said in _parts(text):
-        if not is_bullet and (match := _HEADING.fullmatch(said)):
+    for line, is_bullet, part in _parts(text):
+        if not is_bullet and (match := _HEADING.fullmatch(part)):
             heading = _plain(match[1])
             continue
-        plain = _plain(said)
+        plain = _plain(part)
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
-            told = [] if _DULL.search(plain) else [f"{heading}: {plain}" if short else plain]
+            texts = [] if _DULL.search(plain) else [f"{heading}: {plain}" if short else plain]
         else:
-            told = [each for each in sentences(plain) if _ORDER.match(each) and not _DULL.search(each)]
-        for each in told:
-            if _is_telling(each):
-                yield line, statement(clip(each, _LONGEST))
+            texts = [one for one in sentences(plain) if _ORDER.match(one) and not _DULL.search(one)]
+        for sentence in texts:
+            if _is_telling(sentence):
+                yield line, statement(clip(sentence, _LONGEST))
 
 
-def _is_telling(said: str) -> bool:
-    words = re.findall(r"\w+", said)
-    return len(words) >= _FEWEST_WORDS and not said.endswith((":", "?"))
+def _is_telling(text: str) -> bool:
+    words = re.findall(r"\w+", text)
+    return len(words) >= _FEWEST_WORDS and not text.endswith((":", "?"))
 
 
 def _parts(text: str) -> Iterator[tuple[int, bool, str]]:
-    """Headings, bullets with what continues them, and paragraphs; code, tables, quotes and comments are left out."""
+    """Yield headings, bullets with their continuation, and paragraphs; leaves out code, tables, quotes and comments."""
     line, is_bullet, held = 0, False, list[str]()
     fenced = False
     for number, row in enumerate(text.splitlines(), start=1):
@@ -125,7 +125,7 @@ def _parts(text: str) -> Iterator[tuple[int, bool, str]]:
 
 
 def _plain(text: str) -> str:
-    """Without links and emphasis."""
+    """Remove links and emphasis."""
     text = _LINK.sub(r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.+?)(?<=\S)\*(?![\w*])", r"\1", text).split())
@@ -146,7 +146,7 @@ def _pages(root: Path) -> Iterator[ProjectFile]:
 
 
 def _parts_of(root: Path) -> list[str]:
-    """Instructions for a folder of the project, those of the larger parts first."""
+    """Return instruction files in sub-folders, those of the larger parts first."""
     found = filter(_is_of_a_part, list_files(root).files)
     return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
 
@@ -156,7 +156,7 @@ def _is_of_a_part(path: str) -> bool:
 
 
 def _own(text: str) -> str:
-    """Without our block, what we injected, comments and what stands before the text; each line where it was."""
+    """Remove our own block, injected text, comments and front matter; each line keeps its number."""
     try:
         body = block.body(text)
     except Refused:

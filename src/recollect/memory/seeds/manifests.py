@@ -1,4 +1,4 @@
-"""What a project is made of, out of its manifests: languages with their versions, frameworks, package managers, commands."""
+"""Seeds from manifests: languages with their versions, frameworks, package managers and commands."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, t
 
 _SURE = 0.8
 _FRAMEWORKS = {
-    name: told
-    for told, names in {
+    name: text
+    for text, names in {
         "Django": "django",
         "Django REST framework": "djangorestframework",
         "Flask": "flask",
@@ -82,28 +82,28 @@ def manifest_seeds(root: Path) -> Iterator[Seed]:
 
 
 def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
-    """How the project as a whole is tested, linted, built…"""
+    """Yield how the whole project is tested, linted and built."""
     for each in tools[:1]:
-        for slot, told in _COMMANDS.items():
+        for slot, text in _COMMANDS.items():
             if line := each.commands.get(slot):
-                yield Seed(f"`{line}` {told}.", "convention", "manifests and CI", 0.85)
+                yield Seed(f"`{line}` {text}.", "convention", "manifests and CI", 0.85)
 
 
 def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
-    """`>=3.11` in words where there are any."""
+    """Yield the needed version, with `>=3.11` in words."""
     text = str(version or "").strip()
     if not re.search(r"\d", text) or len(text) > 40:
         return
     least = re.fullmatch(r"(?:>=|\^|~>?)?\s*v?(\d[\w.]*)\+?", text)
-    told = f"{least[1]} or newer" if least else text
-    yield Seed(f"{language} {told} is needed.", "dependency_relation", at, _SURE)
+    text = f"{least[1]} or newer" if least else text
+    yield Seed(f"{language} {text} is needed.", "dependency_relation", at, _SURE)
 
 
 def _built_with(found: ProjectFile, needed: Iterable[str]) -> Iterator[Seed]:
-    told = list(dict.fromkeys(_FRAMEWORKS[name] for name in needed if name in _FRAMEWORKS))
-    if made := [name for name in told if name not in _TESTING]:
+    text = list(dict.fromkeys(_FRAMEWORKS[name] for name in needed if name in _FRAMEWORKS))
+    if made := [name for name in text if name not in _TESTING]:
         yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, _SURE)
-    if tested := [name for name in told if name in _TESTING]:
+    if tested := [name for name in text if name in _TESTING]:
         yield Seed(f"The tests are written for {listed(tested)}.", "convention", found.path, _SURE)
 
 
@@ -192,8 +192,8 @@ def _rust(root: Path) -> Iterator[Seed]:
     needed = [*table(document, "dependencies"), *table(document, "workspace", "dependencies")]
     yield from _built_with(found, needed)
     if members := table(document, "workspace").get("members"):
-        told = f"The repository is a Cargo workspace ({listed(map(str, members[:8]))})."
-        yield Seed(told, "architecture", found.where("members"), _SURE)
+        text = f"The repository is a Cargo workspace ({listed(map(str, members[:8]))})."
+        yield Seed(text, "architecture", found.where("members"), _SURE)
 
 
 def _go(root: Path) -> Iterator[Seed]:

@@ -1,4 +1,4 @@
-"""Seeds become memories that wait for a person's word: each is offered once, whatever the answer was."""
+"""Offer seeds as memories that wait for review: each once, whatever the answer was."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from recollect.errors import LimitReached, Refused
 from recollect.memory.seeds.seed import Seed
 from recollect.text.redact import redact
 
-_OFFERED = "seeds_offered"  # a setting of the project: fingerprints
+_OFFERED = "seeds_offered"  # a setting of the project, with fingerprints
 
 Remember = Callable[..., m.Receipt]
 
@@ -18,13 +18,13 @@ Remember = Callable[..., m.Receipt]
 @dataclass(frozen=True, slots=True)
 class SeedOffer:
     found: int
-    new: tuple[str, ...]  # ids of memories that wait for review
+    new: tuple[str, ...]  # ids of the memories that wait for review
 
 
 def offer_seeds(
     store: Store, remember: Remember, seeds: Sequence[Seed], user_id: str, project_id: str, now: datetime
 ) -> SeedOffer:
-    """`remember` is the way everything is written: it takes out secrets, and knows what is known."""
+    """Write each new seed with `remember`, which redacts secrets and finds duplicates, and ask for a review of it."""
     before: list[str] = store.setting(project_id, _OFFERED) or []
     offered = list(before)
     names = {_name(seed): seed for seed in seeds}
@@ -36,7 +36,7 @@ def offer_seeds(
             receipt = remember(
                 seed.content,
                 kind=seed.kind,
-                created_by=f"recollect:{project_id}",  # each project has a share of its own
+                created_by=f"recollect:{project_id}",  # each project has its own limit
                 source=m.Source.SEEDED,
                 standing=m.Standing.CANDIDATE,
                 snippet=seed.source,
@@ -44,7 +44,7 @@ def offer_seeds(
                 file_paths=seed.file_paths,
             )
         except LimitReached:
-            break  # another day
+            break  # the rest is offered another day
         except Refused:
             offered.append(name)  # too long, or private
             continue
@@ -61,10 +61,10 @@ def offer_seeds(
 
 
 def _is_seedling(memory: m.Memory) -> bool:
-    """Planted by us: who was interrupted before asking about it asks the next time."""
+    """Return whether we wrote it: if we were interrupted before asking for a review, we ask now."""
     return memory.source is m.Source.SEEDED and memory.standing is m.Standing.CANDIDATE
 
 
 def _name(seed: Seed) -> str:
-    """As it may be kept: not even a digest of a secret is."""
+    """Return the fingerprint of the redacted text: not even a hash of a secret is stored."""
     return m.fingerprint(redact(seed.content)[0])

@@ -1,4 +1,4 @@
-"""What CI tests with: versions, systems, and the services it starts."""
+"""Seeds from CI: the versions that it tests with, and the services that it starts."""
 
 import re
 from collections.abc import Iterator
@@ -23,14 +23,16 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
     versions: dict[str, tuple[list[str], str]] = {}
     services: dict[str, str] = {}
     for found in _files(root):
-        for name, told in _matrix(found):
-            kept, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
-            kept += [each for each in told if each not in kept]
+        for name, versions_found in _matrix(found):
+            listed_versions, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
+            listed_versions += [each for each in versions_found if each not in listed_versions]
         for service in _services(found):
             services.setdefault(service, found.where(r"^\s*services:"))
-    for name, (told, at) in versions.items():
-        if len(told) > 1:
-            yield Seed(f"CI tests with {_LANGUAGES[name]} {listed(told)}.", "dependency_relation", at, 0.7)
+    for name, (versions_found, at) in versions.items():
+        if len(versions_found) > 1:
+            yield Seed(
+                f"CI tests with {_LANGUAGES[name]} {listed(versions_found)}.", "dependency_relation", at, 0.7
+            )
     if services:
         yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
 
@@ -49,17 +51,17 @@ def _files(root: Path) -> Iterator[ProjectFile]:
 
 
 def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
-    """Lists of versions, in brackets or a line each."""
+    """Yield lists of versions, in brackets or one per line."""
     pattern = re.compile(
         r"^(\s*)(?:-\s*)?(\w+?)(?:[-_]version)?s?:[ \t]*(\[[^\]]*\]|\n(?:\1\s+-\s*[^\n:]+\n?)+)", re.M
     )
     for match in pattern.finditer(found.text):
         if match[2] in _LANGUAGES:
-            told = [each.strip("\"'") for each in _VERSION.findall(re.sub(r"#.*", "", match[3]))]
-            yield match[2], told
+            versions_found = [each.strip("\"'") for each in _VERSION.findall(re.sub(r"#.*", "", match[3]))]
+            yield match[2], versions_found
 
 
 def _services(found: ProjectFile) -> Iterator[str]:
-    """Images of databases and queues."""
+    """Yield the images of databases and queues."""
     for block in re.finditer(r"^(\s*)services:\s*\n((?:\1\s+.*\n|\s*\n)+)", found.text, re.M):
         yield from re.findall(r"image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)(?::[\w.-]+)?", block[2])

@@ -1,4 +1,4 @@
-"""What a README and a guide for contributors say: what the project is, how it is set up, how it is tested."""
+"""Seeds from README and CONTRIBUTING: what the project is, how to set it up, and how to test it."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _COMMAND = re.compile(
     r"\s*(?:[$>%]\s+)?((?:pip3?|uv|poetry|pdm|hatch|pipenv|tox|nox|pytest|python3?|npm|npx|pnpm|yarn|bun|make|just|task|cargo|go|mvn|\./\w+|gradle|bundle|rake|rails|composer|php|cmake|ctest|meson|ninja|docker|script/\w+|scripts/\w+)\b[^\n]*)"
 )
 _MOST_COMMANDS = 4
-_MOST_RULES = 6  # of a guide: most of it is about how to be kind to one another
+_MOST_RULES = 6  # of a guide: most of it is about conduct
 _ORDERS = re.compile(
     r"^(?:add|always|never|avoid|don't|do not|use|run|write|keep|follow|update|prefer)\b|\b(?:must|never|always)\b",
     re.I,
@@ -47,17 +47,17 @@ def readme_seeds(root: Path) -> Iterator[Seed]:
         yield from _commands(found)
     if guide := read_first(root, *_GUIDES):
         yield from _commands(guide)
-        told = [
-            (line, said)
-            for line, said in statements(guide.text)
-            if _ORDERS.search(said) and _WORK.search(said)
+        rules = [
+            (line, text)
+            for line, text in statements(guide.text)
+            if _ORDERS.search(text) and _WORK.search(text)
         ]
-        for line, said in told[:_MOST_RULES]:
-            yield Seed(said, kind_of_words(said), guide.at(line), 0.55)
+        for line, text in rules[:_MOST_RULES]:
+            yield Seed(text, kind_of_words(text), guide.at(line), 0.55)
 
 
 def _purpose(found: ProjectFile) -> Iterator[Seed]:
-    """The first sentence of the first paragraph that is prose."""
+    """Yield the first sentence of the first paragraph that is prose."""
     for paragraph in re.split(r"\n\s*\n", found.text[:6000]):
         lines = [line for line in paragraph.splitlines() if not _MARKUP.match(line)]
         if not lines or lines[0].startswith("#") or len(lines) < len(paragraph.strip().splitlines()) / 2:
@@ -74,21 +74,21 @@ def _purpose(found: ProjectFile) -> Iterator[Seed]:
 
 
 def _commands(found: ProjectFile) -> Iterator[Seed]:
-    """What is to be typed, from the sections that say how one begins to work on it."""
+    """Yield the commands in sections about development and tests."""
     bare = _FENCE.sub(lambda fence: fence[0].replace("#", " "), found.text)  # a comment is no heading
     heads = list(_HEADING.finditer(bare))
     ends = [*(head.start() for head in heads[1:]), len(found.text)]
     for head, end in zip(heads, ends, strict=False):
         title = (head[1] or head[2]).lower()
         section = found.text[head.end() : end]
-        told = next((told for told, pattern in _SECTIONS.items() if re.search(pattern, title)), None)
+        opening = next((opening for opening, pattern in _SECTIONS.items() if re.search(pattern, title)), None)
         lines = [
             match[1].split(" #")[0].strip()
             for fence in _FENCE.finditer(section)
             for line in (fence[1] or fence[2]).splitlines()
             if (match := _COMMAND.match(line)) and len(line) <= 120
         ]
-        if told and lines:
+        if opening and lines:
             line = found.text.count("\n", 0, head.start()) + 1
             commands = listed(f"`{each}`" for each in dict.fromkeys(lines[:_MOST_COMMANDS]))
-            yield Seed(f"{told} {commands}.", "convention", found.at(line), 0.65)
+            yield Seed(f"{opening} {commands}.", "convention", found.at(line), 0.65)

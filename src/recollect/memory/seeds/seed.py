@@ -1,4 +1,4 @@
-"""A seed: something a project says of itself, before anyone has told us."""
+"""A seed: a statement about a project, found in its files or history."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.text import jsonc
 
-_LONGEST = 500_000  # bytes of a file that says how things are done
+_LONGEST = 500_000  # bytes; a longer file is not a configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Seed:
     content: str  # a sentence that stands alone
     kind: str
     source: str  # "pyproject.toml:12", "commit 1f2e3d4"
-    confidence: float  # that it is true and worth knowing; the best are offered first
+    confidence: float  # that it is true and worth knowing; the surest are offered first
     file_paths: tuple[str, ...] = ()
 
 
@@ -33,12 +33,12 @@ class ProjectFile:
         return f"{self.path}:{line}"
 
     def where(self, pattern: str) -> str:
-        """The first place that has it, or the file as a whole."""
+        """Return the first line that matches, as `path:line`, or the path."""
         match = re.search(pattern, self.text, re.M)
         return self.at(self.text.count("\n", 0, match.start()) + 1) if match else self.path
 
     def value(self, pattern: str) -> str | None:
-        """The first group of the first match, without quotes around it."""
+        """Return the first group of the first match, without quotes around it."""
         match = re.search(pattern, self.text, re.M)
         return match[1].strip().strip("\"'") if match else None
 
@@ -49,7 +49,7 @@ class ProjectFile:
             return {}
 
     def json(self) -> Mapping[str, Any]:
-        """With comments, too. Empty where it is no object."""
+        """Parse JSON with comments; {} if it is not an object."""
         try:
             found = jsonc.load(self.text)
         except (jsonc.BadJson, json.JSONDecodeError, RecursionError):
@@ -58,7 +58,7 @@ class ProjectFile:
 
 
 def read_first(root: Path, *paths: str) -> ProjectFile | None:
-    """The first of `paths` that is there and of a sensible size, inside `root` also once links are followed."""
+    """Return the first of `paths` that exists, is not too large, and is inside `root` after following links."""
     for path in paths:
         try:
             file = (root / path).resolve()
@@ -72,13 +72,13 @@ def read_first(root: Path, *paths: str) -> ProjectFile | None:
 
 
 def table(data: Any, *names: str) -> Mapping[str, Any]:
-    """The table at `names`; empty where there is none."""
+    """Return the table at `names`; {} if there is none."""
     for name in names:
         data = data.get(name) if isinstance(data, Mapping) else None
     return data if isinstance(data, Mapping) else {}
 
 
 def listed(items: Iterable[str]) -> str:
-    """`a, b and c`"""
+    """Return `a, b and c`."""
     names = list(items)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

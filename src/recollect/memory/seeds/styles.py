@@ -1,4 +1,4 @@
-"""Conventions out of the settings of linters and formatters: line lengths, quotes, indentation, rule sets."""
+"""Seeds from the settings of linters and formatters: line lengths, quotes, indentation, rule sets."""
 
 import configparser
 import re
@@ -10,7 +10,7 @@ from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, t
 
 _SURE = 0.9
 _MOST_RULES = 16
-_LANGUAGES = {  # that a tool looks after
+_LANGUAGES = {  # that a tool checks
     "ruff": "Python",
     "black": "Python",
     "flake8": "Python",
@@ -39,9 +39,9 @@ def _quotes(at: str, style: Any, tool: str) -> Iterator[Seed]:
 
 
 def _rules(at: str, names: Any, tool: str, verb: str = "checks the rule sets") -> Iterator[Seed]:
-    told = [str(name) for name in names if name] if isinstance(names, list | tuple) else []
-    if told and len(told) <= _MOST_RULES:
-        yield Seed(f"{tool} {verb} {listed(told)}.", "convention", at, 0.7)
+    settings_text = [str(name) for name in names if name] if isinstance(names, list | tuple) else []
+    if settings_text and len(settings_text) <= _MOST_RULES:
+        yield Seed(f"{tool} {verb} {listed(settings_text)}.", "convention", at, 0.7)
 
 
 def _ruff(root: Path) -> Iterator[Seed]:
@@ -65,7 +65,7 @@ def _ruff(root: Path) -> Iterator[Seed]:
 
 
 def _python(root: Path) -> Iterator[Seed]:
-    """black, isort, mypy and flake8, wherever they are set."""
+    """Yield what black, isort, mypy and flake8 are set to, in whichever file."""
     if found := read_first(root, "pyproject.toml"):
         tools = table(found.toml(), "tool")
         if "black" in tools:
@@ -119,7 +119,7 @@ def _prettier(root: Path) -> Iterator[Seed]:
     if found is None or not settings:
         return
     width, spaces = settings.get("printWidth"), settings.get("tabWidth")
-    told = [
+    settings_text = [
         f"lines up to {width} characters" if width else "",
         "indentation by tabs"
         if settings.get("useTabs") is True
@@ -130,8 +130,8 @@ def _prettier(root: Path) -> Iterator[Seed]:
         _either(settings.get("semi"), "semicolons", "no semicolons"),
         {"none": "no trailing commas", "all": "trailing commas"}.get(settings.get("trailingComma") or "", ""),
     ]
-    if any(told):
-        content = f"Prettier formats the code: {listed(filter(None, told))}."
+    if any(settings_text):
+        content = f"Prettier formats the code: {listed(filter(None, settings_text))}."
         yield Seed(content, "convention", found.where("printWidth|tabWidth|singleQuote|semi|prettier"), _SURE)
 
 
@@ -145,7 +145,7 @@ def _biome(root: Path) -> Iterator[Seed]:
     settings = found.json()
     style = table(settings, "formatter")
     quotes = table(settings, "javascript", "formatter")
-    told = [
+    settings_text = [
         f"lines up to {style['lineWidth']} characters" if style.get("lineWidth") else "",
         {"tab": "indentation by tabs", "space": f"indentation of {style.get('indentWidth', 2)} spaces"}.get(
             style.get("indentStyle", ""), ""
@@ -153,8 +153,8 @@ def _biome(root: Path) -> Iterator[Seed]:
         f"{quotes['quoteStyle']} quotes" if quotes.get("quoteStyle") else "",
         {"asNeeded": "no semicolons", "always": "semicolons"}.get(quotes.get("semicolons", ""), ""),
     ]
-    if any(told):
-        content = f"Biome formats and lints the code: {listed(filter(None, told))}."
+    if any(settings_text):
+        content = f"Biome formats and lints the code: {listed(filter(None, settings_text))}."
         yield Seed(content, "convention", found.where("formatter"), _SURE)
 
 
@@ -188,9 +188,9 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
                 indented[section] = f"{value} spaces"
             elif name == "max_line_length" and section == "*":
                 length = value
-    told = [f"{style} in {_files(section)}" for section, style in indented.items() if section]
-    if told:
-        content = f"Indentation is {listed(told[:6])} (.editorconfig)."
+    settings_text = [f"{style} in {_files(section)}" for section, style in indented.items() if section]
+    if settings_text:
+        content = f"Indentation is {listed(settings_text[:6])} (.editorconfig)."
         yield Seed(content, "convention", found.where("indent_"), 0.8)
     yield from _line_length(found.where("max_line_length"), length, ".editorconfig")
 
@@ -207,18 +207,18 @@ def _rust(root: Path) -> Iterator[Seed]:
             yield Seed("Rust is indented by tabs (rustfmt).", "convention", found.where("hard_tabs"), _SURE)
     if found := read_first(root, "Cargo.toml"):
         lints = {**table(found.toml(), "workspace", "lints"), **table(found.toml(), "lints")}
-        told = [
+        settings_text = [
             f"{name} ({level})"
             for group in ("rust", "clippy")
             for name, setting in table(lints, group).items()
             if (level := setting if isinstance(setting, str) else table(setting).get("level"))
             in ("deny", "forbid")
         ]
-        yield from _rules(found.where(r"lints"), told, "Cargo", "refuses code that breaks the lints")
+        yield from _rules(found.where(r"lints"), settings_text, "Cargo", "refuses code that breaks the lints")
 
 
 def _others(root: Path) -> Iterator[Seed]:
-    """Formats of which a line or two are worth reading."""
+    """Yield from formats of which only a line or two are worth reading."""
     if found := read_first(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
         yield from _rules(found.where("enable:"), _yaml_list(found, "enable"), "golangci-lint", "runs")
     if found := read_first(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
@@ -235,9 +235,9 @@ def _others(root: Path) -> Iterator[Seed]:
         yield from _rules(found.where("<rule"), rules, "PHP_CodeSniffer", "checks")
     if found := read_first(root, ".clang-format"):
         base, width = found.value(r"^BasedOnStyle:\s*(\S+)"), found.value(r"^IndentWidth:\s*(\d+)")
-        told = [f"based on {base}" if base else "", f"indentation of {width}" if width else ""]
-        if any(told):
-            content = f"clang-format formats C and C++: {listed(filter(None, told))}."
+        settings_text = [f"based on {base}" if base else "", f"indentation of {width}" if width else ""]
+        if any(settings_text):
+            content = f"clang-format formats C and C++: {listed(filter(None, settings_text))}."
             yield Seed(content, "convention", found.path, _SURE)
         yield from _line_length(
             found.where("ColumnLimit"), found.value(r"^ColumnLimit:\s*(\d+)"), "clang-format"
@@ -261,7 +261,7 @@ _BORING_HOOKS = frozenset(
 
 
 def _flat_yaml(found: ProjectFile) -> dict[str, Any]:
-    """`name: value` at the margin."""
+    """Parse `name: value` lines without indentation."""
     known = {"true": True, "false": False}
     return {
         name: known.get(value.lower(), value.strip("\"'"))

@@ -9,9 +9,7 @@ LANGUAGES = (
         file_names=(".babelrc", ".eslintrc", ".prettierrc"),
         is_data=True,
         folder="config",
-        queries=("json",),
-        grammar="tree_sitter_json",
-        parser="config",
+        reader="config",
     ),
     Language(
         name="yaml",
@@ -19,9 +17,7 @@ LANGUAGES = (
         file_names=(".clang-format",),
         is_data=True,
         folder="config",
-        queries=("yaml",),
-        grammar="tree_sitter_yaml",
-        parser="config",
+        reader="config",
     ),
     Language(
         name="toml",
@@ -29,8 +25,6 @@ LANGUAGES = (
         file_names=("Pipfile",),
         is_data=True,
         folder="config",
-        queries=("toml",),
-        grammar="tree_sitter_toml",
-        parser="config",
+        reader="config",
     ),
 )

@@ -6,7 +6,7 @@ from posixpath import dirname, join, normpath
 
 from recollect.code.facts import FileFacts, Import
 from recollect.code.languages.language import Language, ReadConfig
-from recollect.code.languages.plain.packages import folders_of
+from recollect.code.languages.plain.packages import Packages, folders_of
 
 
 def _imports(text: str) -> Iterator[Import]:
@@ -15,7 +15,7 @@ def _imports(text: str) -> Iterator[Import]:
         yield Import(module, "*") if alias == "." else Import(module, "", "" if alias == "_" else alias)
 
 
-class GoPackages:
+class GoPackages(Packages):
     shared = True
 
     def __init__(self, files: Mapping[str, FileFacts], read: ReadConfig) -> None:
@@ -29,9 +29,6 @@ class GoPackages:
     def of(self, path: str) -> str:
         return dirname(path)
 
-    def seen(self, path: str) -> list[str]:
-        return [dirname(path)]
-
     def find(self, path: str, entry: Import) -> str | None:
         module = entry.module
         while module:
@@ -42,36 +39,16 @@ class GoPackages:
             module = module.rpartition("/")[0]
         return None
 
-    def files(self, path: str, entry: Import) -> list[str]:
-        return []
-
-    def everything(self, path: str, entry: Import) -> list[str]:
-        package = self.find(path, entry)
-        return [package] if package is not None else []
-
-    def inner(self, package: str, name: str) -> str | None:
-        return None
-
-    def root(self, path: str, scope: int, name: str) -> str | None:
-        return None
-
     def short(self, module: str) -> str:
         parts = module.split("/")
         last = parts[-2] if len(parts) > 1 and re.fullmatch(r"v\d+", parts[-1]) else parts[-1]
         return re.sub(r"\.v\d+$", "", last).removeprefix("go-")
-
-    def outside(self, entry: Import) -> str:
-        return entry.module
 
 
 LANGUAGES = (
     Language(
         name="go",
         endings=(".go",),
-        folder="go",
-        queries=("go",),
-        grammar="tree_sitter_go",
-        resolver="plain",
         config_files=("go.mod",),
         read_imports=_imports,
         packages=GoPackages,

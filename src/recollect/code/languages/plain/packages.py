@@ -1,10 +1,10 @@
 """Packages: files whose names are seen together, and how an import names one. Each language picks or writes a class."""
 
 import re
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping
 from posixpath import basename, dirname, join, normpath
-from typing import Protocol
 
 from recollect.code.facts import FILE, FileFacts, Import
 from recollect.code.languages.language import ReadConfig
@@ -12,35 +12,47 @@ from recollect.code.languages.language import ReadConfig
 QUOTED = re.compile(r"""["']([^"']*)["']""")
 
 
-class Packages(Protocol):
-    shared: bool  # whether the files of a package see each other without an import
+class Packages(ABC):
+    """How one language finds packages. A language overrides what it has; the defaults are for one that has it not."""
 
+    shared = False  # whether the files of a package see each other without an import
+
+    @abstractmethod
     def of(self, path: str) -> str:
         """Return the package of a file."""
 
     def seen(self, path: str) -> list[str]:
         """Return the packages whose names a file sees without an import, nearest first."""
+        return [self.of(path)]
 
     def find(self, path: str, entry: Import) -> str | None:
         """Return the package that an import takes something from; None if it is not in this project."""
+        return None
 
     def files(self, path: str, entry: Import) -> list[str]:
         """Return the files that an import names as files."""
+        return []
 
     def everything(self, path: str, entry: Import) -> list[str]:
         """Return the packages of which an import brings in all names."""
+        package = self.find(path, entry)
+        return [package] if package is not None else []
 
     def inner(self, package: str, name: str) -> str | None:
         """Return the package of that name inside a package."""
+        return None
 
     def root(self, path: str, scope: int, name: str) -> str | None:
         """Return a package that has a name without any import, such as `crate`."""
+        return None
 
     def short(self, module: str) -> str:
         """Return what an imported module is called when the import has no alias."""
+        return ""
 
     def outside(self, entry: Import) -> str:
         """Return the name of an import from outside this project; "" when it says nothing."""
+        return entry.module
 
 
 def import_last_name(path: str, alias: str = "") -> Import:
@@ -59,7 +71,7 @@ def folders_of(paths: Mapping[str, FileFacts]) -> set[str]:
     return folders
 
 
-class NamespacePackages:
+class NamespacePackages(Packages):
     """For languages whose files declare a package or namespace."""
 
     shared = True
@@ -79,9 +91,6 @@ class NamespacePackages:
     def of(self, path: str) -> str:
         return self._of[path]
 
-    def seen(self, path: str) -> list[str]:
-        return [self._of[path]]
-
     def find(self, path: str, entry: Import) -> str | None:
         return entry.module if entry.module in self._all and not entry.module.startswith(".") else None
 
@@ -100,9 +109,6 @@ class NamespacePackages:
         nested = f"{package}.{name}" if package else name
         return nested if nested in self._all else None
 
-    def root(self, path: str, scope: int, name: str) -> str | None:
-        return None
-
     def short(self, module: str) -> str:
         return module.rpartition(".")[2]
 
@@ -112,10 +118,8 @@ class NamespacePackages:
         return entry.module if entry.name in ("", "*") else f"{entry.module}.{entry.name}"
 
 
-class FilePackages:
+class FilePackages(Packages):
     """For languages whose imports name files: each file is a package."""
-
-    shared = False
 
     def __init__(self, files: Mapping[str, FileFacts], read: ReadConfig) -> None:
         self._files = files
@@ -125,12 +129,6 @@ class FilePackages:
 
     def of(self, path: str) -> str:
         return path
-
-    def seen(self, path: str) -> list[str]:
-        return [self.of(path)]
-
-    def find(self, path: str, entry: Import) -> str | None:
-        return None
 
     def files(self, path: str, entry: Import) -> list[str]:
         target = self.find_file(path, entry.module)
@@ -149,15 +147,6 @@ class FilePackages:
                 for inner in self._files[file].imports:
                     waiting.extend(self.files(file, inner))
         return list(packages)
-
-    def inner(self, package: str, name: str) -> str | None:
-        return None
-
-    def root(self, path: str, scope: int, name: str) -> str | None:
-        return None
-
-    def short(self, module: str) -> str:
-        return ""
 
     def outside(self, entry: Import) -> str:
         return "" if entry.module.startswith(".") else entry.module.strip("<>")

@@ -1,11 +1,17 @@
-"""What a file says of itself in the languages of which we read definitions, imports and calls.
+"""Turn the captures of a query into facts.
 
-Their queries share one vocabulary. `@function`, `@class` and `@variable` are definitions, each with a `@name` and maybe
-`@parameters`, `@returns`, and `@within`, the class it belongs to without standing in it; `@again` is a second part of
-the class `@name`. A `@base` is one of the class around it. `@call` is what is called, of a `@receiver`. `@given` is a
-name that has a `@type` or a `@value`, `@field` one of the class around it. `@import` and `@package` are read as text.
+All queries use the same captures:
 
-What belongs to a class of another file has both names: `Server.run`. The package is a binding of that name.
+- `@function`, `@class` and `@variable` are definitions. Each has a `@name`, and may have `@parameters`, `@returns`, and
+  `@within`: the class it belongs to if it is defined outside of it.
+- `@again` is another part of the class `@name`.
+- `@base` is a base of the class around it.
+- `@call` is what is called, on a `@receiver` if there is one.
+- `@given` is a name with a `@type` or a `@value`; `@field` is one that belongs to the class around it.
+- `@import` and `@package` are statements; the language's `read_imports` reads the first.
+- `@comment` and `@attribute` may stand above a definition.
+
+A member of a class in another file is named `Server.run`. The package is a binding named `package`.
 """
 
 import re
@@ -53,7 +59,7 @@ def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
 
 
 class _Reading:
-    """Of one file, once."""
+    """One file, read once."""
 
     def __init__(self, root: Node, source: bytes, language: str) -> None:
         self.root = root
@@ -65,7 +71,7 @@ class _Reading:
         self.imports: list[Import] = []
         comments: list[Node] = []
         attributes: list[Node] = []
-        self.defined: dict[int, dict[str, Node]] = {}  # by where the name begins
+        self.defined: dict[int, dict[str, Node]] = {}  # by the first byte of the name
         self.others: list[dict[str, Node]] = []
         for _, captured in QueryCursor(query(language)).matches(root):
             found = {name: nodes[0] for name, nodes in captured.items()}
@@ -117,7 +123,7 @@ class _Reading:
     def scope_at(self, byte: int) -> int:
         return self.number[self.spans.at(byte)]
 
-    # What is defined
+    # Definitions
 
     def _define(self) -> None:
         listed = []
@@ -126,7 +132,7 @@ class _Reading:
             node = found[role]
             listed.append((node.start_byte, -node.end_byte, found["name"].start_byte, role, found))
         listed.sort(key=lambda row: row[:3])
-        # Variables hold nothing: of several in one statement none may hold the others.
+        # Variables contain nothing: of several in one statement, none may contain the others.
         holders = [(start, -end) for start, end, _, role, _ in listed if role != "variable"]
         self.spans = Spans(holders)
         self.number: dict[int, int] = {FILE: FILE}
@@ -165,7 +171,7 @@ class _Reading:
             self._hide_private()
 
     def _name(self, found: dict[str, Node]) -> tuple[str, str]:
-        """Of a definition, and of the class it is of when it does not stand in it."""
+        """Return the name of a definition, and its class if it is defined outside of it."""
         text = self.text(found["name"]).strip("`'\"")
         within = (
             chain_of(self.text(found["within"])).removesuffix("[]").rpartition(".")[2]
@@ -224,7 +230,7 @@ class _Reading:
         return True
 
     def _hide_private(self) -> None:
-        """Ruby: what follows a line that says just `private`."""
+        """Mark methods after a line `private` or `protected` as not exported."""
         since: dict[int, int] = {}
         for found in self.others:
             call = found.get("call")
@@ -240,7 +246,7 @@ class _Reading:
         return " ".join(self.text(node).split())[:_LONGEST]
 
     def _signature(self, parameters: Node) -> str:
-        """Parameters as they are written, without what is given to them."""
+        """Return parameters as written, without their defaults."""
         cuts: list[tuple[int, int]] = []
         for node in (parameters, *parameters.named_children):
             children = node.children
@@ -255,13 +261,13 @@ class _Reading:
             value = node.child_by_field_name("value")
             if value is not None and node != parameters:
                 cuts.append((value.start_byte, value.end_byte))
-        kept, at = b"", parameters.start_byte
+        text_bytes, at = b"", parameters.start_byte
         for start, end in sorted(cuts):
             if start >= at:
                 is_given = self.source[start : start + 1] == b"="
-                kept += self.source[at:start].rstrip() + ("=…" if is_given else " …").encode()
+                text_bytes += self.source[at:start].rstrip() + ("=…" if is_given else " …").encode()
                 at = end
-        text = (kept + self.source[at : parameters.end_byte]).decode("utf-8", "replace")
+        text = (text_bytes + self.source[at : parameters.end_byte]).decode("utf-8", "replace")
         text = _STRING.sub("…", " ".join(text.split()))
         return text if text.startswith("(") else f"({text})"
 
@@ -273,7 +279,7 @@ class _Reading:
             if chain not in known.bases:
                 self.definitions[scope] = known._replace(bases=(*known.bases, chain))
 
-    # What it uses
+    # Uses
 
     def _import(self, node: Node) -> None:
         line, scope = node.start_point[0] + 1, self.scope_at(node.start_byte)
@@ -296,17 +302,17 @@ class _Reading:
         if node is None or (typed is not None and _PRIMITIVE.search(typed.type)):
             return
         name = self.text(node)
-        said = (
+        value_text = (
             self._line(typed)
             if typed is not None
             else chain_of(self.text(value))
             if value is not None
             else ""
         )
-        if not said or said == "var" or (typed is None and UNKNOWN in said):
+        if not value_text or value_text == "var" or (typed is None and UNKNOWN in value_text):
             return
         scope = self.scope_at(node.start_byte)
         if "field" in found or name.startswith("@"):
             while scope != FILE and self.definitions[scope].kind != CLASS:
                 scope = self.definitions[scope].scope
-        self.bindings.append(Binding(name, said, typed is not None, node.start_point[0] + 1, scope))
+        self.bindings.append(Binding(name, value_text, typed is not None, node.start_point[0] + 1, scope))

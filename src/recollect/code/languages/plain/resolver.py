@@ -1,7 +1,7 @@
-"""Edges of the languages whose names we resolve without following all of their types.
+"""Edges for languages that are resolved without following all of their types.
 
-A name is looked for where it stands, among the file's imports, in its package (or whatever its language has for one),
-and what is left over is only possible: the one definition of that name.
+A name is looked up in its scope, among the file's imports, and in its package, or whatever its language has instead. If
+that fails, it may be the only function of that name in the project: such an edge is only possible.
 """
 
 import re
@@ -30,7 +30,7 @@ from recollect.code.nodes import (
 _LINKS = re.compile(r"\.?[^.()\[\]]+|\(\)|\[\]")
 _NAMES = re.compile(r"[^.()\[\]]+").findall
 _DEEPEST = 10
-_MANY = 20  # definitions of one name that are looked at to find the nearest
+_MANY = 20  # definitions of one name that are compared to find the nearest
 
 _THIS = {"this", "self", "Self", "$this", "static", "@"}
 _SUPER = {"super", "base", "parent"}
@@ -46,7 +46,7 @@ _TYPE = re.compile(r"[\w.:\\$]+")
 
 class _Target(NamedTuple):
     kind: str  # "symbol", "instance", "package", "outside"
-    where: str  # a path; a package; what it is called, if outside
+    where: str  # a path, a package, or a name outside the project
     number: int = FILE
     rule: str = "scope"
 
@@ -55,11 +55,11 @@ class _Target(NamedTuple):
 
 
 class _VisibleNames(NamedTuple):
-    """What a file's imports bring into sight."""
+    """The names that the imports of a file make visible."""
 
     aliases: dict[str, Import]  # by name
-    opened: dict[str, int]  # the packages of which it sees all, in order
-    classes: list[_Target]  # of which it sees all members
+    opened: dict[str, int]  # packages of which all names are visible, in order
+    classes: list[_Target]  # classes of which all members are visible
 
 
 class _PlainFile:
@@ -78,7 +78,7 @@ class _PlainFile:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Its language and the package it says it is of."""
+        """Its language and the package it declares."""
         declared = self.given.get((FILE, "package"), ())
         return self.language.name, declared[0].value if declared else ""
 
@@ -88,7 +88,7 @@ class _PlainFile:
         return scope
 
     def owner(self, number: int) -> str:
-        """The name of the class a definition belongs to, wherever that stands."""
+        """Return the name of the class that a definition belongs to, wherever that is defined."""
         found = self.definitions[number]
         before = found.name.rpartition(".")[0]
         if before and found.kind == FUNCTION:
@@ -97,10 +97,10 @@ class _PlainFile:
 
 
 class PlainResolver:
-    """`files` may be of many languages: each sees only its own. `read` gives a configuration file, or None."""
+    """`files` may be in several languages: each sees only its own family. `read` returns a configuration file, or None."""
 
     def __init__(self, files: Mapping[str, FileFacts], read: ReadConfig = lambda path: None) -> None:
-        self.majority_types: MajorityTypes = {}  # nobody is asked
+        self.majority_types: MajorityTypes = {}  # there are none in these languages
         self._read = read
         self._files = {path: _PlainFile(path, facts) for path, facts in files.items()}
         self._families: dict[str, _LanguageFamily] = {}
@@ -147,7 +147,7 @@ def _family_name(language: Language) -> str:
 
 
 class _LanguageFamily:
-    """All files of one language, or of two that mix."""
+    """All files of one language, or of two that see each other's names."""
 
     def __init__(self, language: Language, files: dict[str, _PlainFile], read: ReadConfig) -> None:
         self._files = files
@@ -159,7 +159,7 @@ class _LanguageFamily:
         self._classes: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._named: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._in_package: dict[str, list[str]] = defaultdict(list)
-        self._homes: dict[str, set[str]] = defaultdict(set)  # the packages that have a name
+        self._homes: dict[str, set[str]] = defaultdict(set)  # the packages that define a name
         self._sights: dict[str, _VisibleNames] = {}
         self._exports_again = any(found.reexport for file in files.values() for found in file.facts.imports)
         for path, file in sorted(files.items()):
@@ -169,7 +169,7 @@ class _LanguageFamily:
                 places.append(place)
 
     def replace(self, old: _PlainFile, new: _PlainFile) -> None:
-        """Take in another version of a file that stays where it is, in its package too."""
+        """Replace the facts of a file that stays in its package."""
         for places, place in self._entries(old):
             places.remove(place)
         self._files[new.path] = new
@@ -182,7 +182,7 @@ class _LanguageFamily:
             self._exports_again = self._exports_again or any(found.reexport for found in new.facts.imports)
 
     def _entries(self, file: _PlainFile) -> Iterator[tuple[list[tuple[str, int]], tuple[str, int]]]:
-        """Each definition of a file, with each list it stands in."""
+        """Yield each definition of a file with each list it belongs in."""
         package = self._packages.of(file.path)
         for number, found in enumerate(file.definitions):
             place = (file.path, number)
@@ -215,7 +215,7 @@ class _LanguageFamily:
         return len(self._named.get(name, ())) == 1
 
     def importers(self, path: str) -> set[str]:
-        """The files of its package, those that import it, be it through another, and in Ruby those that name it."""
+        """Return the files of its package, its direct and indirect importers, and, where names are global, the files that use them."""
         together: set[str] = set()
         if self._packages.shared:
             together.update(self._in_package[self._packages.of(path)])
@@ -236,7 +236,7 @@ class _LanguageFamily:
 
     @cached_property
     def _imported_by(self) -> dict[str, dict[str, bool]]:
-        """By file and by package: who imports it, and whether those that import them see it too."""
+        """By file and by package: its importers, and whether those that import them see it too."""
         importers: dict[str, dict[str, bool]] = defaultdict(dict)
         for other, file in self._files.items():
             for found in file.facts.imports:
@@ -332,7 +332,7 @@ class _LanguageFamily:
         return found
 
     def _by_full_name(self, file: _PlainFile, links: list[str]) -> tuple[_Target | None, list[str]]:
-        """`com.shop.Text.trim` without an import; in C++ a namespace says nothing of the file."""
+        """Resolve `com.shop.Text.trim` without an import. In C++ a namespace says nothing about the file."""
         name = "".join(links)
         for end in range(len(links) - 1, 0, -1):
             package = "".join(links[:end])
@@ -399,7 +399,7 @@ class _LanguageFamily:
         return found if found is not None and self._definition(found).kind == CLASS else None
 
     def _from_elsewhere(self, file: _PlainFile, scope: int, name: str, depth: int) -> _Target | None:
-        """By an import of that name, in the package, by imports of everything, or outside."""
+        """Find a name by an import of it, in the package, by imports of everything, or outside the project."""
         sight = self._sight_of(file)
         if (named := sight.aliases.get(name)) is not None:
             return self._imported(file, named, depth)
@@ -450,7 +450,7 @@ class _LanguageFamily:
         return _Target("symbol", *places[0], "import") if places else None
 
     def _in(self, package: str, name: str, file: _PlainFile, rule: str, depth: int) -> _Target | None:
-        """A definition of a package, or one that it exports again. Of several: the one nearest to the file."""
+        """Find a definition of a package, or one that it re-exports. Of several, return the one nearest to the file."""
         places = self._top[package].get(name, []) if package in self._top else []
         if rule == "import" and file.language.imports_exported_only:
             places = [place for place in places if self._at(place).exported]
@@ -546,7 +546,7 @@ class _LanguageFamily:
         return places[0] if len(places) == 1 else None
 
     def _member(self, found: _Target, name: str, depth: int = 0) -> _Target | None:
-        """Of a class, wherever it is written, or of its bases."""
+        """Find a member of a class, wherever it is defined, or of its bases."""
         waiting = [found]
         seen: set[tuple[str, int]] = set()
         while waiting:
@@ -572,11 +572,11 @@ class _LanguageFamily:
         owner = self._definition(found).name.rpartition(".")[2]
         places = self._members.get(owner, {}).get(name, ())
         own = [place for place in places if self._belongs(place, found, owner)]
-        # C++ says a method twice; the one outside of the class has the body.
+        # C++ declares a method twice; the one outside the class has the body.
         return next((place for place in own if "." in self._at(place).name), own[0] if own else None)
 
     def _belongs(self, place: tuple[str, int], found: _Target, owner: str) -> bool:
-        """Whether a member of a class of that name is one of this very class."""
+        """Return whether a member of a class of that name belongs to this very class."""
         file = self._files[place[0]]
         scope = file.definitions[place[1]].scope
         if scope != FILE and file.definitions[scope].kind == CLASS and not file.language.has_open_classes:
@@ -601,7 +601,7 @@ class _LanguageFamily:
                 yield target._replace(kind=found.kind, rule=found.rule)
 
     def _only(self, file: _PlainFile, chain: str) -> _Target | None:
-        """What is only possible: the one function of that name in the project. C has but one namespace."""
+        """Return the only function of that name in the project. In C, where all names are global, that is certain."""
         name = chain.rpartition(".")[2]
         places = self._named.get(name, ())
         if len(places) != 1:

@@ -14,10 +14,6 @@ LANGUAGES = (
         minor_endings=(".pyw",),
         file_names=("SConstruct", "SConscript", "wscript"),
         interpreters=("python", "pypy"),
-        folder="python",
-        queries=("python",),
-        grammar="tree_sitter_python",
-        parser="python",
-        resolver="python",
+        reader="python",
     ),
 )

@@ -1,4 +1,4 @@
-"""Annotations as trees: `dict[str, App] | None` is a `dict` of `str` and `App`, or `None`."""
+"""Parse annotations into trees: `dict[str, App] | None` is a `dict` of `str` and `App`, or `None`."""
 
 import re
 from functools import lru_cache
@@ -9,13 +9,13 @@ _DEEPEST = 20
 
 
 class TypeName(NamedTuple):
-    name: str  # dotted, as it is written
-    arguments: tuple[tuple["TypeName", ...], ...] = ()  # each of them may be one of several
+    name: str  # dotted, as written
+    arguments: tuple[tuple["TypeName", ...], ...] = ()  # each may be one of several types
 
 
 @lru_cache(maxsize=4096)
 def alternatives(annotation: str) -> tuple[TypeName, ...]:
-    """The types it may be. What is not a type, as a number or `...`, is left out."""
+    """Return the types that an annotation allows. Leaves out what is not a type, such as a number or `...`."""
     tokens = _TOKEN.findall(annotation)
     tokens.reverse()
     return _union(tokens, 0)
@@ -38,7 +38,7 @@ def _union(tokens: list[str], depth: int) -> tuple[TypeName, ...]:
 
 
 def _arguments(tokens: list[str], depth: int) -> tuple[tuple[TypeName, ...], ...]:
-    """Up to the bracket that closes."""
+    """Parse up to the closing bracket."""
     found = []
     while tokens and tokens[-1] != "]":
         if tokens[-1] == ",":

@@ -1,11 +1,11 @@
-"""Which file of the project a module's name means, as Python would find it."""
+"""Which file of the project a module name means, by Python's rules."""
 
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 _ENDINGS = (".py", ".pyi", ".pyw")
-_ROOTS = ("", "src", "lib", "python")  # folders that are on the path, whoever asks
+_ROOTS = ("", "src", "lib", "python")  # folders that are on the path of every file
 
 
 class PythonModules:
@@ -33,7 +33,7 @@ class PythonModules:
                 self._by_name[name].append(path)
 
     def imported(self, name: str, importer: str) -> str | None:
-        """The file that `import name` in `importer` reads; None when it is none of the project's."""
+        """Return the file that `import name` in `importer` reads; None if it is not in the project."""
         key = (name, importer.rpartition("/")[0])
         if key not in self._found:
             self._found[key] = self._find(name, importer)
@@ -50,12 +50,12 @@ class PythonModules:
         return found[0] if found else None
 
     def inside(self, package: str, name: str) -> str | None:
-        """The file of a package's submodule."""
+        """Return the file of a package's submodule."""
         folder, _, file = package.rpartition("/")
         return self._file(f"{folder}/{name}" if folder else name) if _is_package(file) else None
 
     def packages(self, path: str) -> Iterator[tuple[str, str]]:
-        """The packages that a file stands in, from the inside out, and what each calls the next one."""
+        """Yield the packages that contain a file, innermost first, and the name of the next one in each."""
         folder, _, file = path.rpartition("/")
         name = "" if _is_package(file) else file.rpartition(".")[0]
         while folder:
@@ -64,7 +64,7 @@ class PythonModules:
             folder, _, name = folder.rpartition("/")
 
     def below(self, path: str) -> list[str]:
-        """The other files of a package and of those in it; none if `path` is a module."""
+        """Return the other files in a package and its sub-packages; none if `path` is a module."""
         folder, _, file = path.rpartition("/")
         if not _is_package(file):
             return []
@@ -86,7 +86,7 @@ class PythonModules:
         return None
 
     def _names(self, path: str) -> Iterable[str]:
-        """From the top of its package, and from each folder above that."""
+        """Yield its names from the top of its package, and from each folder above that."""
         parts = path.rsplit(".", 1)[0].split("/")
         if parts[-1] == "__init__":
             parts.pop()
@@ -94,14 +94,14 @@ class PythonModules:
         return (".".join(parts[at:]) for at in range(top + 1) if parts[at:])
 
     def _top(self, path: str) -> int:
-        """How many folders stand above the package that `path` is in."""
+        """Return the number of folders above the package that `path` is in."""
         folders = path.split("/")[:-1]
         while folders and "/".join([*folders, "__init__.py"]) in self._paths:
             folders.pop()
         return len(folders)
 
     def _reachable(self, path: str, name: str, importer: str) -> bool:
-        """Packages may be installed from anywhere; a lone module is found from its own folder only."""
+        """Return whether `importer` can import it. A package may be installed from anywhere; a lone module only from its own folder."""
         stem = path.rsplit(".", 1)[0].removesuffix("/__init__")
         root = stem[: -len(name) - 1] if len(stem) > len(name) else ""
         if root in _ROOTS or self._top(path) < path.count("/"):
@@ -114,7 +114,7 @@ def _is_package(file: str) -> bool:
 
 
 def _shared(path: str, other: str) -> int:
-    """How many folders two paths have in common."""
+    """Return how many leading folders two paths have in common."""
     count = 0
     for one, two in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):
         if one != two:

@@ -1,4 +1,4 @@
-"""What a Python file says of itself."""
+"""Turn the syntax tree of a Python file into facts."""
 
 import re
 from bisect import bisect_right
@@ -25,7 +25,7 @@ from recollect.code.facts import (
 from recollect.code.languages.parser import grammar, query
 
 _LONGEST = 12  # links of a chain; a longer one begins with UNKNOWN
-_PLACES = frozenset("0123456789")  # of a tuple that we tell apart
+_PLACES = frozenset("0123456789")  # indexes of a tuple that we tell apart
 _DOC = 200
 _PLAIN = re.compile(r"[^\W\d]\w*(?:\.\w+)*").fullmatch
 _SPACE = re.compile(r"\s+")
@@ -37,7 +37,7 @@ _TYPE = re.compile(r"[\w.]+(?:\s*[][|,]+\s*[\w.]*)*").fullmatch
 _FROM = re.compile(r"from\s*(\.*)\s*([\w.]*)\s+import\s+(.*)", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*|\\\n|[()]")
 
-# What a literal makes; the type tells that a method of it is none of the project's.
+# The types of literals: their methods are not in the project.
 _LITERALS = {
     "string": "str()",
     "concatenated_string": "str()",
@@ -57,11 +57,11 @@ _LITERALS = {
     "comparison_operator": "bool()",
 }
 
-_NAMED = frozenset({"true", "false"})  # literals that look like names, and are left so
+_NAMED = frozenset({"true", "false"})  # literals that look like names, and stay so
 _CHOICES = frozenset({"conditional_expression", "boolean_operator", "parenthesized_expression"})
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
 
-# Functions that come to an attribute of what they are given.
+# Functions that return an attribute of their argument.
 _SAME = {
     b"type": ".__class__",
     b"next": ".__next__()",
@@ -72,7 +72,7 @@ _SAME = {
 
 
 def _field(name: str) -> int:
-    """Its number: to ask a node by that takes two thirds of the time."""
+    """Return the field's number: asking a node by number takes two thirds of the time."""
     return grammar("python").field_id_for_name(name) or 0
 
 
@@ -88,7 +88,7 @@ def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
     return _Reading(tree, source).facts(language)
 
 
-_Place = tuple[int, int, Node]  # where it begins and ends
+_Place = tuple[int, int, Node]  # first byte, last byte, node
 
 
 def _start(node: Node) -> int:
@@ -111,8 +111,8 @@ class _Reading:
         self.called: list[_Place] = [
             (node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())
         ]
-        self.chains: dict[bytes, str] = {}  # by their text: most stand in a file many times
-        self.plain: set[bytes] = set()  # those that are the same as their text
+        self.chains: dict[bytes, str] = {}  # by text: most occur many times in a file
+        self.plain: set[bytes] = set()  # chains that equal their text
         self.parameters: dict[bytes, tuple[str, tuple[tuple[str, str], ...]]] = {}
 
     def facts(self, language: str) -> FileFacts:
@@ -139,7 +139,7 @@ class _Reading:
         return self.scopes[bisect_right(self.edges, byte) - 1]
 
     def _docs(self) -> dict[int, str]:
-        """The first line of each docstring, by the byte where its block begins; the file's by 0."""
+        """Return the first line of each docstring, by the first byte of its block; the file's has 0."""
         docs = {}
         for node in self.captures.get("doc", ()):
             whole = self.text(node)
@@ -164,7 +164,7 @@ class _Reading:
         ]
         nodes.sort(key=lambda entry: entry[0])
         variables: set[tuple[int, str]] = set()
-        within: list[tuple[int, int, str]] = []  # where it ends, its number, its kind
+        within: list[tuple[int, int, str]] = []  # end, number and kind of the definitions around
         for start, kind, node in nodes:
             while within and start >= within[-1][0]:
                 self.edges.append(within.pop()[0])
@@ -257,7 +257,7 @@ class _Reading:
             )
 
     def _parameters(self, listed: Node) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """The signature as it is written but for defaults, and each parameter's name and annotation."""
+        """Return the signature as written without defaults, and each parameter's name and annotation."""
         key = self.source[listed.start_byte : listed.end_byte]
         if known := self.parameters.get(key):
             return known
@@ -301,11 +301,11 @@ class _Reading:
         return found
 
     def _references(self, imports: list[Import]) -> list[Reference]:
-        """Each chain once for its scope, where it stands first. Captures come in no order, so they are sorted."""
+        """Return each chain once per scope, where it occurs first. Captures come in no order, so they are sorted."""
         source, edges, scopes, chains = self.source, self.edges, self.scopes, self.chains
         known = {entry.name for entry in self.definitions}
         known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
-        said = {name.encode(): name for name in known}
+        by_bytes = {name.encode(): name for name in known}
         ends: dict[tuple[str, str, int], int] = {}
         for kind, nodes in (("calls", self.called), ("uses", self._longest())):
             for start, end, node in nodes:
@@ -315,13 +315,13 @@ class _Reading:
                     ends[key] = end
         for node in self.captures.get("name", ()):
             start, end = node.start_byte, node.end_byte
-            name = said.get(source[start:end])
+            name = by_bytes.get(source[start:end])
             if name is not None:
                 key = name, "uses", scopes[bisect_right(edges, start) - 1]
                 if ends.get(key, end) >= end:
                     ends[key] = end
         lines = list(accumulate(map(len, BytesIO(source))))
-        # Plain tuples: those of a class of their own take three times as long to sort.
+        # Plain tuples: named tuples take three times as long to sort.
         rows = [
             (chain, kind, bisect_right(lines, end - 1) + 1, scope)
             for (chain, kind, scope), end in ends.items()
@@ -331,8 +331,8 @@ class _Reading:
         return list(map(Reference._make, rows))
 
     def _longest(self) -> Iterable[_Place]:
-        """Attributes that are no part of a longer chain."""
-        reached: dict[int, int] = {}  # from where a chain begins to where it ends
+        """Return attributes that are not part of a longer chain."""
+        reached: dict[int, int] = {}  # from the first byte of a chain to its last
         for start, end, _ in self.called:
             if reached.get(start, 0) < end:
                 reached[start] = end
@@ -393,7 +393,7 @@ class _Reading:
                 self._narrow(node)
 
     def _counts(self, left: Node, right: Node) -> bool:
-        """Whether a loop goes `for number, one in enumerate(…)`."""
+        """Return whether a loop has the form `for number, item in enumerate(…)`."""
         if left.type != "pattern_list" or right.type != "call" or len(left.named_children) != 2:
             return False
         called, arguments = right.named_children[0], right.named_children[-1]
@@ -423,7 +423,7 @@ class _Reading:
             self.bindings.append((name, value, annotated, line, scope))
 
     def _narrow(self, called: Node) -> None:
-        """`isinstance(x, App)` says what `x` may be."""
+        """Bind `x` to what `isinstance(x, App)` says it may be."""
         call = called.parent
         arguments = call.child_by_field_id(_ARGUMENTS) if call else None
         if arguments is None or [child.type for child in arguments.named_children[:1]] != ["identifier"]:
@@ -437,7 +437,7 @@ class _Reading:
                 self._bind(tested, f"{self.text(one)}()")
 
     def _values(self, node: Node, kind: str, depth: int = 0) -> list[tuple[str, bool]]:
-        """The chains a value may be, each with whether it is rather a type as written."""
+        """Return the chains that a value may be, each with whether it is a type as written instead."""
         if kind in _CHOICES and (choices := self._choices(node)):
             if depth == _LONGEST:
                 return []
@@ -445,12 +445,12 @@ class _Reading:
         if kind == "none":
             return []
         value = self._chain_of(node, kind)
-        if value.endswith(("cast()", "TypeVar()")) and (told := self._told(node)):
-            return [(told, True)]
+        if value.endswith(("cast()", "TypeVar()")) and (typed := self._cast_type(node)):
+            return [(typed, True)]
         return [(value, False)]
 
     def _choices(self, node: Node) -> list[Node]:
-        """Of these, the value of such an expression is one."""
+        """Return the nodes of which one is the value of such an expression."""
         if node.type == "boolean_operator":
             operator = node.child_by_field_id(_OPERATOR)
             sides = node.child_by_field_id(_LEFT), node.child_by_field_id(_RIGHT)
@@ -461,8 +461,8 @@ class _Reading:
             return [inner[0], inner[2]] if len(inner) == 3 else []
         return inner[:1]
 
-    def _told(self, call: Node) -> str:
-        """The type that `cast` and a bound `TypeVar` are given."""
+    def _cast_type(self, call: Node) -> str:
+        """Return the type that `cast` or a bound `TypeVar` is given."""
         called, arguments = call.child_by_field_id(_FUNCTION), call.child_by_field_id(_ARGUMENTS)
         if (
             called is None
@@ -480,7 +480,7 @@ class _Reading:
         return ""
 
     def chain(self, node: Node) -> str:
-        """See `Reference`. What is awaited is taken for what comes of it."""
+        """Return the chain of an expression (see `Reference`). An awaited value counts as its result."""
         return self._chain_of(node, node.type)
 
     def _chain_of(self, node: Node, kind: str) -> str:
@@ -539,7 +539,7 @@ class _Reading:
         return UNKNOWN + tail
 
     def annotation(self, node: Node) -> str:
-        """As it is written, on one line, without quotes; literals and calls inside are left out."""
+        """Return it as written, on one line and without quotes; leaves out literals and calls."""
         text = self.text(node)
         if '"' in text or "'" in text or "(" in text:
             text = _HIDDEN.sub("", text)

@@ -1,4 +1,4 @@
-"""The names of a whole Python project, wherever they stand."""
+"""The names of a whole Python project, for rules that need all files."""
 
 import marshal
 from collections.abc import Collection, Iterator
@@ -8,23 +8,23 @@ from recollect.code.facts import CLASS, FUNCTION, RETURNED, UNKNOWN, YIELDED, Bi
 from recollect.code.languages.python.scopes import is_property
 
 _MOST_PARAMETERS = 256
-_PLACE = Struct("<Ii")  # a file by number, and a place in it (see `binding`)
+_PLACE = Struct("<Ii")  # the number of a file, and a place in it (see `binding`)
 
 
 class ProjectNames:
-    """Plain values throughout: they are kept on disk, for to gather them takes every file."""
+    """All names by what they are used for. Plain values, because they are stored: collecting them takes every file."""
 
     def __init__(self) -> None:
-        self.defined: set[str] = set()  # these two keep what is gone: they only save looking
+        self.defined: set[str] = set()  # these two may keep names that are gone: they only save look-ups
         self.properties: set[str] = set()
         self.methods: dict[str, list[tuple[str, int]]] = {}  # file and definition
         self.imports: dict[str, list[tuple[str, str, str]]] = {}  # by file: module, name, alias
         self._given: dict[str, bytes | bytearray] = {}  # places, packed: there are as many as assignments
-        self._paths: list[str] = []  # by number; "" = gone, and so is what was given there
+        self._paths: list[str] = []  # by number; "" = gone, and so are its places
 
     @classmethod
     def unpacked(cls, digest: bytes, stale: Collection[str]) -> "ProjectNames":
-        """Those that were packed, without what was said in files that are `stale`."""
+        """Return the packed names, without those of `stale` files."""
         names = cls()
         names.defined, names.properties, names.methods, names.imports, names._given, names._paths = (
             marshal.loads(digest)
@@ -67,13 +67,13 @@ class ProjectNames:
         self._paths[self._paths.index(path)] = ""
 
     def given(self, name: str) -> list[tuple[str, int]]:
-        """Where something was given to that name: the files, and places in them; whichever came first, in one order."""
+        """Return where the name is bound: files and places in them, sorted."""
         places = _PLACE.iter_unpack(self._given.get(name, b""))
         return sorted((path, place) for file, place in places if (path := self._paths[file]))
 
 
 def binding(facts: FileFacts, place: int) -> Binding:
-    """What a name was given there: by a binding, by number; below zero, as a parameter of a definition."""
+    """Return the binding at a place: the number of a binding, or below zero a parameter of a definition."""
     if place >= 0:
         return facts.bindings[place]
     number, at = divmod(-place - 1, _MOST_PARAMETERS)
@@ -83,7 +83,7 @@ def binding(facts: FileFacts, place: int) -> Binding:
 
 
 def _given(facts: FileFacts) -> Iterator[tuple[str, int]]:
-    """What names are given by assignment or annotation; of attributes, the last name."""
+    """Yield the names that are bound by assignment or annotation; of attributes, the last name."""
     for number, definition in enumerate(facts.definitions):
         for at, (written, annotation) in enumerate(definition.parameters[:_MOST_PARAMETERS]):
             if annotation and not written.startswith("*"):

@@ -8,7 +8,7 @@ from recollect.code.facts import CLASS, FILE, FUNCTION, VARIABLE, Definition, Fi
 from recollect.code.languages.python import values
 from recollect.code.languages.python.project_names import ProjectNames, binding
 from recollect.code.languages.python.scopes import is_property
-from recollect.code.languages.python.values import Led, Meaning, PythonProject, Value, Values, head
+from recollect.code.languages.python.values import Meaning, PythonProject, ResolvedEdge, Value, Values, head
 from recollect.code.languages.resolver import MajorityTypes
 from recollect.code.nodes import (
     CALLS,
@@ -22,29 +22,29 @@ from recollect.code.nodes import (
     symbol_ids,
 )
 
-_ENOUGH = 2  # votes before they count
-_NEARLY_ALL = 0.9  # of them for one type
-_ASKED = 40  # voters; of more, some
-_RECOUNTED = 50  # elections after one change; each takes a few files to read
+_FEWEST_BINDINGS = 2  # bindings with a known type before a majority counts
+_MAJORITY = 0.9  # of them must have the same type
+_MOST_EXAMINED = 40  # bindings that are examined; of more, a sample
+_MOST_RECOUNTED = 50  # majority types that are found again after one change; each takes a few files
 _BUILTIN = "builtins."
 _WORDS = re.compile(r"\w+").findall
 _ATTRIBUTE = re.compile(r"\.(\w+)").finditer
 
-# One class of the project having a method that Python's own things have, too, says nothing.
+# A method name that Python's own types have says nothing, even if only one class of the project has it.
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object) for name in dir(kind)
 ) | {"close", "flush", "open", "put", "read", "run", "send", "set", "start", "stop", "wait", "write"}
 
-# By file: who imports of it what, under which name. "" = the file as a whole.
+# By file: its importers, each with the imported name ("" = the whole file) and its name there.
 _Importers = defaultdict[str, dict[str, set[tuple[str, str]]]]
 
-_Found = tuple[str, str, str, str, int]  # an edge, in the making: there are many
+_EdgeRow = tuple[str, str, str, str, int]  # the fields of an edge; there are many
 
 _DEFINED = (VARIABLE, FUNCTION, CLASS)
 
 
 class PythonResolver:
-    """Every rule in turn, the surest first. Builtins make no edges."""
+    """Tries every rule in turn, the surest first. Builtins make no edges."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class PythonResolver:
             if path in files:
                 self._names.add(path, files[path])
         self.majority_types: MajorityTypes = {}
-        self._lost: set[str] = set()  # names that have no type any more, for it is gone
+        self._removed_types: set[str] = set()  # names whose majority type is gone
         self._importers: _Importers | None = None
 
     def digest(self) -> bytes:
@@ -80,15 +80,15 @@ class PythonResolver:
             if self._importers is not None:
                 for importers in self._importers.values():
                     importers.pop(path, None)
-                self._note_imports(self._importers, path)
+                self._add_importers(self._importers, path)
             if not _numbered_alike(before.definitions, facts.definitions):
                 hidden = None
         if hidden is None and before is not None:
-            self._move_votes(path, before, facts)
+            self._renumber_majority_types(path, before, facts)
         self._project.changed(path, hidden)
 
-    def _move_votes(self, path: str, before: FileFacts, after: FileFacts | None) -> None:
-        """Those that went to a file go to the same classes in it, whatever their numbers are."""
+    def _renumber_majority_types(self, path: str, before: FileFacts, after: FileFacts | None) -> None:
+        """Keep majority types that are classes of this file, whatever their new numbers are."""
         ids = symbol_ids(path, before.definitions)
         now = {id: number for number, id in enumerate(symbol_ids(path, after.definitions if after else ()))}
         for name, one in list(self.majority_types.items()):
@@ -98,33 +98,34 @@ class PythonResolver:
                 self.majority_types[name] = path, number
             else:
                 del self.majority_types[name]
-                self._lost.add(name)
+                self._removed_types.add(name)
 
     def recount_types(self, names: Collection[str]) -> set[str]:
-        """More than can be held in a moment are held when they matter, and nobody follows."""
-        turned, self._lost = self._lost, set()
-        for name in turned:  # once it was held, it is known of all that come later
-            self._voted(name)
+        """See `Resolver`. If more than a few are affected, they are found again when they are needed, and no name is returned."""
+        retyped, self._removed_types = self._removed_types, set()
+        for name in retyped:  # so that later changes of it are noticed
+            self._majority_type(name)
         before = {name: self.majority_types.pop(name) for name in self.majority_types.keys() & names}
-        if len(before) <= _RECOUNTED:
+        if len(before) <= _MOST_RECOUNTED:
             for name, one in before.items():
-                self._voted(name)
+                self._majority_type(name)
                 if self.majority_types[name] != one:
-                    turned.add(name)
-        return turned
+                    retyped.add(name)
+        return retyped
 
     def is_lone(self, name: str) -> bool:
         return len(self._names.methods.get(name, ())) == 1 and name not in _COMMON
 
     def importers(self, path: str) -> set[str]:
-        """Those that import it, and those that import from them what they have of it. A package has its modules;
-        and where these are found depends on it being there.
+        """Return the direct importers, and those that import from them what they have imported.
+
+        A package gives access to its modules, and where these are found depends on the package.
         """
         if self._importers is None:
             self._importers = defaultdict(dict)
             for importer in self._names.imports:
-                self._note_imports(self._importers, importer)
-        reached = {path: {"*"}}  # with the names of it that are there
+                self._add_importers(self._importers, importer)
+        reached = {path: {"*"}}  # by file: the names in it that come from `path`
         for package, module in self._project.modules.packages(path):
             reached[package] = {module}
         for module in self._project.modules.below(path):
@@ -145,7 +146,7 @@ class PythonResolver:
                     waiting.append(importer)
         return {importer for importer, names in reached.items() if names} - {path}
 
-    def _note_imports(self, importers: _Importers, path: str) -> None:
+    def _add_importers(self, importers: _Importers, path: str) -> None:
         for module, name, alias in self._names.imports[path]:
             if found := self._imported(path, module, name):
                 target, is_module = found
@@ -153,8 +154,8 @@ class PythonResolver:
                 importers[target].setdefault(path, set()).add(("" if is_module else name, here))
 
     def edges(self, path: str) -> list[CodeEdge]:
-        """One for each two things and kind, by the surest rule."""
-        best: dict[tuple[str, str, str], _Found] = {}
+        """Return one edge for each source, target and kind, by the surest rule."""
+        best: dict[tuple[str, str, str], _EdgeRow] = {}
         for edge in self._all_edges(path, self._files[path]):
             key = edge[:3]
             known = best.setdefault(key, edge)
@@ -163,7 +164,7 @@ class PythonResolver:
         self._project.finish(path)
         return list(map(CodeEdge._make, best.values()))
 
-    def _all_edges(self, path: str, facts: FileFacts) -> Iterator[_Found]:
+    def _all_edges(self, path: str, facts: FileFacts) -> Iterator[_EdgeRow]:
         for entry in facts.imports:
             if imported := self._imported(path, entry.module, entry.name):
                 yield path, IMPORTS, imported[0], "written", entry.line
@@ -179,30 +180,30 @@ class PythonResolver:
                         yield source, REFERENCES, target, rule, definition.line
         bases = {number: each.bases for number, each in enumerate(facts.definitions) if each.bases}
         chain = kind = name = ""
-        may_lead = False
-        everywhere: Meaning | None = None  # of the name, if no scope has one of its own
+        may_resolve = False
+        everywhere: Meaning | None = None  # of the name, if no scope has its own
         meanings: dict[int, Meaning] = {}  # of the name, by scope
-        led: dict[Meaning, list[Led]] = {}
+        resolved: dict[Meaning, list[ResolvedEdge]] = {}
         for each, use, line, scope in facts.references:
             if each != chain or use != kind:  # they are sorted
-                chain, kind, led = each, use, {}
-                may_lead = self._may_lead(chain, kind)
-                if may_lead and (first := head(chain)) != name:
+                chain, kind, resolved = each, use, {}
+                may_resolve = self._may_resolve(chain, kind)
+                if may_resolve and (first := head(chain)) != name:
                     name, meanings = first, {}
                     everywhere = None if scopes.is_local(name) else self._project.meaning(path, FILE, name)
-            if not may_lead or (scope in bases and chain in bases[scope]):
+            if not may_resolve or (scope in bases and chain in bases[scope]):
                 continue
             meaning = everywhere or meanings.get(scope)
             if meaning is None:
                 meaning = meanings[scope] = self._project.meaning(path, scopes.home(scope, name), name)
-            found = led.get(meaning)
+            found = resolved.get(meaning)
             if found is None:
-                found = led[meaning] = self._led(meaning, chain, kind)
+                found = resolved[meaning] = self._resolved(meaning, chain, kind)
             for edge_kind, target, rule in found:
                 yield path if scope == FILE else ids[scope], edge_kind, target, rule, line
 
     def _imported(self, path: str, module: str, name: str) -> tuple[str, bool] | None:
-        """The file that an import leads to, or what is outside, and whether it means that file as a whole."""
+        """Return the imported file, or an external name, and whether the import means the whole of it."""
         modules = self._project.modules
         target = modules.imported(module, path)
         inside = None
@@ -214,7 +215,7 @@ class PythonResolver:
         return None if module.startswith(".") else (OUTSIDE + module, True)
 
     def _named(self, path: str, scope: int, chain: str) -> Iterator[tuple[str, str]]:
-        """What a base or a decorator is."""
+        """Yield what a base or a decorator is."""
         things, rule = self._project.find(path, scope, chain)
         for thing in things:
             if thing.kind == values.OUTSIDE:
@@ -223,39 +224,41 @@ class PythonResolver:
             elif thing.number != FILE:
                 yield self._project.symbol(thing), rule
 
-    def _may_lead(self, chain: str, kind: str) -> bool:
-        """Most attributes that are read are nothing of the project: their names tell."""
+    def _may_resolve(self, chain: str, kind: str) -> bool:
+        """Return whether a reference can be resolved at all. Most attributes are not defined in the project, as their names show."""
         if kind == CALLS or "." not in chain:
             return True
         words = _WORDS(chain)
         return words[-1] in self._names.defined or not self._names.properties.isdisjoint(words)
 
-    def _led(self, meaning: Meaning, chain: str, kind: str) -> list[Led]:
-        """Where a reference leads."""
-        led = meaning.led.get((chain, kind))
-        if led is None:
-            led = meaning.led[chain, kind] = self._find(meaning, chain, kind)
-        return led
+    def _resolved(self, meaning: Meaning, chain: str, kind: str) -> list[ResolvedEdge]:
+        """Return the edges of a reference, cached by meaning."""
+        resolved = meaning.resolved.get((chain, kind))
+        if resolved is None:
+            resolved = meaning.resolved[chain, kind] = self._resolve(meaning, chain, kind)
+        return resolved
 
-    def _find(self, meaning: Meaning, chain: str, kind: str) -> list[Led]:
+    def _resolve(self, meaning: Meaning, chain: str, kind: str) -> list[ResolvedEdge]:
         receiver, dot, name = chain.rpartition(".")
-        led: list[Led] = []
+        resolved: list[ResolvedEdge] = []
         if "." in (read := receiver if kind == CALLS else chain):
-            led += self._properties(meaning, read)
+            resolved += self._properties(meaning, read)
         if kind == USES and dot and name not in self._names.defined:
-            return led
+            return resolved
         things, rule = self._project.follow(meaning, chain)
         if kind == CALLS:
-            led += self._called(things, rule) if things else self._guesses(meaning, chain)
-            return led
+            resolved += self._called(things, rule) if things else self._guess(meaning, chain)
+            return resolved
         for thing in things:
             if thing.kind not in _DEFINED or (dot and self._project.definition(thing).name != name):
-                continue  # what has another name there would be found only if something else were called so
-            led.append((USES if thing.kind == VARIABLE else REFERENCES, self._project.symbol(thing), rule))
-        return led
+                continue  # found under another name: an edge would depend on a name that this file does not contain
+            resolved.append(
+                (USES if thing.kind == VARIABLE else REFERENCES, self._project.symbol(thing), rule)
+            )
+        return resolved
 
-    def _properties(self, meaning: Meaning, chain: str) -> Iterator[Led]:
-        """Reading a property calls it, wherever in the chain it stands."""
+    def _properties(self, meaning: Meaning, chain: str) -> Iterator[ResolvedEdge]:
+        """Yield calls of properties: reading one calls it, anywhere in the chain."""
         properties = self._names.properties
         if properties.isdisjoint(_WORDS(chain)):
             return
@@ -265,8 +268,8 @@ class PythonResolver:
                 if thing.kind == FUNCTION and is_property(self._project.definition(thing)):
                     yield CALLS, self._project.symbol(thing), rule
 
-    def _called(self, things: Values, rule: str) -> Iterator[Led]:
-        """The functions that calling these runs: of a class its constructor, if the project has it."""
+    def _called(self, things: Values, rule: str) -> Iterator[ResolvedEdge]:
+        """Yield the functions that a call runs: of a class its constructor, if it is in the project."""
         project = self._project
         callees, rule = project.read((things, rule))
         for thing in callees:
@@ -283,15 +286,15 @@ class PythonResolver:
             elif thing.kind in (values.OUTSIDE, values.METHOD) and not thing.path.startswith(_BUILTIN):
                 yield CALLS, OUTSIDE + thing.path, rule
 
-    def _guesses(self, meaning: Meaning, chain: str) -> Iterator[Led]:
-        """By what receivers of that name mostly are, else by a method's name alone."""
+    def _guess(self, meaning: Meaning, chain: str) -> Iterator[ResolvedEdge]:
+        """Guess by the majority type of the receiver's name, else by the method's name alone."""
         receiver, _, name = chain.rpartition(".")
         methods = self._names.methods.get(name)
         if not receiver or not methods:
             return
         receiving, _ = self._project.read(self._project.follow(meaning, receiver))
-        if not receiving and (voted := self._voted(receiver.rpartition(".")[2])):
-            found = [one for one in self._project.attribute(voted, name) if one.kind == FUNCTION]
+        if not receiving and (majority := self._majority_type(receiver.rpartition(".")[2])):
+            found = [one for one in self._project.attribute(majority, name) if one.kind == FUNCTION]
             if found:
                 yield CALLS, self._project.symbol(found[0]), "vote"
                 return
@@ -302,34 +305,36 @@ class PythonResolver:
         ):
             yield CALLS, self._project.symbol(Value(FUNCTION, *methods[0])), "name"
 
-    def _voted(self, receiver: str) -> Value | None:
-        """The one type of the project that nearly everything of that name has, if there is one."""
+    def _majority_type(self, receiver: str) -> Value | None:
+        """Return the one class of the project that nearly all receivers of that name are instances of, if there is one."""
         if receiver not in self.majority_types:
-            self.majority_types[receiver] = self._elected(receiver)
-        elected = self.majority_types[receiver]
-        return Value(values.INSTANCE, *elected) if elected else None
+            self.majority_types[receiver] = self._find_majority_type(receiver)
+        majority = self.majority_types[receiver]
+        return Value(values.INSTANCE, *majority) if majority else None
 
-    def _elected(self, receiver: str) -> tuple[str, int] | None:
+    def _find_majority_type(self, receiver: str) -> tuple[str, int] | None:
         given = self._names.given(receiver)
-        asked = given[:: len(given) // _ASKED + 1]
-        votes: Counter[Value] = Counter()
+        examined = given[:: len(given) // _MOST_EXAMINED + 1]
+        types: Counter[Value] = Counter()
         first, most = None, 0
-        for left, (path, place) in zip(range(len(asked), 0, -1), asked, strict=True):
-            if most + left < max(_ENOUGH, (votes.total() + left) * _NEARLY_ALL):
-                return None  # whatever the others say
+        for left, (path, place) in zip(range(len(examined), 0, -1), examined, strict=True):
+            if most + left < max(_FEWEST_BINDINGS, (types.total() + left) * _MAJORITY):
+                return None  # whatever the others are
             for one in self._project.given(path, binding(self._files[path], place)):
                 if one.kind in (values.INSTANCE, values.MADE):
                     one = one._replace(arguments=())
-                    votes[one] += 1
-                    if votes[one] > most:
-                        first, most = one, votes[one]
+                    types[one] += 1
+                    if types[one] > most:
+                        first, most = one, types[one]
         if first is None or first.kind != values.INSTANCE:
             return None
-        return (first.path, first.number) if most >= max(_ENOUGH, votes.total() * _NEARLY_ALL) else None
+        return (
+            (first.path, first.number) if most >= max(_FEWEST_BINDINGS, types.total() * _MAJORITY) else None
+        )
 
 
 def _numbered_alike(before: Sequence[Definition], after: Sequence[Definition]) -> bool:
-    """Whether what was defined before still has its number."""
+    """Return whether all earlier definitions still have their numbers."""
     return len(before) <= len(after) and all(
         old[:2] == new[:2] and old.scope == new.scope for old, new in zip(before, after, strict=False)
     )

@@ -1,4 +1,4 @@
-"""The names of one Python file, by the scope they stand in."""
+"""The names of one Python file by scope."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from functools import cached_property
 from recollect.code.facts import CLASS, FILE, FUNCTION, VARIABLE, Binding, Definition, FileFacts, Import
 from recollect.code.nodes import symbol_ids
 
-# Methods that get the class without saying so.
+# Methods that receive the class without a decorator.
 _OF_CLASS = {"__new__", "__init_subclass__", "__class_getitem__"}
 
 
@@ -15,7 +15,7 @@ _Bound = dict[tuple[int, str], list[Binding]]  # by scope and name
 
 
 class Scopes:
-    """Of most files little is ever asked: what they define and import. The rest is sorted when it is."""
+    """The names of a file. Definitions and imports are sorted at once, the rest on first use: most files never need it."""
 
     def __init__(self, path: str, facts: FileFacts) -> None:
         self.path = path
@@ -49,7 +49,7 @@ class Scopes:
 
     @cached_property
     def _given(self) -> tuple[_Bound, _Bound]:
-        """What names were given in their scopes, and attributes in their classes."""
+        """The bindings of names by scope, and of attributes by class."""
         bound: _Bound = {}
         attributes: _Bound = {}
         for binding in self._bindings:
@@ -64,7 +64,7 @@ class Scopes:
 
     @cached_property
     def _homes(self) -> dict[str, dict[int, int]]:
-        """By name: the scopes whose name it is, each with that which stands for it."""
+        """By name: the scopes that have it as their own, each with the scope that represents it."""
         homes: defaultdict[str, dict[int, int]] = defaultdict(dict)
         for scope, name in (*self._given[0], *self._defined, *self._imported):
             if scope != FILE:
@@ -83,13 +83,13 @@ class Scopes:
         return homes
 
     def is_local(self, name: str) -> bool:
-        """Whether it may mean something of a scope."""
+        """Return whether a name may belong to a scope."""
         return name in self._homes or name == "super"
 
     def home(self, scope: int, name: str) -> int:
-        """A scope where `name` means the same as in this one: that whose name it is.
+        """Return a scope in which `name` means the same as in this one: the one that owns the name.
 
-        What a method is called on means the same in all methods of its class: the first of them stands for it.
+        The receiver means the same in all methods of a class: the first of them represents it.
         """
         if name == "super":
             return self.enclosing_class(scope)
@@ -102,8 +102,9 @@ class Scopes:
         return FILE
 
     def defined(self, scope: int, name: str) -> int | None:
-        """The definition that counts: a class or function before a variable, a property before its
-        setter, otherwise the last, which is what overloads are followed by."""
+        """Return the definition that counts: a class or function before a variable, a property before its setter,
+        otherwise the last one, which overloads are followed by.
+        """
         found = self._defined.get((scope, name))
         if not found:
             return None
@@ -122,15 +123,15 @@ class Scopes:
         return self._given[0].get((scope, name), [])
 
     def attributes(self, owner: int, name: str) -> list[Binding]:
-        """What `self.name` was given anywhere in a class."""
+        """Return what `self.name` is bound to anywhere in a class."""
         return self._given[1].get((owner, name), [])
 
     def parent(self, scope: int) -> int:
-        """Where a name is looked for next: classes are not looked into from inside."""
+        """Return the scope to search next: classes are not visible from inside their methods."""
         return self._parents[scope]
 
     def owner(self, scope: int, receiver: str) -> int:
-        """The class whose method calls its first parameter `receiver`; FILE = none does."""
+        """Return the class whose method has `receiver` as its first parameter; FILE if there is none."""
         while scope != FILE:
             around = self.definitions[scope].scope
             if receiver == self.receivers[scope]:
@@ -140,7 +141,7 @@ class Scopes:
 
     @cached_property
     def receivers(self) -> list[str]:
-        """What each method calls the thing it is called on; "" = it is no method, or does not get it."""
+        """The first parameter of each method; "" if it is no method or has no receiver."""
         return [
             each.parameters[0][0]
             if each.parameters and is_method(self.definitions, each) and "staticmethod" not in each.decorators
@@ -163,10 +164,10 @@ def is_method(definitions: Sequence[Definition], definition: Definition) -> bool
 
 
 def gets_class(method: Definition) -> bool:
-    """Whether it is called on the class, whatever it is called on."""
+    """Return whether a method receives the class rather than an instance."""
     return "classmethod" in method.decorators or method.name in _OF_CLASS
 
 
 def is_property(definition: Definition) -> bool:
-    """Reading it calls it. Decorators of this sort end in `property` wherever they come from."""
+    """Return whether reading it calls it. Such decorators end in `property`, wherever they come from."""
     return any(decorator.endswith("property") for decorator in definition.decorators)

@@ -1,6 +1,6 @@
-"""What a chain of names stands for in a Python project: followed through scopes, imports, bases and types.
+"""What a chain of names means in a Python project: followed through scopes, imports, bases and types.
 
-Nothing here runs code or follows control flow: a name that is bound twice may be either.
+Nothing here runs code or follows control flow: a name that is bound twice may be either value.
 """
 
 import builtins
@@ -24,33 +24,33 @@ from recollect.code.languages.python.annotations import TypeName, alternatives
 from recollect.code.languages.python.modules import PythonModules
 from recollect.code.languages.python.scopes import Scopes, gets_class, is_property
 
-# What a value can be, beside a definition of the project: a function, a class, or a variable that is not yet read.
+# What a value can be, beside a definition of the project: a function, a class, or a variable that is not read yet.
 MODULE = "module"
 INSTANCE = "instance"  # of a class of the project
 SUPER = "super"  # a class as its `super()` sees it
-SELF = "self"  # whatever a method was called on
-OUTSIDE = "outside"  # not of the project; `path` is its dotted name
-MADE = "made"  # an instance of a class that is not of the project
+SELF = "self"  # the instance or class that a method is called on
+OUTSIDE = "outside"  # not in the project; `path` is its dotted name
+MADE = "made"  # an instance of a class outside the project
 METHOD = "method"  # of such an instance
-CALLABLE = "callable"  # its one argument is what it gives back
+CALLABLE = "callable"  # its one argument is what it returns
 
 _DEEPEST = 16  # steps from one name to the next; code that needs more was generated
-_NO_CIRCLE = _DEEPEST
-_PATIENCE = 1000  # steps for one name
+_NO_CYCLE = _DEEPEST
+_MOST_STEPS = 1000  # steps for one name
 
-# Forms of the typing module, by what they come to.
+# Forms of the typing module, by what they mean.
 _ANY_OF = {"Optional", "Union"}
 _FIRST_OF = {"Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard"}
 _LAST_OF = {"Awaitable", "Coroutine"}
 _NOTHING = {"Any", "None", "Literal", "NoReturn", "Never", "object", "TypeVar", "ParamSpec", "Generic"}
 
-# Methods of containers, by what they give back of the container's arguments.
+# Methods of containers, by which of the container's arguments they return.
 _GIVES_ITEM = {"get", "pop", "setdefault", "popleft", "__next__", "__anext__"}
 _GIVES_FIRST = {"__enter__", "__aenter__"}
 _GIVES_KEYS = {"__iter__", "__aiter__", "keys"}
 
 _NAME = re.compile(r"\w+").match
-_UNREAD = (VARIABLE, FUNCTION)  # the latter may be a property
+_UNREAD = (VARIABLE, FUNCTION)  # values that have to be read; a function may be a property
 _TYPED = (INSTANCE, MADE, CALLABLE)
 _ITERATOR = "builtins.Iterator"
 _YIELDING = {"Generator", "AsyncGenerator", "Iterator", "AsyncIterator"}
@@ -65,22 +65,22 @@ class Value(NamedTuple):
 
 
 Values = tuple[Value, ...]
-Found = tuple[Values, str]  # and the weakest rule that led there
-Led = tuple[str, str, str]  # where a reference leads: the kind of edge, its target, its rule
+Found = tuple[Values, str]  # and the weakest rule on the way
+ResolvedEdge = tuple[str, str, str]  # the kind, target and rule of an edge
 
 _NONE: Found = ((), "type")
-_MOST_MEANINGS = 500  # what is common to neighbours; those far away have others
+_MOST_MEANINGS = 500  # neighbours share meanings; files far apart have others
 
 
 class Meaning:
-    """What the first name of a chain means: where two mean the same, so do all chains that go on in the same way."""
+    """What the first name of a chain means: chains with the same meaning and the same rest are resolved once."""
 
-    __slots__ = ("chains", "found", "led")
+    __slots__ = ("chains", "found", "resolved")
 
     def __init__(self, found: Found) -> None:
         self.found = found
         self.chains: dict[str, Found] = {}
-        self.led: dict[tuple[str, str], list[Led]] = {}  # references, by chain and kind
+        self.resolved: dict[tuple[str, str], list[ResolvedEdge]] = {}  # references, by chain and kind
 
 
 K = TypeVar("K", bound=tuple[object, ...])
@@ -88,7 +88,7 @@ V = TypeVar("V")
 
 
 class _Scopes(dict[str, Scopes]):
-    """Of each file, made when they are first asked for."""
+    """The scopes of each file, created on first use."""
 
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
         self._files = files
@@ -111,13 +111,13 @@ class PythonProject:
         self._forget_meanings()
         self._globals: dict[tuple[str, str], Found | None] = {}
         self._attributes: dict[tuple[str, int, str], Values] = {}
-        self._given: dict[tuple[str, int, str], Values] = {}  # attributes, in the class itself
+        self._given: dict[tuple[str, int, str], Values] = {}  # attributes that the class itself assigns
         self._returns: dict[tuple[str, int], Values] = {}
         self._variables: dict[tuple[str, int], Values] = {}
         self._typed: dict[tuple[str, int, str], Values] = {}
         self._orders: dict[tuple[str, int], Values] = {}
-        self._open: dict[tuple[int, object], int] = {}  # what is being worked out, and how deep
-        self._circle = _NO_CIRCLE  # the outermost of these that was asked for again
+        self._in_progress: dict[tuple[int, object], int] = {}  # what is being worked out, and how deep
+        self._cycle = _NO_CYCLE  # the outermost of these that was needed again
         self._spent = 0
 
     def _forget_meanings(self) -> None:
@@ -126,9 +126,9 @@ class PythonProject:
         self._heads: dict[str, dict[tuple[int, str], Meaning]] = {}  # by file; scope and name
 
     def changed(self, path: str, hidden: Collection[str] | None) -> None:
-        """Look again at a file that came, went or is another now.
+        """Forget what depends on a file that was added, removed or changed.
 
-        Where all that is different in it are `hidden` names, what was found out about other files stays true.
+        If all that changed are `hidden` names, what is known about other files stays valid.
         """
         self.scopes.pop(path, None)
         if path in self._files:
@@ -154,19 +154,19 @@ class PythonProject:
         return self.scopes[value.path].ids[value.number]
 
     def finish(self, path: str) -> None:
-        """Let go of what was found out for this file alone; of most, nobody asks again."""
+        """Forget what was found for this file alone: most of it is not needed again."""
         self._heads.pop(path, None)
         self.scopes.pop(path, None)
         if len(self._meanings) > _MOST_MEANINGS:
             self._forget_meanings()
 
     def find(self, path: str, scope: int, chain: str) -> Found:
-        """What a chain stands for where it is written; variables and properties are not read yet."""
+        """Return what a chain means where it is written; variables and properties are not read yet."""
         name = head(chain)
         return self.follow(self.meaning(path, self.scopes[path].home(scope, name), name), chain)
 
     def meaning(self, path: str, scope: int, name: str) -> Meaning:
-        """Of a name that is at home in `scope`."""
+        """Return the meaning of a name that belongs to `scope`."""
         known = self._heads.get(path)
         if known is None:
             known = self._heads[path] = {}
@@ -178,7 +178,7 @@ class PythonProject:
             if scope != FILE or name == "super":
                 return self._work_out(known, key, self._nothing, self._local_meaning, path, scope, name)
             meaning = self._meaning(path, name, self._global(path, name) or self._builtin(name))
-            if self._circle == _NO_CIRCLE:
+            if self._cycle == _NO_CYCLE:
                 known[key] = meaning
         return meaning
 
@@ -188,52 +188,52 @@ class PythonProject:
     def _meaning(self, path: str, name: str, found: Found) -> Meaning:
         things = found[0]
         if things and things[0].path == path:
-            meaning = Meaning(found)  # hardly anybody else asks for it
+            meaning = Meaning(found)  # hardly anything else needs it
         else:
             meaning = self._meanings.get(found) or self._meanings.setdefault(found, Meaning(found))
         meaning.chains[name] = found
         return meaning
 
     def follow(self, meaning: Meaning, chain: str) -> Found:
-        """What a chain stands for whose first name means that."""
+        """Return what a chain means whose first name has that meaning."""
         found = meaning.chains.get(chain)
         if found is None:
             if not meaning.found[0]:
                 return _NONE
             found = self._follow(meaning, chain)
-            if self._circle == _NO_CIRCLE:
+            if self._cycle == _NO_CYCLE:
                 meaning.chains[chain] = found
         return found
 
     def _work_out(
         self, cache: dict[K, V], key: K, nothing: V, make: Callable[..., V], *arguments: object
     ) -> V:
-        """What `make` gives, kept in `cache`; `nothing` when that is what we are just working out.
+        """Return what `make` returns, cached; `nothing` if it is being worked out already.
 
-        What such a circle cut short is not kept, until that has cost too much.
+        A value that such a circle cut short is not cached, unless working it out again has cost too much.
         """
-        waiting = self._open
+        waiting = self._in_progress
         opened = (id(cache), key)
         depth = len(waiting)
         if opened in waiting:
-            self._circle = min(self._circle, waiting[opened])
+            self._cycle = min(self._cycle, waiting[opened])
             return nothing
         if depth == _DEEPEST:
-            self._circle = 0
+            self._cycle = 0
             return nothing
         self._spent = self._spent + 1 if depth else 0
         waiting[opened] = depth
         value = make(*arguments)
         del waiting[opened]
-        if self._circle >= depth:
-            self._circle = _NO_CIRCLE
+        if self._cycle >= depth:
+            self._cycle = _NO_CYCLE
             cache[key] = value
-        elif self._spent > _PATIENCE:
+        elif self._spent > _MOST_STEPS:
             cache[key] = value
         return value
 
     def read(self, found: Found) -> Found:
-        """What comes of reading variables and properties."""
+        """Return the result of reading variables and properties."""
         things, rule = found
         for thing in things:
             if thing.kind in _UNREAD:
@@ -253,7 +253,7 @@ class PythonProject:
         return _unique(values), rule
 
     def order(self, value: Value) -> Values:
-        """The class, then its bases as Python looks through them (C3)."""
+        """Return the class and its bases in the order in which Python searches them (C3)."""
         key = (value.path, value.number)
         known = self._orders.get(key)
         if known is not None:
@@ -318,7 +318,7 @@ class PythonProject:
         return self._global(path, name) or self._builtin(name)
 
     def _local(self, scopes: Scopes, scope: int, name: str) -> Found | None:
-        """What a name means in one function or class; None = it is not one of its names."""
+        """Return what a name means in one function or class; None if it is not one of its names."""
         path, within = scopes.path, scopes.definitions[scope]
         number = scopes.defined(scope, name)
         if number is not None:
@@ -351,7 +351,7 @@ class PythonProject:
         return values
 
     def _global(self, path: str, name: str) -> Found | None:
-        """None = the file has no such name."""
+        """Return what a global name means; None if the file has no such name."""
         key = (path, name)
         if key in self._globals:
             return self._globals[key]
@@ -372,15 +372,15 @@ class PythonProject:
             return _unique(value for entry in bindings for value in self.given(path, entry)), "type"
         for star in scopes.stars:
             module = self.modules.imported(star.module, path)
-            if module and self._gives_away(module, name) and (found := self._global(module, name)):
+            if module and self._is_exported(module, name) and (found := self._global(module, name)):
                 return found[0], "import"
         outside = [star.module for star in scopes.stars if not self.modules.imported(star.module, path)]
         if len(outside) == 1 and not outside[0].startswith(".") and not hasattr(builtins, name):
             return (Value(OUTSIDE, f"{outside[0]}.{name}"),), "import"
         return None
 
-    def _gives_away(self, module: str, name: str) -> bool:
-        """Whether `from module import *` brings that name."""
+    def _is_exported(self, module: str, name: str) -> bool:
+        """Return whether `from module import *` imports that name."""
         exports = self.scopes[module].exports
         return name in exports if exports else not name.startswith("_")
 
@@ -408,7 +408,7 @@ class PythonProject:
         return (Value(MODULE, submodule),) if submodule else ()
 
     def given(self, path: str, binding: Binding) -> Values:
-        """What a name was given, read."""
+        """Return what a binding assigns, read."""
         if binding.annotated:
             return self._of_annotation(path, binding.scope, binding.value)
         return self.read(self.find(path, binding.scope, binding.value))[0]
@@ -431,19 +431,19 @@ class PythonProject:
         return _unique(given for value in values for given in self._described(value))
 
     def _described(self, value: Value) -> Values:
-        """What a class's variable gives when it is read on an instance, if it is a descriptor."""
+        """Return what a class variable gives when it is read on an instance and is a descriptor."""
         getters = self.attribute(value, "__get__") if value.kind == INSTANCE else ()
         if getters and getters[0].kind == FUNCTION:
             return self.call(getters[0])
         return (value,)
 
     def _declared(self, path: str, bindings: list[Binding]) -> Values:
-        """By annotation if there is one, else all that was assigned."""
-        told = [binding for binding in bindings if binding.annotated] or bindings
-        return _unique(value for binding in told for value in self.given(path, binding))
+        """Return the annotated type if there is one, else all that is assigned."""
+        declared = [binding for binding in bindings if binding.annotated] or bindings
+        return _unique(value for binding in declared for value in self.given(path, binding))
 
     def call(self, value: Value) -> Values:
-        """What calling it gives back."""
+        """Return what calling it returns."""
         if value.kind == CLASS:
             return (value._replace(kind=INSTANCE),)
         if value.kind == FUNCTION:
@@ -481,7 +481,7 @@ class PythonProject:
         kind = function.parameters[0][1] if receiver else ""
         yielded = scopes.bound(number, YIELDED)
         if function.returns:
-            if function.returns == kind:  # a type variable that stands for what it was called on
+            if function.returns == kind:  # a type variable that stands for the receiver
                 return (Value(SELF, path),)
             values = self._of_annotation(path, function.scope, function.returns)
         elif yielded:
@@ -502,7 +502,7 @@ class PythonProject:
         return values
 
     def _item(self, value: Value, at: str) -> Values:
-        """What an index, or the next step of a loop, gives."""
+        """Return what an index, or a step of a loop, gives."""
         if value.kind in (CLASS, OUTSIDE):  # a generic with its arguments
             return (value,)
         if value.kind == MADE and value.arguments:
@@ -518,7 +518,7 @@ class PythonProject:
         return ()
 
     def attribute(self, value: Value, name: str) -> Values:
-        """What a dot and a name after it leads to."""
+        """Return what an attribute is."""
         if value.kind == MODULE:
             return self._member(value.path, name)
         if value.kind in (INSTANCE, CLASS, SUPER):
@@ -549,12 +549,12 @@ class PythonProject:
             return known
         order = self.order(value)[1 if value.kind == SUPER else 0 :]
         found = self._first_with(order, name)
-        if self._circle == _NO_CIRCLE:
+        if self._cycle == _NO_CYCLE:
             self._attributes[key] = found
         return found
 
     def _first_with(self, order: Values, name: str) -> Values:
-        assigned: Values | None = None  # to `self`, which a property further up takes for itself
+        assigned: Values | None = None  # to `self`; a property in a base takes precedence
         for base in order:
             if base.kind != CLASS:
                 continue
@@ -624,7 +624,7 @@ class PythonProject:
 
 
 def head(chain: str) -> str:
-    """The name that a chain begins with."""
+    """Return the first name of a chain."""
     name = chain.partition(".")[0]
     if name.isidentifier():
         return name
@@ -637,7 +637,7 @@ def _receiver(path: str, method: Definition) -> Value:
 
 
 def _given_by(method: Value) -> Values:
-    """What a container's method gives back, where its arguments tell."""
+    """Return what a container's method returns, where its arguments say."""
     container, _, name = method.path.rpartition(".")
     if not method.arguments:
         return (Value(MADE, container),) if name in _GIVES_FIRST else ()
@@ -665,7 +665,7 @@ def _looks_like_class(name: str) -> bool:
 
 
 def _merged(orders: list[list[Value]], itself: Value) -> list[Value]:
-    """The C3 merge; where the bases contradict each other, the first that is left."""
+    """Merge by C3; where the bases contradict each other, take the first that is left."""
     found: list[Value] = []
     orders = [order for order in orders if order]
     while orders:

@@ -6,7 +6,7 @@ from posixpath import dirname, join
 
 from recollect.code.facts import FILE, FileFacts, Import
 from recollect.code.languages.language import Language, ReadConfig
-from recollect.code.languages.plain.packages import folders_of
+from recollect.code.languages.plain.packages import Packages, folders_of
 
 
 def _imports(text: str) -> Iterator[Import]:
@@ -38,10 +38,8 @@ def _use_tree(text: str, depth: int) -> Iterator[tuple[str, str]]:
             part += letter
 
 
-class RustPackages:
+class RustPackages(Packages):
     """A package is a module, written `crate/folder#a::b`."""
-
-    shared = False
 
     def __init__(self, files: Mapping[str, FileFacts], read: ReadConfig) -> None:
         self._files = files
@@ -73,9 +71,6 @@ class RustPackages:
     def of(self, path: str) -> str:
         return self._of[path]
 
-    def seen(self, path: str) -> list[str]:
-        return [self._of[path]]
-
     def find(self, path: str, entry: Import) -> str | None:
         parts = entry.module.split("::")
         own = self._of[path]
@@ -102,13 +97,6 @@ class RustPackages:
             count += "namespace" in definitions[scope].decorators
             scope = definitions[scope].scope
         return count
-
-    def files(self, path: str, entry: Import) -> list[str]:
-        return []
-
-    def everything(self, path: str, entry: Import) -> list[str]:
-        package = self.find(path, entry)
-        return [package] if package is not None else []
 
     def inner(self, package: str, name: str) -> str | None:
         module = f"{package}{name}" if package.endswith("#") else f"{package}::{name}"
@@ -140,10 +128,6 @@ LANGUAGES = (
     Language(
         name="rust",
         endings=(".rs",),
-        folder="rust",
-        queries=("rust",),
-        grammar="tree_sitter_rust",
-        resolver="plain",
         config_files=("Cargo.toml",),
         read_imports=_imports,
         packages=RustPackages,

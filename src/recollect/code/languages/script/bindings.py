@@ -90,7 +90,7 @@ class _Values:
             yield self._bound(RETURNED, chain, False, node)
 
     def _typed(self, node: Node) -> Iterator[Binding]:
-        """But for the parameters of a definition: it has them."""
+        """Yield the binding of a typed name, unless it is a parameter of a definition, which has it already."""
         pattern = node.child_by_field_name("pattern")
         if pattern is None:
             return
@@ -112,7 +112,7 @@ class _Values:
 
 
 def exports_of(source: SyntaxNodes, definitions: Definitions) -> Iterator[Binding]:
-    """By its `export` statements, but for what it exports of others."""
+    """Yield what its `export` statements export, except re-exports."""
     for node in source.nodes("export"):
         if node.child_by_field_name("source") is not None:
             continue
@@ -136,7 +136,7 @@ def exports_of(source: SyntaxNodes, definitions: Definitions) -> Iterator[Bindin
 def exports_given(
     target: str, value: Node, node: Node, source: SyntaxNodes, definitions: Definitions
 ) -> Iterator[Binding]:
-    """By an assignment: `target` is `exports` or one of its names, after `module.` or not."""
+    """Yield what an assignment exports. `target` is `exports` or a name of it, with or without `module.`."""
     target = target.removeprefix("module.")
     if target == "exports" and value.type == "object":
         for child in value.named_children:
@@ -154,7 +154,7 @@ def exports_given(
 def _whole(
     name: str, value: Node, node: Node, source: SyntaxNodes, definitions: Definitions
 ) -> Iterator[Binding]:
-    """`node` may be a definition itself; else it exports what `value` names."""
+    """Yield an export. `node` may be a definition itself; else it exports what `value` names."""
     number = definitions.number_of(node)
     chain = definitions.found[number].name if number != FILE else source.chain(value)
     if chain:
@@ -162,7 +162,7 @@ def _whole(
 
 
 def with_exports(definitions: Sequence[Definition], bindings: Iterable[Binding]) -> Iterator[Definition]:
-    """A script without exports hides nothing; else a definition of the file is seen when it is exported."""
+    """Mark the exported definitions. A script without exports hides nothing."""
     listed = {
         binding.value for binding in bindings if binding.name.startswith(("exports.", "module.exports"))
     }

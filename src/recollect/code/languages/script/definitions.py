@@ -13,7 +13,7 @@ _FUNCTIONS = {"arrow_function", "function_expression", "generator_function"}
 _VALUES = _FUNCTIONS | {"class"}
 _DECLARATIONS = {"lexical_declaration", "variable_declaration", "ambient_declaration"}
 _STATEMENTS = _DECLARATIONS | {"export_statement", "expression_statement"}
-# What may stand between a name and the methods of the object it is given.
+# What may be between a name and the methods of the object that it is bound to.
 _BETWEEN = {"object", "pair", "arguments", "call_expression", "spread_element", *WRAPPED, *CAST}
 _HOLDERS = {"variable_declarator", "assignment_expression", "export_statement"}
 _SIGNATURES = {"function_signature", "method_signature"}
@@ -21,7 +21,7 @@ _OWN_PROTOTYPE = re.compile(r"^(.+?)(?:\.prototype)?\.([^.]+)$")
 
 
 class Definitions:
-    """`found` are in the order of the file; their numbers are their places in it."""
+    """The definitions of a file, numbered in its order."""
 
     def __init__(self, source: SyntaxNodes, comments: Comments) -> None:
         self.found: list[Definition] = []
@@ -31,24 +31,24 @@ class Definitions:
         self._spans = Spans([(node.start_byte, node.end_byte) for node, _ in self.nodes])
         self._numbers = {
             FILE: FILE
-        }  # of the definition, for each of `nodes`; what holds it, for those left out
+        }  # the number for each of `nodes`; for those left out, the number of what contains them
         self._named: dict[tuple[int, str], int] = {}
         for place, (node, kind) in enumerate(self.nodes):
             self._define(place, node, kind)
 
     def at(self, byte: int) -> int:
-        """The number of the innermost definition there, or `FILE`."""
+        """Return the number of the innermost definition at a byte, or `FILE`."""
         return self._numbers[self._spans.at(byte)]
 
     def scope_at(self, byte: int) -> int:
-        """The innermost that has names of its own, or `FILE`: a variable has none."""
+        """Return the innermost definition that has names of its own, or `FILE`: a variable has none."""
         scope = self.at(byte)
         while scope != FILE and self.found[scope].kind == VARIABLE:
             scope = self.found[scope].scope
         return scope
 
     def number_of(self, node: Node) -> int:
-        """The definition that this very node is, or `FILE`."""
+        """Return the number of the definition that this very node is, or `FILE`."""
         place = self._spans.at(node.start_byte)
         while place != FILE and self.nodes[place][0].id != node.id:
             place = self._spans.around(place)
@@ -65,7 +65,7 @@ class Definitions:
         self.found.append(self._definition(node, kind, name, scope, exported))
 
     def _has_body(self, node: Node, name: str) -> bool:
-        """Whether this is only one of the ways to call what is defined below it, or one more of them."""
+        """Return whether it has a body of its own, or is the only signature: overloads are left out."""
         up = node.parent
         following = (up if up is not None and up.type == "export_statement" else node).next_named_sibling
         if following is not None and following.type == "export_statement":
@@ -74,7 +74,7 @@ class Definitions:
         return same is not None and self._source.text(same) == name
 
     def _name(self, node: Node, around: int) -> tuple[str, int, bool]:
-        """What it is called, what it stands in, and whether an `export` stands before it."""
+        """Return its name, the definition around it, and whether an `export` precedes it."""
         text = self._source.text
         value = node.child_by_field_name("value")
         if node.type == "export_statement":
@@ -147,7 +147,7 @@ class Definitions:
 
 
 def _holders(source: SyntaxNodes) -> list[tuple[Node, str]]:
-    """All definitions, in the order of the file: a holder stands before what it holds."""
+    """Return all definitions in the order of the file: each comes before what it contains."""
     seen: dict[tuple[int, int], tuple[Node, str]] = {}
     for capture, kind in (
         ("variable", VARIABLE),
@@ -162,7 +162,7 @@ def _holders(source: SyntaxNodes) -> list[tuple[Node, str]]:
 
 
 def _counts(node: Node) -> bool:
-    """A method of an object literal counts only if the object has a name or is exported."""
+    """Return whether it is a definition: a method of an object literal only if the object has a name or is exported."""
     up = node.parent
     if node.type == "pair" or (node.type == "method_definition" and up is not None and up.type == "object"):
         while up is not None and up.type in _BETWEEN:
@@ -179,13 +179,13 @@ def _after_export(node: Node) -> bool:
 
 
 def _outermost(node: Node) -> Node:
-    """Where its first line is."""
+    """Return the node with its first line."""
     outermost = node
     while outermost.parent is not None and outermost.parent.type in _STATEMENTS:
         outermost = outermost.parent
     if node.parent is not None and node.parent.type == "class_body":
         while (above := outermost.prev_named_sibling) is not None and above.type == "decorator":
-            outermost = above  # TypeScript's stand beside their method, and are its first lines
+            outermost = above  # TypeScript's decorators are beside their method, and count as its first lines
     return outermost
 
 
@@ -197,7 +197,7 @@ def _is_private(node: Node, name: str) -> bool:
 
 
 def parameters_of(source: SyntaxNodes, function: Node) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """As they are shown, and each with its annotation."""
+    """Return the parameters as shown, and each with its annotation."""
     single = function.child_by_field_name("parameter")
     if single is not None:
         return source.text(single), ((source.text(single), ""),)
@@ -218,7 +218,7 @@ def parameters_of(source: SyntaxNodes, function: Node) -> tuple[str, tuple[tuple
 
 
 def _pattern(source: SyntaxNodes, node: Node) -> str:
-    """A parameter as a caller sees it, without the defaults inside it."""
+    """Return a parameter as a caller sees it, without the defaults inside."""
     if node.type == "object_pattern":
         return "{" + ", ".join(key for key, _ in source.taken_apart(node)) + "}"
     if node.type == "array_pattern":
@@ -229,7 +229,7 @@ def _pattern(source: SyntaxNodes, node: Node) -> str:
 
 
 def bases_of(source: SyntaxNodes, node: Node) -> Iterator[str]:
-    """As chains, of a class, an interface, or a type that is made of others."""
+    """Yield the bases, as chains, of a class, an interface, or a type made of others."""
     if node.type == "type_alias_declaration":
         value = node.child_by_field_name("value")
         parts = (
@@ -250,7 +250,7 @@ def bases_of(source: SyntaxNodes, node: Node) -> Iterator[str]:
 
 
 def decorators_of(source: SyntaxNodes, node: Node) -> Iterator[str]:
-    """Those that are written, as chains, and the words that say as much."""
+    """Yield the decorators, as chains, and `get` or `namespace` for what these keywords mark."""
     up = node.parent
     beside = up.children if up is not None and up.type == "export_statement" else []
     for child in [*beside, *node.children]:

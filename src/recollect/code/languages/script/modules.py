@@ -1,4 +1,4 @@
-"""Where an import of JavaScript or TypeScript leads: to a file of the project, or outside."""
+"""Which file an import of JavaScript or TypeScript means, or whether it is outside the project."""
 
 import json
 import re
@@ -13,15 +13,15 @@ _WRITTEN = {
     ".jsx": (".tsx",),
     ".mjs": (".mts",),
     ".cjs": (".cts",),
-}  # for what it is compiled from
+}  # the sources that these are compiled from
 _BUILT = re.compile(r"^(?:\./)?(?:dist|lib|build|out|esm|cjs)/")
 _CONDITIONS = ("source", "types", "import", "module", "default", "require", "node", "browser")
-# In strings (kept as they are), comments and commas before a closing bracket: tsconfig files have both.
+# Matches strings (kept), comments, and commas before a closing bracket: tsconfig files contain both.
 _LENIENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
 
 class ScriptModules:
-    """`read` gives the contents of a configuration file, or None."""
+    """Finds imported files. `read` returns the contents of a configuration file, or None."""
 
     def __init__(self, paths: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self._paths = set(paths)
@@ -36,14 +36,14 @@ class ScriptModules:
             self.__dict__.pop("_aliases", None)
 
     def find(self, path: str, module: str) -> str | None:
-        """The file that `module` means in the file `path`; None = it is not of this project."""
+        """Return the file that `module` means in the file `path`; None if it is not in this project."""
         key = (dirname(path), module)
         if key not in self._found:
             self._found[key] = self._resolve(*key)
         return self._found[key]
 
     def _resolve(self, folder: str, module: str) -> str | None:
-        module = module.split("?")[0]  # bundlers' `./icon.svg?raw`
+        module = module.split("?")[0]  # `./icon.svg?raw` of bundlers
         if module.startswith((".", "/")):
             return self._file(_inside(folder, module))
         for near, exact, before, after, targets in self._aliases:
@@ -87,7 +87,7 @@ class ScriptModules:
             named += ["src/index", "index"]
         named += [rest, f"src/{rest}"] if rest else []
         for name in named:
-            # What is exported is often built, and what it is built from stands in `src`.
+            # Exports are often built files, and their sources are in `src`.
             for tried in (name, _BUILT.sub("src/", name), _BUILT.sub("", name)):
                 stem = re.sub(r"\.d\.[cm]?ts$", ".js", tried)
                 if found := self._file(_inside(folder, stem)) or self._file(_inside(folder, tried)):
@@ -119,7 +119,7 @@ class ScriptModules:
         return rows
 
     def _options(self, folder: str, name: str) -> tuple[dict[str, Any], str]:
-        """The compiler's options in that file, or in the ones it extends, and the folder `paths` count from."""
+        """Return the compiler options in that file or those it extends, and the folder that `paths` are relative to."""
         options: dict[str, Any] = {}
         base = folder
         for _ in range(5):
@@ -163,7 +163,7 @@ def _inside(folder: str, name: str) -> str:
 
 
 def _exported(exports: object, entry: str) -> Iterator[str]:
-    """The files that a package's `exports` names for `entry`, the likeliest first."""
+    """Yield the files that a package's `exports` has for `entry`, the likeliest first."""
     if isinstance(exports, str):
         if entry == ".":
             yield exports

@@ -1,4 +1,4 @@
-"""The nodes of one file, and what each of them says."""
+"""The syntax nodes of one file, and how to read them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ NAMES = {
     "shorthand_property_identifier",
     "shorthand_property_identifier_pattern",
 }
-# Of a chain: the name that is exported, none when it is the whole file.
+# The exported name in a chain; none if the whole file is exported.
 EXPORTS = re.compile(r"^(?:module\.)?exports(?:\.(.+))?$")
 
 _LONGEST_CHAIN = 24
@@ -33,7 +33,7 @@ _span = attrgetter("byte_range")
 
 
 class SyntaxNodes:
-    """Of one file, read once."""
+    """The captured nodes of one file."""
 
     def __init__(self, root: Node, source: bytes, language: str) -> None:
         self.source = source
@@ -41,14 +41,14 @@ class SyntaxNodes:
         self._nodes = {name: sorted(found, key=_span) for name, found in captures.items()}
 
     def nodes(self, capture: str) -> Sequence[Node]:
-        """In the order of the file; of those that begin at one place the innermost first, as code is run."""
+        """Return them in the order of the file; of those with the same start the innermost first, as code runs."""
         return self._nodes.get(capture, ())
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def chain(self, node: Node | None) -> str:
-        """As `Reference` says; "" for what is no chain at all."""
+        """Return the chain of an expression (see `Reference`); "" if it is none."""
         tail = ""
         for _ in range(_LONGEST_CHAIN):
             if node is None:
@@ -80,7 +80,7 @@ class SyntaxNodes:
         return UNKNOWN + tail if tail else ""
 
     def known_chain(self, node: Node | None) -> str:
-        """The chain, if something can be known of its head; else ""."""
+        """Return the chain if its head can be resolved; else ""."""
         chain = self.chain(node)
         return "" if chain.startswith(UNKNOWN) else chain
 
@@ -95,14 +95,14 @@ class SyntaxNodes:
         )
 
     def specifiers(self, clause: Node) -> Iterator[tuple[str, str]]:
-        """Each name between the braces of an import or an export, and what it is called there or ""."""
+        """Yield each name between the braces of an import or export, and its alias or ""."""
         for part in clause.named_children:
             name, alias = part.child_by_field_name("name"), part.child_by_field_name("alias")
             if name is not None:
                 yield self.text(name).strip("\"'"), self.text(alias).strip("\"'") if alias else ""
 
     def taken_apart(self, pattern: Node) -> Iterator[tuple[str, str]]:
-        """Each key of an object pattern and the name it is given, "" when that is a pattern again."""
+        """Yield each key of an object pattern and the name bound to it, or "" if that is a pattern again."""
         for child in pattern.named_children:
             if child.type == "shorthand_property_identifier_pattern":
                 yield self.text(child), self.text(child)
@@ -121,7 +121,7 @@ class SyntaxNodes:
                     )
 
     def required(self, value: Node) -> tuple[str, str] | None:
-        """The module and what of it, for `require("m")`, `require("m").name`, `await import("m")`."""
+        """Return the module and the imported name for `require("m")`, `require("m").name`, `await import("m")`."""
         name = ""
         while value.type in WRAPPED and value.named_child_count:
             value = value.named_children[0]
@@ -134,7 +134,7 @@ class SyntaxNodes:
         return (module, name) if module else None
 
     def loaded(self, call: Node) -> str:
-        """The module that this call loads, or ""."""
+        """Return the module that this call loads, or ""."""
         if call.type != "call_expression":
             return ""
         function = call.child_by_field_name("function")

@@ -1,8 +1,8 @@
-"""From the tree of a file of JavaScript or TypeScript to its facts.
+"""Turn the syntax tree of a JavaScript or TypeScript file into facts.
 
-Chains begin with `this` or `super` where the code does. Exports are bindings of the file: `exports.name` to what is
-exported under that name, `exports.default` too, and `module.exports` to what stands for the whole file. A function's
-`return` is bound to what it returns. A getter is decorated `get`, a namespace `namespace`.
+Chains begin with `this` or `super` where the code does. Exports are bindings of the file: `exports.name`, `exports.default`,
+and `module.exports` for the whole file. A function's `return` is bound to what it returns. A getter has the decorator
+`get`, a namespace has `namespace`.
 """
 
 from operator import attrgetter

@@ -11,7 +11,7 @@ from recollect.code.languages.script.nodes import EXPORTS, MEMBERS, SyntaxNodes
 
 def imports_of(source: SyntaxNodes, definitions: Definitions) -> list[Import]:
     found = [*_stated(source), *_exported_again(source), *_required(source, definitions)]
-    modules = {said.module for said in found}
+    modules = {entry.module for entry in found}
     for node in source.nodes("call"):
         if (module := source.loaded(node)) and module not in modules:
             modules.add(module)
@@ -110,12 +110,12 @@ _NAMING = {
 def references_of(
     source: SyntaxNodes, definitions: Definitions, imports: Sequence[Import]
 ) -> Iterator[Reference]:
-    called: set[int] = set()  # where the names of calls begin: they are no other uses
+    called: set[int] = set()  # first bytes of called names: these are no other uses
     for chain, node in _calls(source, called):
         if chain[-1] not in ")]?":
             yield Reference(chain, "calls", node.start_point[0] + 1, definitions.scope_at(node.start_byte))
     known = {found.name.encode() for found in definitions.found if found.scope == FILE}
-    known |= {(said.alias or said.name).encode() for said in imports if said.name != "*"}
+    known |= {(entry.alias or entry.name).encode() for entry in imports if entry.name != "*"}
     once: set[tuple[str, int]] = set()
     for node in _uses(source, known, called):
         chain, scope = source.chain(node), definitions.scope_at(node.start_byte)
@@ -125,7 +125,7 @@ def references_of(
 
 
 def _calls(source: SyntaxNodes, called: set[int]) -> Iterator[tuple[str, Node]]:
-    """Each with its chain; fills `called`."""
+    """Yield each call with its chain, and add its first byte to `called`."""
     for node in source.nodes("call"):
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         if function is None:
@@ -145,7 +145,7 @@ def _calls(source: SyntaxNodes, called: set[int]) -> Iterator[tuple[str, Node]]:
 
 
 def _uses(source: SyntaxNodes, known: set[bytes], called: set[int]) -> Iterator[Node]:
-    """Of all names only those that mean something of this file or an import: the rest are locals."""
+    """Yield names that mean something in this file or an import: all others are locals."""
     text = source.source
     for node in source.nodes("use"):
         start = node.start_byte

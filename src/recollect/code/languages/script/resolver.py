@@ -1,7 +1,7 @@
 """Edges of JavaScript and TypeScript.
 
-A chain is followed from its head, link by link, each time to something found: a symbol, an instance of a class,
-items of one, a module, or what is outside. The rule of an edge is the weakest of its links.
+A chain is followed link by link from its head to a symbol, an instance of a class, items of one, a module, or something
+outside the project. The rule of an edge is the weakest of its links.
 """
 
 import re
@@ -26,9 +26,9 @@ from recollect.code.nodes import (
 )
 
 _LINKS = re.compile(r"\.?[^.()\[\]]+|\(\)|\[\]")
-_DEEPEST = 12  # a chain may lead to a binding, that to a chain…
-_VOTES = 2  # at least, and this share of them for one class
-_SHARE = 0.8
+_DEEPEST = 12  # a chain may lead to a binding, that to another chain, and so on
+_FEWEST_BINDINGS = 2  # bindings at least, and the share of them that must have one class
+_MAJORITY = 0.8
 
 _UNWRAPPED = set(
     "Promise PromiseLike Awaited Readonly Partial Required NonNullable Ref ShallowRef Observable".split()
@@ -45,7 +45,7 @@ _NAME = re.compile(r"^[\w$.]+$")
 
 class _ScriptTarget(NamedTuple):
     kind: str  # "symbol", "instance", "items" of a class, "module", "outside"
-    path: str  # of a file; what it is called, if outside
+    path: str  # of a file; a name, if outside the project
     number: int = FILE  # of the definition
     rule: str = "scope"
 
@@ -58,7 +58,7 @@ def _weaker(one: str, other: str) -> str:
 
 
 class _ScriptFile:
-    """One file, in the order we ask for it."""
+    """The definitions, bindings and imports of one file, indexed for look-ups."""
 
     def __init__(self, path: str, facts: FileFacts) -> None:
         self.path = path
@@ -90,7 +90,7 @@ class _ScriptFile:
                 self.given[binding.scope, binding.name].append(binding)
 
     def owner(self, scope: int) -> int:
-        """What `this` is in a scope: the class or object around it, else the function that makes it."""
+        """Return what `this` is in a scope: the class or object around it, else the constructor function."""
         outermost = scope
         while scope != FILE:
             found = self.definitions[scope]
@@ -104,16 +104,16 @@ class _ScriptFile:
 
 
 class ScriptResolver:
-    """`files` are those of JavaScript and TypeScript; `read` gives the contents of a configuration file, or None."""
+    """`files` are in JavaScript and TypeScript; `read` returns the contents of a configuration file, or None."""
 
     def __init__(
         self, files: Mapping[str, FileFacts], read: Callable[[str], bytes | None] = lambda path: None
     ) -> None:
-        self.majority_types: MajorityTypes = {}  # they are found in no time
+        self.majority_types: MajorityTypes = {}  # not kept: finding them takes no time
         self._files = {path: _ScriptFile(path, facts) for path, facts in files.items()}
         self._modules = ScriptModules(self._files, read)
-        self._ballots: dict[str, list[tuple[str, str]]] = {}
-        self._elected: dict[str, str] | None = None
+        self._bound_types: dict[str, list[tuple[str, str]]] = {}
+        self._known_majorities: dict[str, str] | None = None
         self._methods: dict[str, list[tuple[str, int]]] | None = None
 
     def digest(self) -> bytes:
@@ -128,8 +128,8 @@ class ScriptResolver:
             self._files.pop(path, None)
         else:
             self._files[path] = _ScriptFile(path, facts)
-        self._ballots.pop(path, None)
-        self._elected = self._methods = None
+        self._bound_types.pop(path, None)
+        self._known_majorities = self._methods = None
 
     def recount_types(self, names: Collection[str]) -> set[str]:
         return set()
@@ -138,7 +138,7 @@ class ScriptResolver:
         return len(self._by_name().get(name, ())) == 1
 
     def importers(self, path: str) -> set[str]:
-        """Those that import it, and those that import it through a file that exports it again."""
+        """Return the direct importers, and those that import it through a re-export."""
         direct, passing = self._imported_by
         importers: set[str] = set()
         waiting = [path]
@@ -152,7 +152,7 @@ class ScriptResolver:
 
     @cached_property
     def _imported_by(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """By file: those that import it, and those of them that export it again."""
+        """By file: its importers, and those of them that re-export it."""
         direct: dict[str, set[str]] = defaultdict(set)
         passing: dict[str, set[str]] = defaultdict(set)
         for other, file in self._files.items():
@@ -243,7 +243,7 @@ class ScriptResolver:
             here = file.definitions[here].scope
 
     def _in_scope(self, file: _ScriptFile, scope: int, name: str, depth: int) -> _ScriptTarget | None:
-        """What `name` is right there. A symbol without a number: a local that we know nothing of."""
+        """Return what `name` is in this very scope. A symbol without a number is a local that cannot be resolved."""
         holder = file.definitions[scope] if scope != FILE else None
         is_seen = holder is None or holder.kind == FUNCTION or "namespace" in holder.decorators
         if is_seen and (number := file.inside[scope].get(name)) is not None:
@@ -318,7 +318,7 @@ class ScriptResolver:
         return None
 
     def _held(self, found: _ScriptTarget, depth: int) -> _ScriptTarget | None:
-        """What a variable, a field or a getter holds; anything else is itself."""
+        """Return what a variable, field or getter holds; anything else is itself."""
         if found.kind != "symbol" or depth > _DEEPEST:
             return found
         definition = self._definition(found)
@@ -334,7 +334,7 @@ class ScriptResolver:
         return found
 
     def _member(self, found: _ScriptTarget, name: str, depth: int = 0) -> _ScriptTarget | None:
-        """Of a class, through its bases; of an object, or of a function's prototype."""
+        """Find a member of a class, through its bases, or of an object or a function's prototype."""
         waiting, seen = [found], set()
         while waiting:
             here = waiting.pop(0)
@@ -367,7 +367,7 @@ class ScriptResolver:
     def _imported(self, file: _ScriptFile, found: Import, depth: int) -> _ScriptTarget | None:
         path = self._modules.find(file.path, found.module)
         if path is None and found.module.startswith("."):
-            return None  # no code, or none of ours
+            return None  # not code, or not in the project
         if path is None:
             named = found.name and found.name != "default"
             return _ScriptTarget(
@@ -380,7 +380,9 @@ class ScriptResolver:
             return _ScriptTarget("module", path, rule="import")
         exported = self._export(path, found.name, depth)
         if exported is None and found.name == "default":
-            return _ScriptTarget("module", path, rule="import")  # CommonJS, imported as if it had a default
+            return _ScriptTarget(
+                "module", path, rule="import"
+            )  # CommonJS, imported as if it had a default export
         return exported
 
     def _export(self, path: str, name: str, depth: int) -> _ScriptTarget | None:
@@ -405,7 +407,7 @@ class ScriptResolver:
         return None
 
     def _whole(self, path: str, depth: int) -> _ScriptTarget | None:
-        """What CommonJS exports for the whole file, be it what another file does."""
+        """Return what CommonJS exports for the whole file, even if that comes from another file."""
         file = self._files[path]
         if whole := file.exported.get("module.exports"):
             target = self._follow(file, FILE, whole, depth + 1)
@@ -416,7 +418,7 @@ class ScriptResolver:
     # Types
 
     def _typed(self, file: _ScriptFile, scope: int, annotation: str, depth: int) -> _ScriptTarget | None:
-        """An instance of what an annotation names, if it names one thing."""
+        """Return an instance of what an annotation names, if it names one thing."""
         if depth > _DEEPEST:
             return None
         text = annotation.strip().removeprefix("readonly ").strip("() ")
@@ -451,17 +453,17 @@ class ScriptResolver:
     def _many(found: _ScriptTarget | None) -> _ScriptTarget | None:
         return found._replace(kind="items") if found is not None and found.kind == "instance" else None
 
-    # What is only likely
+    # Guesses
 
     def _guess(self, chain: str) -> _ScriptTarget | None:
-        """By what receivers of that name are elsewhere, else by the only method of that name."""
+        """Guess by what receivers of that name are elsewhere, else by the only method of that name."""
         links = _LINKS.findall(chain)
         if len(links) < 2 or links[-1][0] != "." or "super" in links:
             return None
         name, receiver = links[-1][1:], links[-2].removeprefix(".")
-        if elected := self._vote().get(receiver):
-            path = elected.partition("::")[0]
-            number = self._files[path].ids.index(elected) if path in self._files else FILE
+        if majority := self._majority_types().get(receiver):
+            path = majority.partition("::")[0]
+            number = self._files[path].ids.index(majority) if path in self._files else FILE
             if found := self._member(_ScriptTarget("instance", path, number, "vote"), name):
                 return found if found.kind == "symbol" else None
         named = self._by_name().get(name, [])
@@ -470,23 +472,23 @@ class ScriptResolver:
             return _ScriptTarget("symbol", path, number, "name")
         return None
 
-    def _vote(self) -> dict[str, str]:
-        if self._elected is None:
-            votes: dict[str, Counter[str]] = defaultdict(Counter)
+    def _majority_types(self) -> dict[str, str]:
+        if self._known_majorities is None:
+            types: dict[str, Counter[str]] = defaultdict(Counter)
             for path, file in self._files.items():
-                if path not in self._ballots:
-                    self._ballots[path] = list(self._ballot(file))
-                for name, choice in self._ballots[path]:
-                    votes[name][choice] += 1
-            self._elected = {}
-            for name, counted in votes.items():
-                choice, most = counted.most_common(1)[0]
-                if choice and most >= _VOTES and most >= _SHARE * counted.total():
-                    self._elected[name] = choice
-        return self._elected
+                if path not in self._bound_types:
+                    self._bound_types[path] = list(self._types_bound_in(file))
+                for name, bound_type in self._bound_types[path]:
+                    types[name][bound_type] += 1
+            self._known_majorities = {}
+            for name, counts in types.items():
+                bound_type, most = counts.most_common(1)[0]
+                if bound_type and most >= _FEWEST_BINDINGS and most >= _MAJORITY * counts.total():
+                    self._known_majorities[name] = bound_type
+        return self._known_majorities
 
-    def _ballot(self, file: _ScriptFile) -> Iterator[tuple[str, str]]:
-        """Names that were given something here, each with the class of it; "" for any other type."""
+    def _types_bound_in(self, file: _ScriptFile) -> Iterator[tuple[str, str]]:
+        """Yield the names that are bound in this file, each with its class; "" for any other type."""
         for number, definition in enumerate(file.definitions):
             for name, annotation in definition.parameters:
                 if annotation:
@@ -519,7 +521,7 @@ class ScriptResolver:
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """At the marks that stand in no brackets."""
+    """Split at the marks that are not in brackets."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
         if letter in "<([{":

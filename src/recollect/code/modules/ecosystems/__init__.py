@@ -1,1 +1,1 @@
-"""How a part of a project is built, tested, linted, formatted and run, ecosystem by ecosystem."""
+"""How a package is built, tested, linted, formatted and run, by ecosystem. `table` has all of them."""

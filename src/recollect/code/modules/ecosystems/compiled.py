@@ -1,4 +1,4 @@
-"""Rust, Go, the JVM, .NET, C and C++: their tools' own commands are the convention."""
+"""Rust, Go, the JVM, .NET, C and C++: the conventions of their tools."""
 
 import re
 
@@ -22,14 +22,16 @@ _C_TESTS = (
 )
 
 
-def read_rust(ground: ScanInput, folder: str) -> PackageInfo:
-    document = parse_toml(ground.text(join(folder, "Cargo.toml")))
+def read_rust(project: ScanInput, folder: str) -> PackageInfo:
+    document = parse_toml(project.text(join(folder, "Cargo.toml")))
     everything = " --workspace" if "workspace" in document else ""
-    names = ground.inside(folder)
+    names = project.inside(folder)
     package = table_at(document, "package")
     name = str(package.get("name", ""))
     named = [str(each.get("path", "")) for each in as_list(document.get("bin")) if isinstance(each, dict)]
-    doors = [path for each in (*named, "src/main.rs", "src/lib.rs") if (path := join(folder, each)) in ground]
+    doors = [
+        path for each in (*named, "src/main.rs", "src/lib.rs") if (path := join(folder, each)) in project
+    ]
     lints = not names.isdisjoint({"clippy.toml", ".clippy.toml"}) or "clippy" in table_at(document, "lints")
     defaults = {
         "build": f"cargo build{everything}",
@@ -54,10 +56,10 @@ def read_rust(ground: ScanInput, folder: str) -> PackageInfo:
     )
 
 
-def read_go(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
+def read_go(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
     golangci = first_name(names, r"\.golangci\.\w+")
-    manifest = ground.text(join(folder, "go.mod"))
+    manifest = project.text(join(folder, "go.mod"))
     module = re.search(r"(?m)^module\s+(\S+)", manifest)
     test = "go test ./..."
     testify = "testify" if "stretchr/testify" in manifest else "go test"
@@ -79,13 +81,13 @@ def read_go(ground: ScanInput, folder: str) -> PackageInfo:
     )
 
 
-def read_maven(ground: ScanInput, folder: str) -> PackageInfo:
-    text = ground.text(join(folder, "pom.xml"))
-    mvn = "./mvnw" if "mvnw" in ground else "mvn"
+def read_maven(project: ScanInput, folder: str) -> PackageInfo:
+    text = project.text(join(folder, "pom.xml"))
+    mvn = "./mvnw" if "mvnw" in project else "mvn"
     head = re.sub(r"(?s)<parent>.*?</parent>|<(dependencies|build|profiles)>.*", "", text)
     name = re.search(r"<artifactId>([^<$]+)</artifactId>", head)
-    told = re.search(r"(?s)<description>([^<]+)</description>", head)
-    poms = text + "".join(ground.text(path) for path in ground.sizes if path.endswith("/pom.xml"))
+    description = re.search(r"(?s)<description>([^<]+)</description>", head)
+    poms = text + "".join(project.text(path) for path in project.sizes if path.endswith("/pom.xml"))
     linters, commands = _java_linters(poms, f"{mvn} spotless:", f"{mvn} checkstyle:check")
     test = TestFramework(_java_tests(poms), "", f"{mvn} test")
     return PackageInfo(
@@ -95,15 +97,15 @@ def read_maven(ground: ScanInput, folder: str) -> PackageInfo:
         test,
         linters,
         name[1] if name else "",
-        " ".join(told[1].split()) if told else "",
+        " ".join(description[1].split()) if description else "",
         frozenset(re.findall(r"<groupId>([\w.]+)</groupId>", text)),
     )
 
 
-def read_gradle(ground: ScanInput, folder: str) -> PackageInfo:
-    scripts = [path for path in ground.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
-    text = "".join(ground.text(path) for path in scripts if path.startswith(folder))
-    gradle = "./gradlew" if "gradlew" in ground else "gradle"
+def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
+    scripts = [path for path in project.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
+    text = "".join(project.text(path) for path in scripts if path.startswith(folder))
+    gradle = "./gradlew" if "gradlew" in project else "gradle"
     linters, commands = _java_linters(text, f"{gradle} spotless", f"{gradle} checkstyleMain")
     for word, command in (("ktlint", "ktlintCheck"), ("detekt", "detekt")):
         if word in text:
@@ -136,8 +138,8 @@ def _java_linters(text: str, spotless: str, checkstyle: str) -> tuple[tuple[str,
     return tuple(linters), commands
 
 
-def read_dotnet(ground: ScanInput, folder: str) -> PackageInfo:
-    text = "".join(ground.text(path) for path in ground.sizes if path.endswith((".csproj", ".props")))
+def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
+    text = "".join(project.text(path) for path in project.sizes if path.endswith((".csproj", ".props")))
     tool = next((name for name in ("xunit", "nunit", "MSTest") if name.lower() in text.lower()), "")
     test = TestFramework(tool.lower(), "", "dotnet test") if tool else None
     return PackageInfo(
@@ -154,27 +156,29 @@ def read_dotnet(ground: ScanInput, folder: str) -> PackageInfo:
     )
 
 
-def read_c(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
+def read_c(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
     if "CMakeLists.txt" in names:
         tool = "cmake"
         defaults = {
             "build": "cmake -S . -B build && cmake --build build",
             "test": "ctest --test-dir build --output-on-failure",
         }
-        told = "".join(ground.text(path) for path in ground.sizes if path.endswith("CMakeLists.txt")).lower()
+        manifest = "".join(
+            project.text(path) for path in project.sizes if path.endswith("CMakeLists.txt")
+        ).lower()
     elif "meson.build" in names:
-        tool, told = "meson", ground.text(join(folder, "meson.build"))
+        tool, manifest = "meson", project.text(join(folder, "meson.build"))
         defaults = {"build": "meson setup build && meson compile -C build", "test": "meson test -C build"}
     elif "configure.ac" in names or "configure" in names:
-        tool, told = "autotools", ground.text(join(folder, "configure.ac"))
+        tool, manifest = "autotools", project.text(join(folder, "configure.ac"))
         first = "./configure" if "configure" in names else "autoreconf -i && ./configure"
         defaults = {"build": f"{first} && make", "test": "make check"}
     else:
-        tool, told = "make", ground.text(join(folder, "Makefile"))
+        tool, manifest = "make", project.text(join(folder, "Makefile"))
         defaults = {"build": "make"}
-    framework = next((name for name, word in _C_TESTS if word in told or name.lower() in told), "")
-    if tool == "cmake" and not framework and "enable_testing" not in told and "ctest" not in told:
+    framework = next((name for name, word in _C_TESTS if word in manifest or name.lower() in manifest), "")
+    if tool == "cmake" and not framework and "enable_testing" not in manifest and "ctest" not in manifest:
         defaults.pop("test")
     linters = [each for each in ("clang-format", "clang-tidy") if f".{each}" in names]
     files = "git ls-files '*.c' '*.cc' '*.cpp' '*.h' '*.hpp' | xargs"
@@ -183,7 +187,7 @@ def read_c(ground: ScanInput, folder: str) -> PackageInfo:
         "clang-tidy": f"{files} clang-tidy -p build",
     }
     if linters:
-        in_ci = "".join(map(ground.text, ci_files(ground)))
+        in_ci = "".join(map(project.text, ci_files(project)))
         defaults["lint"] = checks[next((each for each in linters if each in in_ci), linters[-1])]
     if "clang-format" in linters:
         defaults["format"] = f"{files} clang-format -i"

@@ -1,4 +1,4 @@
-"""What the files of a Node project say of how it is built, tested, linted, formatted and run."""
+"""Node: how a package is built, tested, linted, formatted and run."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -48,11 +48,11 @@ _LINTERS = (
 )
 
 
-def read_node(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
-    text = ground.text(join(folder, "package.json"))
+def read_node(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
+    text = project.text(join(folder, "package.json"))
     document = parse_json(text)
-    tool = _tool(ground, folder, document)
+    tool = _tool(project, folder, document)
     run = (
         "npx "
         if tool == "npm"
@@ -88,47 +88,47 @@ def read_node(ground: ScanInput, folder: str) -> PackageInfo:
         str(document.get("name", "")),
         str(document.get("description", "")),
         frozenset(needs),
-        tuple(_doors(ground, folder, document)),
+        tuple(_doors(project, folder, document)),
     )
 
 
-def _tool(ground: ScanInput, folder: str, document: Mapping[str, Any]) -> str:
-    """The package manager: a package of a workspace has its root's."""
+def _tool(project: ScanInput, folder: str, document: Mapping[str, Any]) -> str:
+    """Return the package manager; a package of a workspace has that of the root."""
     while True:
         if named := str(document.get("packageManager", "")).partition("@")[0]:
             return named
-        names = ground.inside(folder)
+        names = project.inside(folder)
         for lock, tool in _TOOLS:
             if lock in names:
                 return tool
         if not folder:
             return "npm"
         folder = folder.rpartition("/")[0]
-        document = parse_json(ground.text(join(folder, "package.json")))
+        document = parse_json(project.text(join(folder, "package.json")))
 
 
 def _tests(
     names: set[str], folder: str, packages: set[str], scripts: Mapping[str, str], run: str, tool: str
 ) -> TestFramework | None:
-    told = " ".join(scripts.values())
+    commands_run = " ".join(scripts.values())
     for package, config, command in _TESTS:
         if package in packages or re.search(
             rf"(?<![\w-]){re.escape(package)}(?![\w-])", scripts.get("test", "")
         ):
             found = first_name(names, config)
             return TestFramework(package, join(folder, found) if found else "", run + command)
-    if "node --test" in told:
+    if "node --test" in commands_run:
         return TestFramework("node:test", "", "node --test")
     return TestFramework("bun", "", "bun test") if tool == "bun" and "test" not in scripts else None
 
 
-def _doors(ground: ScanInput, folder: str, document: Mapping[str, Any]) -> Iterable[str]:
+def _doors(project: ScanInput, folder: str, document: Mapping[str, Any]) -> Iterable[str]:
     commands = document.get("bin")
     named = [*commands.values()] if isinstance(commands, dict) else [commands]
     for each in (*named, document.get("main"), document.get("module")):
         if isinstance(each, str):
             path = join(folder, each.removeprefix("./"))
             for ending in ("", ".js", "/index.js"):
-                if path + ending in ground:
+                if path + ending in project:
                     yield path + ending
                     break

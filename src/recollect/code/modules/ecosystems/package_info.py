@@ -1,4 +1,4 @@
-"""What an ecosystem's files say of one folder, and how such files are read."""
+"""What the files of an ecosystem say about one folder, and helpers to read them."""
 
 import json
 import re
@@ -13,25 +13,25 @@ from recollect.code.modules.module_map import TestFramework
 
 @dataclass(frozen=True, slots=True)
 class PackageInfo:
-    """What an ecosystem's files say of one folder."""
+    """The tools, commands and metadata of one package."""
 
     tool: str
     defaults: Mapping[str, str] = field(default_factory=dict)  # the tool's own commands, by slot
-    tasks: Mapping[str, ProjectTask] = field(default_factory=dict)  # those the project named itself
+    tasks: Mapping[str, ProjectTask] = field(default_factory=dict)  # those that the project defines
     test: TestFramework | None = None
     linters: tuple[str, ...] = ()
     name: str = ""  # of the package
     description: str = ""
     dependencies: frozenset[str] = frozenset()
-    entries: tuple[str, ...] = ()  # files it names as its doors
+    entries: tuple[str, ...] = ()  # files that it names as entry points
 
 
 class Linter(NamedTuple):
     name: str
     slot: str
     command: str
-    files: tuple[str, ...] = ()  # one of these is there, or…
-    words: tuple[str, ...] = ()  # …one of these stands in the manifest
+    files: tuple[str, ...] = ()  # it is used if one of these exists, or…
+    words: tuple[str, ...] = ()  # …one of these is in the manifest
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
 
 def table_at(document: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    """The table at `path`; {} where there is none."""
+    """Return the table at `path`; {} if there is none."""
     found: Any = document
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -62,13 +62,13 @@ def as_list(found: Any) -> list[Any]:
 
 
 def find_linters(
-    known: Iterable[Linter], names: set[str], told: str, prefix: str = ""
+    known: Iterable[Linter], names: set[str], text: str, prefix: str = ""
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Those that are set up, and the command of the first for each slot."""
+    """Return the linters that are set up, and the command of the first one for each slot."""
     found: list[str] = []
     commands: dict[str, str] = {}
     for linter in known:
-        if not names.isdisjoint(linter.files) or any(word in told for word in linter.words):
+        if not names.isdisjoint(linter.files) or any(word in text for word in linter.words):
             found.append(linter.name)
             commands.setdefault(linter.slot, prefix + linter.command)
     return tuple(dict.fromkeys(found)), commands

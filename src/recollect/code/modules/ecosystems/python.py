@@ -1,4 +1,4 @@
-"""What a Python project's files say of how it is built, tested, linted, formatted and run."""
+"""Python: how a package is built, tested, linted, formatted and run."""
 
 import re
 from collections.abc import Mapping
@@ -37,18 +37,18 @@ _LINTERS = (
     Linter("mypy", "types", "mypy .", ("mypy.ini", ".mypy.ini"), ("[tool.mypy", "[mypy]")),
     Linter("pyright", "types", "pyright", ("pyrightconfig.json",), ("[tool.pyright", "[tool.basedpyright")),
 )
-_PACKAGES = {"pyproject.toml", "setup.py", "setup.cfg"}  # without one there is nothing to build
+_PACKAGES = {"pyproject.toml", "setup.py", "setup.cfg"}  # without one of these there is nothing to build
 
 
-def read_python(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
+def read_python(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
 
     def text(name: str) -> str:
-        return ground.text(join(folder, name))
+        return project.text(join(folder, name))
 
     manifest = text("pyproject.toml")
     document = parse_toml(manifest)
-    told = "\n".join((manifest, text("setup.cfg"), text("tox.ini")))
+    settings = "\n".join((manifest, text("setup.cfg"), text("tox.ini")))
     tool, run, build = "pip", "", "python -m build"
     for lock, word, *found in _TOOLS:
         if lock in names or (word and word in manifest):
@@ -57,16 +57,16 @@ def read_python(ground: ScanInput, folder: str) -> PackageInfo:
     else:
         if "setup.py" in names or "setuptools" in manifest:
             tool = "setuptools"
-    linters, commands = find_linters(_LINTERS, names, told, run)
-    if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", told.partition("mypy]")[2]):
+    linters, commands = find_linters(_LINTERS, names, settings, run)
+    if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]):
         commands["types"] = f"{run}mypy"
-    test = _tests(ground, folder, names, told, run)
+    test = _tests(project, folder, names, settings, run)
     defaults = {"build": build, **commands} if names & _PACKAGES else commands
     if test:
         defaults["test"] = test.run_command
     if "manage.py" in names:
         defaults["run"] = f"{run}python manage.py runserver"
-    project = table_at(document, "project") or table_at(document, "tool", "poetry")
+    metadata = table_at(document, "project") or table_at(document, "tool", "poetry")
     scripts = {**table_at(document, "project", "scripts"), **table_at(document, "tool", "poetry", "scripts")}
     return PackageInfo(
         tool,
@@ -74,14 +74,14 @@ def read_python(ground: ScanInput, folder: str) -> PackageInfo:
         _tasks(document, run),
         test,
         linters,
-        str(project.get("name", "")),
-        str(project.get("description", "")),
+        str(metadata.get("name", "")),
+        str(metadata.get("description", "")),
         _needs(document, text("requirements.txt") + text("setup.cfg")),
-        tuple(filter(None, (_file(ground, folder, str(target)) for target in scripts.values()))),
+        tuple(filter(None, (_file(project, folder, str(target)) for target in scripts.values()))),
     )
 
 
-def _tests(ground: ScanInput, folder: str, names: set[str], told: str, run: str) -> TestFramework | None:
+def _tests(project: ScanInput, folder: str, names: set[str], settings: str, run: str) -> TestFramework | None:
     configs = (
         ("pytest.ini", ""),
         ("pyproject.toml", "[tool.pytest"),
@@ -89,24 +89,24 @@ def _tests(ground: ScanInput, folder: str, names: set[str], told: str, run: str)
         ("tox.ini", "[pytest]"),
     )
     for name, word in configs:
-        if name in names and (not word or word in ground.text(join(folder, name))):
+        if name in names and (not word or word in project.text(join(folder, name))):
             return TestFramework("pytest", join(folder, name), f"{run}pytest")
     requirements = [
         path
-        for path in ground.sizes
+        for path in project.sizes
         if re.search(r"(^|/)[\w-]*requirements[\w-]*(/[\w-]+)?\.txt$", path) and path.startswith(folder)
     ]
-    if "pytest" in told or any(
-        re.search(r"(?m)^pytest\b", ground.text(path)) for path in sorted(requirements)[:5]
+    if "pytest" in settings or any(
+        re.search(r"(?m)^pytest\b", project.text(path)) for path in sorted(requirements)[:5]
     ):
         return TestFramework("pytest", "", f"{run}pytest")
     start = f"{folder}/" if folder else ""
     tests = [
         path
-        for path in ground.sizes
+        for path in project.sizes
         if path.startswith(start) and re.search(r"(^|/)(test_\w+|tests)\.py$", path)
     ]
-    if any(path.endswith("conftest.py") and path.startswith(start) for path in ground.sizes):
+    if any(path.endswith("conftest.py") and path.startswith(start) for path in project.sizes):
         return TestFramework("pytest", "", f"{run}pytest")
     if tests and ("manage.py" in names):
         return TestFramework("django", "manage.py", f"{run}python manage.py test")
@@ -141,11 +141,11 @@ def _needs(document: Mapping[str, Any], requirements: str) -> frozenset[str]:
     return frozenset(found) - {"python"}
 
 
-def _file(ground: ScanInput, folder: str, target: str) -> str:
-    """`flask.cli:main` is in `src/flask/cli.py`."""
+def _file(project: ScanInput, folder: str, target: str) -> str:
+    """Return the file of an entry point: `flask.cli:main` is in `src/flask/cli.py`."""
     path = target.partition(":")[0].replace(".", "/")
     for start in ("src/", "", "lib/"):
         for end in (".py", "/__init__.py"):
-            if (found := join(folder, f"{start}{path}{end}")) in ground:
+            if (found := join(folder, f"{start}{path}{end}")) in project:
                 return found
     return ""

@@ -1,4 +1,4 @@
-"""Ruby and PHP: what their package managers' files say."""
+"""Ruby and PHP: how a package is built, tested, linted, formatted and run."""
 
 import json
 import re
@@ -36,11 +36,11 @@ _PHP_LINTERS = (
 )
 
 
-def read_ruby(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
+def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
     gemspec = first_name(names, r".+\.gemspec")
-    rakefile = ground.text(join(folder, "Rakefile"))
-    gems = ground.text(join(folder, "Gemfile")) + ground.text(join(folder, gemspec))
+    rakefile = project.text(join(folder, "Rakefile"))
+    gems = project.text(join(folder, "Gemfile")) + project.text(join(folder, gemspec))
     run = "bundle exec " if "Gemfile" in names else ""
     framework = "rspec" if "rspec" in gems + rakefile or ".rspec" in names else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
@@ -49,7 +49,7 @@ def read_ruby(ground: ScanInput, folder: str) -> PackageInfo:
     if "RSpec::Core::RakeTask" in rakefile:
         tasks.setdefault("spec", "rake")
     named = tasks_by_slot({name: body for name, body in tasks.items() if name in _RAKE}, f"{run}rake ")
-    if "config/application.rb" in ground:
+    if "config/application.rb" in project:
         defaults = {"test": "bin/rails test", "run": "bin/rails server"}
     else:
         defaults = {"test": f"{run}rspec" if framework == "rspec" else f"{run}rake test"}
@@ -61,7 +61,7 @@ def read_ruby(ground: ScanInput, folder: str) -> PackageInfo:
         defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
     if gemspec:
         defaults["build"] = f"gem build {gemspec}"
-    told = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", ground.text(join(folder, gemspec)))
+    summary = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", project.text(join(folder, gemspec)))
     test = TestFramework(
         framework,
         join(folder, config) if config else "",
@@ -74,14 +74,14 @@ def read_ruby(ground: ScanInput, folder: str) -> PackageInfo:
         test,
         ("rubocop",) if rubocop else (),
         gemspec.removesuffix(".gemspec"),
-        told[1] if told else "",
+        summary[1] if summary else "",
         frozenset(re.findall(r"""(?:gem|add(?:_runtime)?_dependency)[ (]+['"]([\w-]+)['"]""", gems)),
     )
 
 
-def read_php(ground: ScanInput, folder: str) -> PackageInfo:
-    names = ground.inside(folder)
-    text = ground.text(join(folder, "composer.json"))
+def read_php(project: ScanInput, folder: str) -> PackageInfo:
+    names = project.inside(folder)
+    text = project.text(join(folder, "composer.json"))
     document = parse_json(text)
     linters, commands = find_linters(_PHP_LINTERS, names, text)
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}

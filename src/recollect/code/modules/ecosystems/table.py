@@ -1,4 +1,4 @@
-"""The ecosystems: whose files they are, and who reads them."""
+"""All ecosystems: their manifests, their languages, and the function that reads a package."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from recollect.code.modules.scan_input import ScanInput
 
 class Ecosystem(NamedTuple):
     manifests: tuple[str, ...]  # file names, or endings that begin with "*"
-    endings: tuple[str, ...]  # of its source files
+    languages: tuple[str, ...]
     read: Callable[[ScanInput, str], PackageInfo]
 
 
@@ -34,9 +34,9 @@ def has_manifest(names: Iterable[str], manifests: Iterable[str]) -> bool:
 
 
 def _simple(tool: str, **commands: str) -> Callable[[ScanInput, str], PackageInfo]:
-    """For tools that need no more than their own words."""
+    """Return a reader for tools that need nothing but their own commands."""
 
-    def read(ground: ScanInput, folder: str) -> PackageInfo:
+    def read(project: ScanInput, folder: str) -> PackageInfo:
         return PackageInfo(tool, commands, {}, TestFramework(tool, "", commands["test"]))
 
     return read
@@ -45,49 +45,51 @@ def _simple(tool: str, **commands: str) -> Callable[[ScanInput, str], PackageInf
 ECOSYSTEMS = {
     "python": Ecosystem(
         ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt", "manage.py", "tox.ini"),
-        (".py",),
+        ("python",),
         read_python,
     ),
     "node": Ecosystem(
         ("package.json",),
-        (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".vue", ".svelte", ".css"),
+        ("javascript", "typescript", "tsx", "vue", "svelte", "css"),
         read_node,
     ),
-    "rust": Ecosystem(("Cargo.toml",), (".rs",), read_rust),
-    "go": Ecosystem(("go.mod",), (".go",), read_go),
-    "java": Ecosystem(("pom.xml",), (".java", ".kt", ".scala"), read_maven),
+    "rust": Ecosystem(("Cargo.toml",), ("rust",), read_rust),
+    "go": Ecosystem(("go.mod",), ("go",), read_go),
+    "java": Ecosystem(("pom.xml",), ("java", "kotlin", "scala"), read_maven),
     "gradle": Ecosystem(
         ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
-        (".java", ".kt", ".groovy"),
+        ("java", "kotlin", "groovy"),
         read_gradle,
     ),
-    "ruby": Ecosystem(("Gemfile", "*.gemspec", "Rakefile"), (".rb",), read_ruby),
-    "php": Ecosystem(("composer.json",), (".php",), read_php),
+    "ruby": Ecosystem(("Gemfile", "*.gemspec", "Rakefile"), ("ruby",), read_ruby),
+    "php": Ecosystem(("composer.json",), ("php",), read_php),
     "c": Ecosystem(
         ("CMakeLists.txt", "meson.build", "configure.ac", "configure", "Makefile"),
-        (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh"),
+        ("c", "cpp"),
         read_c,
     ),
-    "dotnet": Ecosystem(("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (".cs", ".fs", ".vb"), read_dotnet),
+    "dotnet": Ecosystem(
+        ("*.sln", "*.slnx", "*.csproj", "*.fsproj"), ("csharp", "fsharp", "visual-basic"), read_dotnet
+    ),
     "elixir": Ecosystem(
         ("mix.exs",),
-        (".ex", ".exs"),
+        ("elixir",),
         _simple("mix", build="mix compile", test="mix test", format="mix format"),
     ),
     "swift": Ecosystem(
-        ("Package.swift",), (".swift",), _simple("swift", build="swift build", test="swift test")
+        ("Package.swift",), ("swift",), _simple("swift", build="swift build", test="swift test")
     ),
     "dart": Ecosystem(
         ("pubspec.yaml",),
-        (".dart",),
+        ("dart",),
         _simple("dart", test="dart test", lint="dart analyze", format="dart format ."),
     ),
-    "zig": Ecosystem(("build.zig",), (".zig",), _simple("zig", build="zig build", test="zig build test")),
+    "zig": Ecosystem(("build.zig",), ("zig",), _simple("zig", build="zig build", test="zig build test")),
     "deno": Ecosystem(
         ("deno.json", "deno.jsonc"),
-        (".ts",),
+        ("typescript",),
         _simple("deno", test="deno test", lint="deno lint", format="deno fmt"),
     ),
 }
-# Ecosystems whose commands in CI are known under another name.
+# Ecosystems whose commands in CI have another ecosystem's name.
 CI_NAMES = {"gradle": "java"}
