@@ -45,18 +45,23 @@ def home(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 @pytest.fixture(params=BACKENDS)
-def open_store(request, home):
-    """Opens the same store as often as it is called, as other processes would."""
+def open_store_as(request, home):
+    """Opens the same store for a user as often as it is called, as other processes would."""
     opened = []
 
-    def open_one():
-        store = {"sqlite": lambda: SqliteStore(home / "recollect.db", "ada")}[request.param]()
-        opened.append(store)
-        return store
+    def open_one(user):
+        opened.append({"sqlite": lambda: SqliteStore(home / "recollect.db", user)}[request.param]())
+        return opened[-1]
 
     yield open_one
     for store in opened:
         store.close()
+
+
+@pytest.fixture
+def open_store(open_store_as):
+    """Opens Ada's store."""
+    return lambda: open_store_as("ada")
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from undo_contract import UndoContract
+from work_contract import WorkContract
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound
@@ -93,7 +95,7 @@ memories = st.builds(
 )
 
 
-class StoreContract:
+class StoreContract(WorkContract, UndoContract):
     # memories
 
     @given(memory=memories)
@@ -925,3 +927,114 @@ class StoreContract:
         assert info.size > 0
         assert info.version > 0
         assert not info.encrypted
+
+    def test_an_encrypted_store_stays_readable_and_can_be_decrypted(self, store):
+        kept = keep(store, memory())
+        note = m.KeyNote("check", "00", "variable")
+
+        assert store.encrypt(lambda: ("ab" * 32, note)) == note
+        assert store.info().encrypted
+        assert store.get(kept.id) == kept
+
+        store.decrypt()
+        assert not store.info().encrypted
+        assert store.get(kept.id) == kept
+
+    # one user's handle
+
+    def test_a_new_store_has_no_notices_and_knows_its_user(self, store):
+        assert store.notices == ()
+        assert store.user_id == "ada"
+
+    def test_settings_gaps_and_tags_are_those_of_the_user(self, store, open_store_as):
+        other = open_store_as("eve")
+        store.set_setting(None, "agreed", ["https://example.org"])
+        store.put_gap(m.Gap("g1", "shop", "what is missing", NOW))
+        store.describe_tag("node", "The runtime")
+
+        assert other.setting(None, "agreed") is None
+        assert other.gaps("shop", 5) == []
+        assert list(other.iter_gaps(m.View("eve", "shop"))) == []
+        assert not other.close_gap("g1", NOW)
+        other.set_setting(None, "agreed", [])
+        other.describe_tag("node", "")
+        assert other.orphan_tags() == ["node"]
+        assert other.drop_tag("node")
+
+        assert store.setting(None, "agreed") == ["https://example.org"]
+        assert [gap.id for gap in store.gaps("shop", 5)] == ["g1"]
+        keep(store, memory(tags=("node",)))
+        assert store.tags(MINE) == [m.Tag("node", "The runtime", 1)]
+
+    def test_a_gap_is_closed_once(self, store):
+        store.put_gap(m.Gap("g1", "shop", "what is missing", NOW))
+
+        assert store.close_gap("g1", NOW)
+        assert not store.close_gap("g1", NOW)
+        assert not store.close_gap("unknown", NOW)
+
+        assert store.gaps("shop", 5) == []
+
+    def test_an_adopted_project_takes_only_keys_that_are_free(self, store):
+        store.put_project(m.Project("p1", "Shop", "/shop", ""), ["remote:shop"])
+
+        store.adopt_project(m.Project("p2", "Other", "/other", ""), ["remote:shop", "remote:other"])
+        store.adopt_project(m.Project("p1", "Renamed", "/else", ""), ["remote:new"])
+
+        assert store.project_for(["remote:shop"]) == "p1"
+        assert store.project_for(["remote:other"]) == "p2"
+        assert store.project_for(["remote:new"]) is None
+        assert [project.name for project in store.projects()] == ["Other", "Shop"]
+
+    def test_the_audit_log_is_verified_with_its_archive(self, store):
+        keep(store, *(memory(f"Number {number}.") for number in range(5)))
+        store.trim_audit(keep=4, down_to=2)
+
+        assert store.verify_audit() == m.AuditCheck(lines=5, archived=3, problem=None)
+
+    def test_vectors_come_with_their_ids_oldest_first(self, store):
+        one, two, deleted = memory("One."), memory("Two."), memory("Gone.", state=m.State.DELETED)
+        keep(store, one, two, deleted)
+        for each, vector in ((two, unit(0, 1)), (one, unit(1, 0)), (deleted, unit(1, 1))):
+            store.put_vector(each.id, "fake", vector)
+
+        assert list(store.vectors(MINE, "fake")) == [(one.id, unit(1, 0)), (two.id, unit(0, 1))]
+        assert list(store.vectors(MINE, "other")) == []
+
+    def test_memories_with_triggers_or_steps_come_newest_first(self, store):
+        trigger, steps, plain = (
+            memory("When deploying, tag.", triggers=("deploy",)),
+            memory("Release.", procedure=m.Procedure("Release", steps=("tag",))),
+            memory("Plain."),
+        )
+        keep(store, trigger, steps, plain)
+
+        assert [each.id for each in store.with_triggers(MINE, 5)] == [steps.id, trigger.id]
+        assert [each.id for each in store.with_triggers(MINE, 1)] == [steps.id]
+
+    def test_neighbours_are_one_link_tag_or_cluster_away(self, store):
+        one, linked, tagged, clustered, newer = (
+            memory("One.", tags=("rare",)),
+            memory("Linked."),
+            memory("Tagged.", tags=("rare",)),
+            memory("Clustered."),
+            memory("Newer."),
+        )
+        keep(store, one, linked, tagged, clustered, newer)
+        store.put_link(m.Link(linked.id, one.id, m.Relation.RELATES_TO, NOW, 0.5))
+        store.put_link(m.Link(newer.id, one.id, m.Relation.SUPERSEDES, NOW))
+        members = (one.id, clustered.id)
+        store.put_clusters("shop", [m.Cluster("c1", "shop", "both", "fake", unit(1, 0), members, NOW)])
+
+        edges = {edge.target: edge for edge in store.neighbours(MINE, [one.id], 5)}
+
+        assert {target: edge.relation for target, edge in edges.items()} == {
+            linked.id: "relates_to",
+            newer.id: "supersedes",
+            tagged.id: "tag",
+            clustered.id: "cluster",
+        }
+        assert not edges[linked.id].forward
+        assert (edges[tagged.id].name, edges[clustered.id].name) == ("rare", "both")
+        assert store.neighbours(MINE, [newer.id], 5) == []
+        assert {edge.relation for edge in store.neighbours(MINE, [one.id], 0)} == set()
