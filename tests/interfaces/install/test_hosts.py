@@ -56,11 +56,15 @@ def test_slash_commands_run_the_program_by_its_path(host):
 
     assert len(texts) == len(templates.COMMANDS)
     for text in texts.values():
-        body = text.partition("Written by")[0] if host != "gemini" else text.partition("\n")[2]
+        body = (
+            text.partition("\n")[2]
+            if HOSTS[host].commands.format == "toml"
+            else text.partition("Written by")[0]
+        )
         assert "'/opt/my venv/bin/recollect' " in body
         assert "`recollect " not in body
         assert templates.MARK in text
-        assert host in ("claude-code", "codex", "opencode") or "$ARGUMENTS" not in text
+        assert HOSTS[host].commands.arguments == "$ARGUMENTS" or "$ARGUMENTS" not in text
 
 
 def test_the_commands_of_gemini_are_toml():

@@ -27,7 +27,7 @@ Files = Annotated[tuple[str, ...], Field(description="Files it is about, from th
 Tags = Annotated[tuple[str, ...], Field(description="A few words to find it by.")]
 
 
-def add_tools(box: Toolbox) -> None:
+def add_memory_tools(box: Toolbox) -> None:
     """Memories, and the sessions they come from."""
     _add_notes(box)
     _add_sources(box)
