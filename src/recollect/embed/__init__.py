@@ -1,1 +1,10 @@
-"""Texts as vectors, by the model that comes with Recollect or another."""
+"""Texts to vectors, by the model that comes with Recollect, another ONNX model, or a server.
+
+Every embedder implements `recollect.context.embedder.Embedder`: it returns one unit vector per text, can be used from any thread,
+and raises only `EmbedderUnavailable`. Creating one is free; models are loaded and servers called for the first text.
+
+- `open`: `open_embedder`, the only place that knows which embedders there are, and `NoEmbedder` for search by words only.
+- `minilm`: all-MiniLM-L6-v2, bundled, or another ONNX model on disk.
+- `http`: a server with OpenAI's `/v1/embeddings`.
+- `batches`: embedding ahead of the consumer on threads, and scaling rows to unit length.
+"""

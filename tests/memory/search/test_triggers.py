@@ -113,7 +113,7 @@ def test_a_procedure_fires_by_its_own_trigger():
         ("/" + "(a|b)" * 30 + "c/", "too many ways"),
         (r"/(a)\1/", "back"),
         ("/(?P<x>a)(?P=x)/", "back"),
-        ("/(unclosed/", "no regular expression"),
+        ("/(unclosed/", "not a valid regular expression"),
         ("/" + "a" * 300 + "/", "300|302"),
         ("   ", "empty"),
     ],
@@ -173,7 +173,7 @@ def test_the_store_finds_those_with_triggers_in_the_view(store):
         for each in (mine, plain, other, gone, loose, steps):
             store.put(each)
 
-    found = store.with_triggers(triggers.warners(m.View("ada", "shop")), 10)
+    found = store.with_triggers(triggers.warning_view(m.View("ada", "shop")), 10)
 
     assert [each.id for each in found] == [steps.id, mine.id]
     assert len(store.with_triggers(m.View("ada", "shop"), 1)) == 1
@@ -182,4 +182,4 @@ def test_the_store_finds_those_with_triggers_in_the_view(store):
 def test_a_view_of_some_kinds_stays_one_of_those():
     view = m.View("ada", kinds=frozenset({"fact", "negative"}))
 
-    assert triggers.warners(view).kinds == {"negative"}
+    assert triggers.warning_view(view).kinds == {"negative"}

@@ -10,7 +10,7 @@ import recollect.model as m
 from recollect.engine import Engine
 from recollect.memory import ranking
 from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry, one_line, short_ids
-from recollect.memory.search.triggers import matching, warners
+from recollect.memory.search.triggers import matching, warning_view
 from recollect.work.agent.context import Message, context_of
 from recollect.work.agent.topic import Topic
 from recollect.work.extract.outcomes import telling_line
@@ -152,7 +152,7 @@ class HookSession:
         return self._rendered(hit.memory for hit in found.hits) if found else ""
 
     def _warnings(self, engine: Engine, text: str) -> str:
-        known = engine.store.with_triggers(warners(engine.view(session=self.session)), _MOST_TRIGGERS)
+        known = engine.store.with_triggers(warning_view(engine.view(session=self.session)), _MOST_TRIGGERS)
         fired = [memory for memory, _ in matching(known, text) if memory.id not in self._warned]
         self._warned |= {memory.id for memory in fired[:MOST_WARNINGS]}
         return self._rendered(fired[:MOST_WARNINGS])

@@ -1,4 +1,4 @@
-"""What an agent is told at the start of a task: tier by tier, within a budget counted on the text as it is read."""
+"""Choose what goes into a briefing, tier by tier, within a budget counted on the rendered text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recollect.code.modules.module_map import ModuleCard
 
 MOST_PINNED = 5
-MOST_CONFLICTS = 2  # told with one memory; more would crowd it out of its tier
+MOST_CONFLICTS = 2  # shown with one memory; more would push it out of its tier
 MOST_NAMED = 8  # files, tests or dependencies of a module
 MOST_BULLETS = 5  # of a session's summary
 
@@ -32,12 +32,12 @@ Conflict = tuple[m.Link, m.Memory, m.Memory]
 
 @dataclass(frozen=True, slots=True)
 class BriefingContent:
-    """All that could be said. What does not fit is left out, so more than enough is fine."""
+    """Everything a briefing could say. What does not fit is left out, so there may be more than enough."""
 
     pinned: tuple[m.Memory, ...] = ()
     standing: tuple[m.Memory, ...] = ()  # live conventions and decisions
     modules: "tuple[ModuleCard, ...]" = ()  # of the task, the most relevant first
-    bridge: tuple[m.Finding, ...] = ()  # fresh, of other sessions at work now
+    bridge: tuple[m.Finding, ...] = ()  # new, of other running sessions
     task: tuple[m.Hit, ...] = ()  # the best first
     summaries: tuple[m.Session, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
@@ -45,63 +45,66 @@ class BriefingContent:
 
     @property
     def memories(self) -> tuple[m.Memory, ...]:
+        """All memories in it."""
         return (*self.pinned, *self.standing, *(hit.memory for hit in self.task))
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    text: str  # empty when there is nothing to say, or no room
+    """A rendered briefing, with what it contains."""
+
+    text: str  # empty if there is nothing to say, or no room for it
     host: str
     tokens: int  # of the text
-    by_tier: Mapping[str, int]  # with "frame"; together they are `tokens`
+    by_tier: Mapping[str, int]  # with "frame"; they add up to `tokens`
     shown: tuple[str, ...]  # ids of memories, in the order of the text
-    conflicts: int  # told
+    conflicts: int  # shown
     budget: Allocation
-    notes: tuple[str, ...] = ()  # how it came about, for people: not all was looked at in time…
+    notes: tuple[str, ...] = ()  # about the search, for people: that it was cut off, say
 
 
-def compose(material: BriefingContent, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
-    """Return the briefing in the named format. The same material gives the same bytes on any day: prompt caches hold.
+def compose(content: BriefingContent, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
+    """Return the briefing in the named format. The same content gives the same bytes on any day: prompt caches hold.
 
     Raise `UnknownName` for an unknown format. `host` is noted in the result.
     """
     form = format_named(format)
-    if allocation.total <= 0 or material == BriefingContent():
+    if allocation.total <= 0 or content == BriefingContent():
         return Briefing("", host, 0, {}, (), 0, allocation)
-    page = _Page(form, allocation.total)
-    desk = _Desk(material)
-    always = page.fill("always", allocation.always, desk.always())
-    modules = page.fill("map", map_share(allocation), desk.modules())
-    bridge = page.fill("bridge", allocation.bridge, desk.bridge())
-    unused = allocation.always + allocation.bridge - always - bridge - page.frame
-    page.fill("task", task_share(allocation, unused) - modules, desk.task())
-    page.fill("summaries", allocation.summaries, desk.summaries())
-    text = form.document(list(page.sections.values()))
+    filler = _TierFiller(form, allocation.total)
+    maker = _EntryMaker(content)
+    always = filler.fill("always", allocation.always, maker.always())
+    modules = filler.fill("map", map_share(allocation), maker.modules())
+    bridge = filler.fill("bridge", allocation.bridge, maker.bridge())
+    unused = allocation.always + allocation.bridge - always - bridge - filler.frame
+    filler.fill("task", task_share(allocation, unused) - modules, maker.task())
+    filler.fill("summaries", allocation.summaries, maker.summaries())
+    text = form.document(list(filler.sections.values()))
     by_tier = {
-        "frame": page.frame,
-        **{tier: tokens.count(section) for tier, section in page.sections.items()},
+        "frame": filler.frame,
+        **{tier: tokens.count(section) for tier, section in filler.sections.items()},
     }
     return Briefing(
         text=text,
         host=host,
         tokens=tokens.count(text),
         by_tier=by_tier if text else {},
-        shown=tuple(page.shown),
-        conflicts=len(page.told),
+        shown=tuple(filler.shown),
+        conflicts=len(filler.conflicts),
         budget=allocation,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    key: str  # what it is known by; said once
-    order: tuple[float, float, str]  # where in its tier it stands, once chosen
-    note: BriefingEntry
+class _Candidate:
+    key: str  # identifies it; each key is shown once
+    order: tuple[float, float, str]  # its position in the tier, once chosen
+    entry: BriefingEntry
 
 
 @dataclass(slots=True)
-class _Page:
-    """Takes what fits, and knows what it has."""
+class _TierFiller:
+    """Fills one tier after the other with what fits."""
 
     form: Format
     total: int
@@ -109,98 +112,102 @@ class _Page:
     left: int = 0
     sections: dict[str, str] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
-    told: set[str] = field(default_factory=set)  # conflicts
+    conflicts: set[str] = field(default_factory=set)  # shown so far
     _keys: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.frame = tokens.count(self.form.opening) + tokens.count(self.form.closing)
         self.left = self.total - self.frame
 
-    def fill(self, tier: str, share: int, entries: Iterable[_Entry]) -> int:
-        """Put down what fits, in the order given, each entry whole or not at all; how many tokens it took."""
+    def fill(self, tier: str, share: int, candidates: Iterable[_Candidate]) -> int:
+        """Add the candidates that fit, in the order given, each whole or not at all; return the tokens used."""
         room = min(share, self.left) - tokens.count(self.form.section(tier, ()))
-        chosen: list[tuple[_Entry, str]] = []
-        for entry in entries if room > 0 else ():
-            if entry.key in self._keys or entry.note.says_nothing:
+        chosen: list[tuple[_Candidate, str]] = []
+        for candidate in candidates if room > 0 else ():
+            if candidate.key in self._keys or candidate.entry.is_empty:
                 continue
-            news = tuple(told for told in entry.note.conflicts if told not in self.told)
-            text = self.form.write(replace(entry.note, conflicts=news))
+            new_conflicts = tuple(text for text in candidate.entry.conflicts if text not in self.conflicts)
+            text = self.form.write(replace(candidate.entry, conflicts=new_conflicts))
             cost = tokens.count(self.form.between + text)
             if cost > room:
                 continue
             room -= cost
-            chosen.append((entry, text))
-            self._keys.add(entry.key)
-            self.told.update(news)
+            chosen.append((candidate, text))
+            self._keys.add(candidate.key)
+            self.conflicts.update(new_conflicts)
         if not chosen:
             return 0
-        chosen.sort(key=lambda each: each[0].order)
-        self.shown += [entry.key for entry, _ in chosen if entry.note.id]
+        chosen.sort(key=lambda pair: pair[0].order)
+        self.shown += [candidate.key for candidate, _ in chosen if candidate.entry.id]
         self.sections[tier] = self.form.section(tier, [text for _, text in chosen])
         used = tokens.count(self.sections[tier])
         self.left -= used
         return used
 
 
-class _Desk:
-    """Makes entries of the material, those first that should be chosen first."""
+class _EntryMaker:
+    """Turns content into candidates for each tier, best first."""
 
-    def __init__(self, material: BriefingContent) -> None:
-        self._material = material
-        self._pairs = _open_pairs(material.conflicts)
+    def __init__(self, content: BriefingContent) -> None:
+        self._content = content
+        self._pairs = _open_pairs(content.conflicts)
         disputed = [memory.id for pair in self._pairs for memory in pair]
-        # Over all there is and not only what will be shown: how long a name is must not hang on what fits.
-        self._names = short_ids([*(memory.id for memory in material.memories), *disputed])
-        self._told = self._tell()
+        # Over all content and not only what will be shown: the length of a short id must not depend on what fits.
+        self._names = short_ids([*(memory.id for memory in content.memories), *disputed])
+        self._conflicts = self._conflict_lines()
 
-    def always(self) -> Iterator[_Entry]:
-        for memory in _best_first(self._material.pinned)[:MOST_PINNED]:
+    def always(self) -> Iterator[_Candidate]:
+        for memory in _best_first(self._content.pinned)[:MOST_PINNED]:
             yield self._memory(memory, group=0)
-        for memory in _best_first(self._material.standing):
+        for memory in _best_first(self._content.standing):
             yield self._memory(memory, group=1)
 
-    def task(self) -> Iterator[_Entry]:
-        return (self._memory(hit.memory) for hit in self._material.task)
+    def task(self) -> Iterator[_Candidate]:
+        return (self._memory(hit.memory) for hit in self._content.task)
 
-    def modules(self) -> Iterator[_Entry]:
-        for number, card in enumerate(self._material.modules):
-            yield _Entry(f"module {card.name}", (number, 0, ""), _module(card))
+    def modules(self) -> Iterator[_Candidate]:
+        for number, card in enumerate(self._content.modules):
+            yield _Candidate(f"module {card.name}", (number, 0, ""), _module(card))
 
-    def bridge(self) -> Iterator[_Entry]:
-        known = {memory.fingerprint for memory in self._material.memories}
-        for finding in _best_first(self._material.bridge):
+    def bridge(self) -> Iterator[_Candidate]:
+        known = {memory.fingerprint for memory in self._content.memories}
+        for finding in _best_first(self._content.bridge):
             if finding.fingerprint not in known:
-                yield _Entry(f"finding {finding.fingerprint}", _lasting_order(finding), _finding(finding))
+                yield _Candidate(f"finding {finding.fingerprint}", _stable_order(finding), _finding(finding))
 
-    def summaries(self) -> Iterator[_Entry]:
-        newest = sorted(self._material.summaries, key=lambda each: (each.started_at, each.id), reverse=True)
+    def summaries(self) -> Iterator[_Candidate]:
+        newest = sorted(
+            self._content.summaries, key=lambda session: (session.started_at, session.id), reverse=True
+        )
         for number, session in enumerate(newest):
-            yield _Entry(f"session {session.id}", (number, 0, ""), _session(session))
+            yield _Candidate(f"session {session.id}", (number, 0, ""), _session(session))
 
-    def _memory(self, memory: m.Memory, group: int = 0) -> _Entry:
-        told = self._told.get(memory.id, [])
-        note = memory_entry(
+    def _memory(self, memory: m.Memory, group: int = 0) -> _Candidate:
+        conflicts = self._conflicts.get(memory.id, [])
+        entry = memory_entry(
             memory,
             self._names[memory.id],
-            stale=memory.id in self._material.stale,
-            disputed=bool(told),
+            stale=memory.id in self._content.stale,
+            disputed=bool(conflicts),
         )
-        return _Entry(
-            memory.id, _lasting_order(memory, group), replace(note, conflicts=tuple(told[:MOST_CONFLICTS]))
+        return _Candidate(
+            memory.id,
+            _stable_order(memory, group),
+            replace(entry, conflicts=tuple(conflicts[:MOST_CONFLICTS])),
         )
 
-    def _tell(self) -> dict[str, list[str]]:
-        """By memory, what is to be told of its conflicts: the same words at both ends, so that they are told once."""
-        told: dict[str, list[str]] = {}
+    def _conflict_lines(self) -> dict[str, list[str]]:
+        """Return the lines about each memory's conflicts: the same text on both sides, so that it is shown once."""
+        lines: dict[str, list[str]] = {}
         for pair in self._pairs:
             first, second = ((self._names[memory.id], memory.summary or memory.content) for memory in pair)
             for memory in pair:
-                told.setdefault(memory.id, []).append(conflict_line(first, second))
-        return told
+                lines.setdefault(memory.id, []).append(conflict_line(first, second))
+        return lines
 
 
 def _open_pairs(conflicts: Iterable[Conflict]) -> list[tuple[m.Memory, m.Memory]]:
-    """The sides of each open conflict, the older first; in an order of their own."""
+    """Return both sides of each open conflict, the older first, ordered by id."""
     pairs = {}
     for link, one, other in conflicts:
         if link.resolved_at is None and one.id != other.id:
@@ -209,26 +216,26 @@ def _open_pairs(conflicts: Iterable[Conflict]) -> list[tuple[m.Memory, m.Memory]
     return [pairs[key] for key in sorted(pairs)]
 
 
-_Weighed = TypeVar("_Weighed", m.Memory, m.Finding)
+_Rated = TypeVar("_Rated", m.Memory, m.Finding)
 
 
-def _best_first(these: Sequence[_Weighed]) -> list[_Weighed]:
-    """By importance, then the newest: a new convention must not wait behind old decisions."""
-    return sorted(these, key=lambda each: (each.importance, each.id), reverse=True)
+def _best_first(items: Sequence[_Rated]) -> list[_Rated]:
+    """Sort by importance, then newest first: a new convention must not wait behind old decisions."""
+    return sorted(items, key=lambda item: (item.importance, item.id), reverse=True)
 
 
-def _lasting_order(each: m.Memory | m.Finding, group: int = 0) -> tuple[float, float, str]:
-    """By nothing that changes from day to day; what is new comes last, behind what a prompt cache has."""
-    return group, -kind_of(each.kind).weight, each.id
+def _stable_order(item: m.Memory | m.Finding, group: int = 0) -> tuple[float, float, str]:
+    """Return a sort key that does not change from day to day. New items come last, after what a prompt cache has."""
+    return group, -kind_of(item.kind).weight, item.id
 
 
 def _module(card: "ModuleCard") -> BriefingEntry:
     parts = {"Files": card.files, "Tests": card.tests, "Deps": card.deps}
-    told = " | ".join(f"{label}: {_some(items)}" for label, items in parts.items() if items)
-    return BriefingEntry("module", "MODULE", one_line(card.name), details=(told,) if told else ())
+    details = " | ".join(f"{label}: {_first_few(items)}" for label, items in parts.items() if items)
+    return BriefingEntry("module", "MODULE", one_line(card.name), details=(details,) if details else ())
 
 
-def _some(items: Sequence[str]) -> str:
+def _first_few(items: Sequence[str]) -> str:
     more = [f"+{len(items) - MOST_NAMED}"] if len(items) > MOST_NAMED else []
     return ", ".join([*map(one_line, items[:MOST_NAMED]), *more])
 
@@ -246,7 +253,7 @@ def _finding(finding: m.Finding) -> BriefingEntry:
 
 def _session(session: m.Session) -> BriefingEntry:
     when = (session.ended_at or session.started_at).date()
-    bullets = [each.strip().lstrip("-*•").strip() for each in session.summary.splitlines()]
+    bullets = [text.strip().lstrip("-*•").strip() for text in session.summary.splitlines()]
     return BriefingEntry(
         kind="session",
         heading="SESSION",

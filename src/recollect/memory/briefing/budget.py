@@ -1,4 +1,4 @@
-"""How many tokens a briefing may take, and which tier of it how many."""
+"""How many tokens a briefing may take, and how many each of its tiers."""
 
 from dataclasses import dataclass
 
@@ -7,24 +7,28 @@ PERCENT = 8  # of the remaining context
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TierShare:
+    """The tokens of one tier."""
+
     percent: int  # of the total
     least: int
     most: int
 
 
 SHARES = {  # in order of priority
-    "always": Share(8, 200, 400),
-    "bridge": Share(46, 500, 2300),
-    "task": Share(30, 300, 1500),
-    "summaries": Share(100, 200, 600),  # the rest
+    "always": TierShare(8, 200, 400),
+    "bridge": TierShare(46, 500, 2300),
+    "task": TierShare(30, 300, 1500),
+    "summaries": TierShare(100, 200, 600),  # the rest
 }
-# Beyond the minimums the task comes before the bridge: a briefing is for the task, and the bridge is the largest.
+# Beyond the minimums, the task comes before the bridge: a briefing is for the task, and the bridge is the largest.
 _GROWING = ("always", "task", "bridge", "summaries")
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
+    """The tokens of a briefing, in total and by tier."""
+
     total: int
     always: int
     bridge: int
@@ -33,28 +37,31 @@ class Allocation:
 
 
 def allocate(remaining: int, ceiling: int = CEILING) -> Allocation:
-    """The parts never add up to more than the total, and none shrinks when more context remains."""
+    """Divide the budget for a context with `remaining` tokens, at most `ceiling` tokens.
+
+    The tiers never add up to more than the total, and no tier shrinks when more context remains.
+    """
     total = max(0, min(remaining * PERCENT // 100, ceiling))
     left = (
         total * 100
-    )  # in hundredths of a token: rounding comes last, so that no part falls as the total rises
-    parts = {}
+    )  # in hundredths of a token: rounding comes last, so that no tier shrinks as the total grows
+    tiers = {}
     for name, share in SHARES.items():
-        parts[name] = min(share.least * 100, left)
-        left -= parts[name]
+        tiers[name] = min(share.least * 100, left)
+        left -= tiers[name]
     for name in _GROWING:
-        wish = min(total * SHARES[name].percent, SHARES[name].most * 100)
-        more = min(max(wish - parts[name], 0), left)
-        parts[name] += more
+        wanted = min(total * SHARES[name].percent, SHARES[name].most * 100)
+        more = min(max(wanted - tiers[name], 0), left)
+        tiers[name] += more
         left -= more
-    return Allocation(total, **{name: part // 100 for name, part in parts.items()})
+    return Allocation(total, **{name: part // 100 for name, part in tiers.items()})
 
 
 def map_share(allocation: Allocation) -> int:
-    """The map of the codebase leads the task's share and takes up to a third of it."""
+    """Return the tokens for the modules of the task: up to a third of the task's share."""
     return allocation.task // 3
 
 
 def task_share(allocation: Allocation, unused: int) -> int:
-    """What the tiers before it did not need is the task's, up to its maximum; nothing else flows anywhere."""
+    """Return the tokens for the task: its share and what the tiers before it left unused, up to its maximum."""
     return min(allocation.task + max(unused, 0), SHARES["task"].most)

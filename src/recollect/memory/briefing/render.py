@@ -1,4 +1,7 @@
-"""What an agent reads, in the form its host takes best. Facts, not orders; and nothing a memory says gets out of the fence."""
+"""Render what an agent reads, in the format of its host, as notes and not as instructions.
+
+Text from a memory never leaves the fence: it is one line, escaped, without control or invisible characters.
+"""
 
 import re
 import unicodedata
@@ -24,39 +27,43 @@ TITLES = {
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
 LINE = 40  # tokens of a statement; summaries made on writing have at most 35
 DETAIL = 100  # tokens of a procedure's steps, or of what it needs
-HIT = 30  # tokens of a result of a search, and at least
-HIT_TEXT = 12  # of them for the statement
+HIT = 30  # tokens of a search result, of which at least
+HIT_TEXT = 12  # are for the statement
 
 
 @dataclass(frozen=True, slots=True)
 class BriefingEntry:
-    """One entry, before it takes the form of a host. Its texts are raw; each is one line when written."""
+    """One entry before rendering. Its texts are raw; each becomes one line."""
 
     kind: str  # of a memory; or "module", "session"
     heading: str
     name: str = ""  # what it is about: a file, a module, a date
-    id: str = ""  # as short as tells it apart; empty for what is no memory
+    id: str = ""  # shortened; empty unless it is a memory
     marks: tuple[str, ...] = ()  # what a reader should know before believing it
     text: str = ""
-    details: tuple[str, ...] = ()  # each begins with a label or bullet of ours
+    details: tuple[str, ...] = ()  # each begins with a label or a bullet
     conflicts: tuple[str, ...] = ()
 
     @property
-    def says_nothing(self) -> bool:
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read in it."""
         return not (self.text or self.details)
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a host wants it. Every piece but the last ends its line and begins with neither space nor slash: tokens
-    never span two pieces, so that counts add up."""
+    """The format of a host.
+
+    Every piece but the last ends with a line break and begins with neither a space nor a slash: tokens never span two pieces, so
+    that counts add up.
+    """
 
     opening: str
     closing: str
     head: str  # before the entries of a tier
     tail: str  # after them
     write: Callable[[BriefingEntry], str]
-    between: str = ""  # two entries
+    between: str = ""  # between two entries
 
     def section(self, tier: str, entries: Sequence[str]) -> str:
         names = {"tier": tier, "title": TITLES[tier]}
@@ -81,32 +88,32 @@ def render_hits(
     stale: frozenset[str] = frozenset(),
     disputed: frozenset[str] = frozenset(),
 ) -> str:
-    """What a search on demand found, best first, about 30 tokens a result.
+    """Render search hits, best first, with about 30 tokens each.
 
-    `stale` and `disputed` are the ids of memories whose code has changed, or that are in an open conflict.
+    `stale` and `disputed` are the ids of memories whose code has changed, and of those in an open conflict.
     """
     form, memories = format_named(format), [hit.memory for hit in hits]
     names = short_ids(memory.id for memory in memories)
     entries = []
     for memory in memories:
-        note = memory_entry(
+        entry = memory_entry(
             memory, names[memory.id], stale=memory.id in stale, disputed=memory.id in disputed
         )
-        head = tokens.count(form.write(replace(note, text="", details=())))
-        text = tokens.clip(note.text, max(HIT - head, HIT_TEXT))
-        entries.append(form.write(replace(note, text=text, details=())))
+        head = tokens.count(form.write(replace(entry, text="", details=())))
+        text = tokens.clip(entry.text, max(HIT - head, HIT_TEXT))
+        entries.append(form.write(replace(entry, text=text, details=())))
     return form.document([form.section("found", entries)] if entries else [])
 
 
 def memory_entry(
     memory: m.Memory, name: str, *, stale: bool = False, disputed: bool = False
 ) -> BriefingEntry:
-    """`name` is its short id."""
+    """Return the entry of a memory; `name` is its short id."""
     kind = kind_of(memory.kind)
     marks = (
         memory.state if memory.state is not m.State.ACTIVE else "",
         "unconfirmed" if memory.standing is m.Standing.CANDIDATE else "",
-        "" if memory.source in _SAID_BY_THE_USER else memory.source,
+        "" if memory.source in _USER_SOURCES else memory.source,
         f"until {memory.valid_to.date()}" if memory.valid_to else "",
         "stale" if stale else "",
         "in conflict" if disputed else "",
@@ -118,14 +125,14 @@ def memory_entry(
         id=name,
         marks=tuple(filter(None, marks)),
         text=one_line(memory.summary or memory.content),
-        details=_how(memory.procedure) if memory.procedure else (),
+        details=_procedure_details(memory.procedure) if memory.procedure else (),
     )
 
 
-_SAID_BY_THE_USER = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
+_USER_SOURCES = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
 
 
-def _how(procedure: m.Procedure) -> tuple[str, ...]:
+def _procedure_details(procedure: m.Procedure) -> tuple[str, ...]:
     steps = " ".join(f"{number}. {clean(step)}" for number, step in enumerate(procedure.steps, start=1))
     parts = (
         ("Needs", "; ".join(procedure.prerequisites)),
@@ -136,13 +143,13 @@ def _how(procedure: m.Procedure) -> tuple[str, ...]:
 
 
 def file_label(paths: Sequence[str]) -> str:
-    """The first, and how many more."""
+    """Return the first path, and how many more there are."""
     more = f" +{len(paths) - 1}" if len(paths) > 1 else ""
     return one_line(paths[0]) + more if paths else ""
 
 
 def conflict_line(first: tuple[str, str], second: tuple[str, str]) -> str:
-    """Of two short ids, each with what it says."""
+    """Return a line about two memories in conflict, each given by its short id and text."""
     (one, says), (other, denies) = (
         (name, one_line(text, LINE // 2).replace('"', "'")) for name, text in (first, second)
     )
@@ -150,28 +157,28 @@ def conflict_line(first: tuple[str, str], second: tuple[str, str]) -> str:
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """The end of each, longer only where others share it."""
-    everyone = set(ids)
+    """Return by id its last characters, more of them only where ids share these."""
+    full_ids = set(ids)
     names: dict[str, str] = {}
     length = SHORT_ID
-    while len(names) < len(everyone):
-        shared = Counter(each[-length:] for each in everyone)
-        for each in everyone - names.keys():
-            if shared[each[-length:]] == 1 or len(each) <= length:
-                names[each] = each[-length:]
+    while len(names) < len(full_ids):
+        shared = Counter(full_id[-length:] for full_id in full_ids)
+        for full_id in full_ids - names.keys():
+            if shared[full_id[-length:]] == 1 or len(full_id) <= length:
+                names[full_id] = full_id[-length:]
         length += 1
     return names
 
 
 def one_line(text: str, limit: int = LINE) -> str:
-    """`text` on one line of at most so many tokens, with "…" where it was longer."""
+    """Return `text` as one line of at most `limit` tokens, with "…" if it was longer."""
     return tokens.clip(clean(text), limit)
 
 
 def clean(text: str) -> str:
-    """`text` as one line of visible characters that does not pass for the fence."""
+    """Return `text` as one line of visible characters that cannot be taken for the fence."""
     if not (text.isascii() and text.isprintable()):
-        text = "".join(filter(_visible, _TERMINAL.sub("", text)))
+        text = "".join(filter(_is_visible, _TERMINAL.sub("", text)))
     return _MARK.sub(m.INJECTED_MARK.replace("-", " "), " ".join(text.split()))
 
 
@@ -179,44 +186,44 @@ _TERMINAL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
 )  # colours, titles, links
 _MARK = re.compile(re.escape(m.INJECTED_MARK), re.IGNORECASE)
-_JOINERS = "\u200c\u200d"  # Persian and emoji are spelt with them
-_HIDES = range(0xE0100, 0xE01F0)  # selectors of variants, with which whole texts have been smuggled
+_JOINERS = "\u200c\u200d"  # Persian and emoji need them
+_VARIATION_SELECTORS = range(0xE0100, 0xE01F0)  # used to smuggle hidden text
 
 
-def _visible(char: str) -> bool:
-    """Not what is obeyed rather than seen: controls, turns of direction, tags; nor what is no character at all."""
+def _is_visible(char: str) -> bool:
+    """Whether a character is seen: not a control, direction mark, tag or noncharacter."""
     code = ord(char)
     if char.isspace() or char in _JOINERS:
         return True
-    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF or code in _HIDES:
+    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF or code in _VARIATION_SELECTORS:
         return False
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs")
 
 
-def _lines(escape: Callable[[str], str], note: BriefingEntry) -> str:
+def _lines(escape: Callable[[str], str], entry: BriefingEntry) -> str:
     head = [
-        f"[{note.heading}]",
-        escape(clean(note.name)),
-        f"#{escape(clean(note.id))}" if note.id else "",
-        f"({escape(clean(', '.join(note.marks)))})" if note.marks else "",
+        f"[{entry.heading}]",
+        escape(clean(entry.name)),
+        f"#{escape(clean(entry.id))}" if entry.id else "",
+        f"({escape(clean(', '.join(entry.marks)))})" if entry.marks else "",
     ]
     lines = [" ".join(filter(None, head))]
-    if note.text:
-        lines.append(f"! {escape(clean(note.text))}")
-    lines += [escape(clean(text)) for text in note.details]
-    lines += [f"[⚠ CONFLICT] {escape(clean(text))}" for text in note.conflicts]
-    return "".join(f"{each}\n" for each in lines)
+    if entry.text:
+        lines.append(f"! {escape(clean(entry.text))}")
+    lines += [escape(clean(text)) for text in entry.details]
+    lines += [f"[⚠ CONFLICT] {escape(clean(text))}" for text in entry.conflicts]
+    return "".join(f"{text}\n" for text in lines)
 
 
-def _object(note: BriefingEntry) -> str:
+def _object(entry: BriefingEntry) -> str:
     fields = {
-        "kind": note.kind,
-        "name": clean(note.name),
-        "id": clean(note.id),
-        "marks": [clean(mark) for mark in note.marks],
-        "text": clean(note.text),
-        "details": [clean(text) for text in note.details],
-        "conflicts": [clean(text) for text in note.conflicts],
+        "kind": entry.kind,
+        "name": clean(entry.name),
+        "id": clean(entry.id),
+        "marks": [clean(mark) for mark in entry.marks],
+        "text": clean(entry.text),
+        "details": [clean(text) for text in entry.details],
+        "conflicts": [clean(text) for text in entry.conflicts],
     }
     return m.dumps({key: value for key, value in fields.items() if value}) + "\n"
 
@@ -226,7 +233,7 @@ def _for_xml(text: str) -> str:
 
 
 def _for_markdown(text: str) -> str:
-    """No fence, and no tag that a viewer would swallow."""
+    """Escape code fences, and tags that a viewer would hide."""
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"`{3,}|~{3,}", "'''", text))
 
 

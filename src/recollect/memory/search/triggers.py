@@ -1,11 +1,11 @@
-"""Warnings that come up by themselves: what a trigger says, whenever the context has it.
+"""Triggers: warnings that are shown whenever a text contains their trigger.
 
-A trigger is plain text, found in whatever case and spacing where it stands as a word of its own: `print!` is not in
-`println!`, and `rm -rf` is in `sudo rm  -RF /`. Where it begins or ends with a sign there is no word to end: `.unwrap()`
-is in `row.unwrap()`. Written between slashes it is a regular expression, found within a line, in any case.
+A trigger is plain text that matches whole words, whatever the case and spacing: `print!` does not match `println!`, and `rm -rf`
+matches `sudo rm  -RF /`. A trigger that begins or ends with punctuation needs no word boundary there: `.unwrap()` matches
+`row.unwrap()`. Between slashes it is a regular expression, matched within a line, in any case.
 
-Patterns come from people and agents, so none may hang us: a regular expression whose cost cannot be bounded by
-looking at it is refused, and a bad one is passed over with one line in the log.
+Patterns come from people and agents, so none may take forever: a regular expression whose cost cannot be bounded in advance is
+refused, and an invalid one is skipped with one line in the log.
 """
 
 import logging
@@ -22,17 +22,19 @@ from recollect.kinds import KINDS
 logger = logging.getLogger(__name__)
 
 WARNING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.warns)
-LONGEST_CONTEXT = 20_000  # characters; of a longer one its end, which is what is happening now
+LONGEST_CONTEXT = 20_000  # characters; of a longer text, its end counts, which is the latest
 LONGEST_EXPRESSION = 200
-_WINDOW = 160  # characters that an expression is tried on at once; a match of half that is always found
-_MOST_WAYS = 2 * _WINDOW**2  # in which an expression may match from one place: two `.*` and a `?`, say
-_PATIENCE = 0.1  # seconds of our time that all expressions together may take, by and large
+_WINDOW = 160  # characters that an expression is tried on at once; a match of up to half that is always found
+_MOST_WAYS = (
+    2 * _WINDOW**2
+)  # in which an expression may match from one position: two `.*` and a `?`, for example
+_TIME_LIMIT = 0.1  # seconds of CPU that all expressions together may take, roughly
 
-_Finder = Callable[["TriggerText"], bool]
+_Matcher = Callable[["TriggerText"], bool]
 
 
 class TriggerText:
-    """What is going on, made ready to be searched by many triggers."""
+    """A text prepared to be matched against many triggers."""
 
     def __init__(self, text: str) -> None:
         text = text[-LONGEST_CONTEXT:]
@@ -40,43 +42,41 @@ class TriggerText:
         self._lines = [line for line in text.splitlines() if line.strip()]
         self._until: float | None = None  # None until the first expression is tried
 
-    def has(self, expression: re.Pattern[str]) -> bool:
-        """Within a line. What is not found by the time patience ends is not there."""
+    def contains(self, expression: re.Pattern[str]) -> bool:
+        """Whether the expression matches within a line. Past the time limit, nothing matches any more."""
         if self._until is None:
-            self._until = thread_time() + _PATIENCE
+            self._until = thread_time() + _TIME_LIMIT
         for line in self._lines:
             for start in range(0, max(len(line) - _WINDOW // 2, 1), _WINDOW // 2):
                 if expression.search(line, start, start + _WINDOW):
                     return True
                 if thread_time() > self._until:
-                    logger.warning(
-                        "Triggers that are regular expressions took too long, and some were left out."
-                    )
+                    logger.warning("Some triggers were skipped: their regular expressions took too long.")
                     return False
         return False
 
 
 def matching(memories: Iterable[m.Memory], context: str) -> list[tuple[m.Memory, str]]:
-    """Those of `memories` that warn, with the first of their triggers that `context` has. In the order given."""
-    where = TriggerText(context)
-    if not where.words:
+    """Return the warnings among `memories` whose trigger `context` contains, in order, with their first such trigger."""
+    text = TriggerText(context)
+    if not text.words:
         return []
-    found = []
+    fired = []
     for memory in memories:
         if memory.kind in WARNING_KINDS:
-            fired = next((trigger for trigger in _triggers(memory) if _fires(trigger, where)), None)
-            if fired is not None:
-                found.append((memory, fired))
-    return found
+            first = next((trigger for trigger in _triggers(memory) if _fires(trigger, text)), None)
+            if first is not None:
+                fired.append((memory, first))
+    return fired
 
 
-def warners(view: m.View) -> m.View:
-    """`view` narrowed to the kinds that surface by trigger: for `Store.with_triggers`."""
+def warning_view(view: m.View) -> m.View:
+    """Return `view` narrowed to the kinds that are shown by trigger, for `Store.with_triggers`."""
     return replace(view, kinds=WARNING_KINDS if view.kinds is None else view.kinds & WARNING_KINDS)
 
 
 def problem_with(trigger: str) -> str | None:
-    """Why `trigger` can never fire, for who writes it; None if it can."""
+    """Return why `trigger` can never match, for its author; None if it can."""
     if not trigger.strip():
         return "it is empty"
     if not _is_expression(trigger):
@@ -86,7 +86,7 @@ def problem_with(trigger: str) -> str | None:
     try:
         _compiled(trigger)
     except (re.error, OverflowError, RecursionError) as error:
-        return f"it is no regular expression: {error}"
+        return f"it is not a valid regular expression: {error}"
     return _danger(trigger[1:-1])
 
 
@@ -96,23 +96,23 @@ def _triggers(memory: m.Memory) -> Iterable[str]:
         yield memory.procedure.trigger
 
 
-def _fires(trigger: str, context: TriggerText) -> bool:
-    finder = _finder(trigger)
-    return finder is not None and finder(context)
+def _fires(trigger: str, text: TriggerText) -> bool:
+    matcher = _matcher(trigger)
+    return matcher is not None and matcher(text)
 
 
 @lru_cache(maxsize=2048)
-def _finder(trigger: str) -> _Finder | None:
-    """None for a pattern that cannot be used, which is said once."""
+def _matcher(trigger: str) -> _Matcher | None:
+    """Return a function that matches `trigger`; None, and one line in the log, for an invalid one."""
     problem = problem_with(trigger)
     if problem is not None:
-        logger.warning("A trigger is passed over: %s.", problem)
+        logger.warning("A trigger is skipped: %s.", problem)
         return None
     if _is_expression(trigger):
         expression = _compiled(trigger)
-        return lambda context: context.has(expression)
-    text = " ".join(trigger.lower().split())
-    return lambda context: _as_word(text, context.words)
+        return lambda text: text.contains(expression)
+    words = " ".join(trigger.lower().split())
+    return lambda text: _contains_word(words, text.words)
 
 
 def _is_expression(trigger: str) -> bool:
@@ -121,11 +121,11 @@ def _is_expression(trigger: str) -> bool:
 
 def _compiled(trigger: str) -> re.Pattern[str]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # of what `[[` may mean one day
+        warnings.simplefilter("ignore", FutureWarning)  # about what `[[` may mean in the future
         return re.compile(trigger[1:-1], re.IGNORECASE)
 
 
-def _as_word(text: str, words: str) -> bool:
+def _contains_word(text: str, words: str) -> bool:
     at = words.find(text)
     while at >= 0:
         end = at + len(text)
@@ -141,18 +141,20 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # what hides its signs: an escape, a class
+_ATOM = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL
+)  # an escape or a character class, whose characters have no special meaning
 _REPEAT = re.compile(r"(?:(\?)|([*+])|\{(\d*)(,?)(\d*)\})[?+]?")
 _BACKWARD = re.compile(r"\\[1-9]|\(\?P=|\(\?\(")
 
 
 def _danger(pattern: str) -> str | None:
-    """Why matching may take for ever; None if the ways to match, counted generously, are few."""
+    """Return why matching may take too long; None if the ways to match, counted generously, are few."""
     if _BACKWARD.search(pattern):
         return "it refers back to a group"
     ways, at = 1, 0
-    groups = [_Group()]  # those that are open, the whole pattern first
-    closed = False  # whether what stands before is a group that can match in several ways
+    groups = [_Group()]  # the open ones, the whole pattern first
+    closed = False  # whether the last item is a group that can match in several ways
     while at < len(pattern):
         atom = _ATOM.match(pattern, at)
         repeat = None if atom else _REPEAT.match(pattern, at)
@@ -160,7 +162,7 @@ def _danger(pattern: str) -> str | None:
             closed, at = False, atom.end()
         elif repeat and (repeat[1] or repeat[2] or repeat[3] or repeat[5]):
             if closed and not repeat[1]:
-                return "it repeats what can itself match in several ways"
+                return "it repeats a group that can itself match in several ways"
             ways *= _options(repeat)
             groups[-1].loose |= _options(repeat) > 1
             closed, at = False, repeat.end()
@@ -168,7 +170,7 @@ def _danger(pattern: str) -> str | None:
             closed = False
             if pattern[at] == "(":
                 groups.append(_Group())
-                at += pattern.startswith("(?", at)  # that question mark repeats nothing
+                at += pattern.startswith("(?", at)  # this question mark is no repeat
             elif pattern[at] == "|":
                 groups[-1].branches += 1
             elif pattern[at] == ")" and len(groups) > 1:
@@ -187,7 +189,7 @@ class _Group:
 
 
 def _options(repeat: re.Match[str]) -> int:
-    """How often a repeat may go round, in how many ways."""
+    """Return the number of ways in which a repeat can match."""
     if repeat[1]:
         return 2
     if repeat[2]:
