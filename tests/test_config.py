@@ -75,7 +75,7 @@ def test_a_config_that_is_not_utf8_is_refused(tmp_path):
 def test_a_config_that_is_a_folder_is_refused(tmp_path):
     (tmp_path / "config.toml").mkdir()
 
-    with pytest.raises(BadSetting, match="cannot be read"):
+    with pytest.raises(BadSetting, match="Cannot read"):
         load_settings(tmp_path, {})
 
 

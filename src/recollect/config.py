@@ -1,4 +1,7 @@
-"""Settings: `config.toml` in RECOLLECT_HOME, then the environment, then flags. Read once at the door, passed down."""
+"""Settings from `config.toml` in RECOLLECT_HOME, the environment and options; the last one wins.
+
+An interface loads them once and passes them down.
+"""
 
 import getpass
 import os
@@ -15,8 +18,8 @@ from typing import Any
 from recollect.errors import BadSetting, NoHome
 
 _PREFIX = "RECOLLECT_"
-# Variables that are not settings: where the home is, keys, which no file of ours may hold, and what a hook, which reads
-# no file, must know.
+# Variables that are not settings: the home, secrets, which must not be in a file, and the deadline of hooks, which read
+# no file.
 _OTHER_VARIABLES = {"HOME", "KEY", "KEY_FILE", "PASSPHRASE", "EMBEDDER_KEY", "SIDECAR_KEY", "HOOK_DEADLINE"}
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 
@@ -29,28 +32,28 @@ class Settings:
     embedder: str = "minilm"  # minilm, http or none
     embedder_url: str = ""  # http: an OpenAI-compatible server
     embedder_model: str = ""  # http: the model's name there
-    embedder_dim: int = 0  # http: 0 = as the server answers
+    embedder_dim: int = 0  # http: 0 = the dimension of the server's answers
     embedder_path: str = ""  # minilm: another ONNX model
     embedder_providers: str = "auto"  # minilm: auto, cpu, openvino, cuda or coreml
     sidecar: str = "local"  # local, http, command or none
     sidecar_url: str = ""  # http: an OpenAI-compatible server, or Anthropic's
     sidecar_model: str = ""  # http: the model's name there
-    sidecar_command: str = ""  # command: what to run, without a shell
-    sidecar_seconds: float = 15.0  # that an answer may take; four times as much when a session is over
+    sidecar_command: str = ""  # command: the command line to run, without a shell
+    sidecar_seconds: float = 15.0  # timeout of an answer; four times as long at the end of a session
     sidecar_daily_tokens: int = 200_000
-    sidecar_daily_cost: float = 1.0  # money, as the prices are
-    sidecar_price_in: float = 0.0  # of a million tokens sent
-    sidecar_price_out: float = 0.0  # of a million tokens answered
-    session_limit: int = 50  # memories an agent may write in one session
-    capacity: int = 3000  # memories that programs may have kept in a project; 0 = any number
-    message_days: int = 90  # that what was said in sessions stays searchable; 0 = for good
+    sidecar_daily_cost: float = 1.0  # in the currency of the prices
+    sidecar_price_in: float = 0.0  # per million input tokens
+    sidecar_price_out: float = 0.0  # per million output tokens
+    session_limit: int = 50  # memories that an agent may write in one session
+    capacity: int = 3000  # automatically stored memories in a project; 0 = no limit
+    message_days: int = 90  # how long messages of sessions are stored; 0 = forever
     episode_days: int = (
-        90  # that tools and files used in sessions are kept one by one, then summed up; 0 = for good
+        90  # how long single uses of tools and files are stored before they are summed up; 0 = forever
     )
-    pruned_days: int = 14  # that what left a context window can be had again; 0 = nothing is kept
-    prune_output: int = 0  # tokens from which a tool's output is shortened through its host's hook; 0 = never
+    pruned_days: int = 14  # how long text pruned from a context window is stored; 0 = not at all
+    prune_output: int = 0  # tokens from which a hook shortens a tool's output; 0 = never
     backup_hours: int = 24  # between automatic backups; 0 = none
-    daemon_idle: int = 1800  # seconds without a request, after which the daemon leaves; 0 = it stays
+    daemon_idle: int = 1800  # seconds without a request until the daemon stops; 0 = never
 
     @property
     def database(self) -> Path:
@@ -70,7 +73,7 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     **flags: Any,
 ) -> Settings:
-    """Raises `BadSetting` for an unknown name or a value it cannot have."""
+    """Return the settings. Raises `BadSetting` for an unknown name or an invalid value."""
     environment = os.environ if environment is None else environment
     place = expand_home(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect")
     settings = Settings(home=place, user=_login())
@@ -111,9 +114,11 @@ def _check_sidecar(settings: Settings) -> None:
         try:
             words = shlex.split(settings.sidecar_command)
         except ValueError as error:
-            raise BadSetting(f"sidecar_command cannot be read: {error}.", "Mend its quotes.") from error
+            raise BadSetting(f"Cannot parse sidecar_command: {error}.", "Check its quotes.") from error
         if not words:
-            raise BadSetting("sidecar = command needs sidecar_command.", 'For example "claude -p".')
+            raise BadSetting(
+                "sidecar = command needs sidecar_command.", 'Set it, for example to "claude -p".'
+            )
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -122,17 +127,17 @@ def _read(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise BadSetting(f"{file} cannot be read: {error.strerror}.", "Check its permissions.") from error
+        raise BadSetting(f"Cannot read {file}: {error.strerror}.", "Check its permissions.") from error
     except ValueError as error:  # not TOML, or not UTF-8
         raise BadSetting(
-            f"{file} is not valid TOML: {error}.", "Mend that line, or move the file away."
+            f"{file} is not valid TOML: {error}.", "Fix that line, or move the file away."
         ) from error
 
 
 def _with(settings: Settings, name: str, value: Any, origin: str) -> Settings:
     if name not in _NAMES:
-        near = get_close_matches(name, _NAMES, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_NAMES)}."
+        similar = get_close_matches(name, _NAMES, n=1)
+        hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(_NAMES)}."
         raise BadSetting(f"Unknown setting {name!r} in {origin}.", hint)
     return replace(settings, **{name: _parse(name, value, type(getattr(settings, name)), origin)})
 
@@ -144,7 +149,7 @@ def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
         except (TypeError, ValueError):
             number = -1
         if number < 0 or isinstance(value, bool):
-            raise BadSetting(f"{name} in {origin} must be a whole number, not {value!r}.", "0 or more.")
+            raise BadSetting(f"{name} in {origin} must be a whole number, not {value!r}.", "Give 0 or more.")
         return number
     if kind is float:
         try:
@@ -152,18 +157,18 @@ def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
         except (TypeError, ValueError):
             amount = -1.0
         if not 0 <= amount < inf:
-            raise BadSetting(f"{name} in {origin} must be a number, not {value!r}.", "0 or more.")
+            raise BadSetting(f"{name} in {origin} must be a number, not {value!r}.", "Give 0 or more.")
         return amount
     if not isinstance(value, str):
-        raise BadSetting(f"{name} in {origin} must be a text, not {value!r}.", "Put it in quotes.")
+        raise BadSetting(f"{name} in {origin} must be a string, not {value!r}.", "Put it in quotes.")
     choices = _CHOICES.get(name)
     if choices and value not in choices:
-        raise BadSetting(f"{name} in {origin} cannot be {value!r}.", f"One of: {', '.join(choices)}.")
+        raise BadSetting(f"{name} in {origin} cannot be {value!r}.", f"Use one of: {', '.join(choices)}.")
     return value
 
 
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a container without a name for its user
+    except (KeyError, OSError):  # a container whose user has no name
         return "user"

@@ -1,31 +1,35 @@
-"""Every error Recollect raises on purpose.
+"""Every error that Recollect raises on purpose.
 
     RecollectError
-    ├── Refused                 a write that breaks a rule; nothing was changed
+    ├── Refused                 the request breaks a rule; nothing was changed
     │   ├── ContentRefused          empty, too long, not text, from an ignored file
-    │   ├── LimitReached            an agent's session has written its share
-    │   └── OutOfScope              an agent reached for another project
-    ├── MemoryNotFound          no such id
-    ├── AmbiguousId             a prefix that fits several
-    ├── UnknownName             a kind, scope, relation… that does not exist
-    ├── BadSetting              config.toml, environment or flag
-    ├── NoSuchFolder            a project folder that is not there
-    ├── BadImport               a file that is not what `export` writes
-    ├── StoreError              the file under it all
-    │   ├── StoreBusy               another process holds it
-    │   ├── StoreUnwritable         read-only, full
-    │   ├── StoreTooNew             written by a newer Recollect
-    │   ├── StoreDamaged            and no backup to restore
-    │   └── WrongKey                encrypted, and this is not its key
-    └── EmbedderUnavailable     no vectors for now; words still work
-        └── VectorsTurnedOff        because the user said so
+    │   ├── LimitReached            an agent has written too many memories in a session
+    │   └── OutOfScope              an agent tried to write to another project
+    ├── MemoryNotFound          no memory has this id
+    ├── AmbiguousId             several memories match
+    ├── ChangeNotFound          no change has this id
+    ├── SessionNotFound         no session has this id
+    ├── ReviewNotFound          no open question has this id
+    ├── UnknownName             a kind, scope, relation, … that does not exist
+    ├── BadSetting              an invalid value in config.toml, the environment or an option
+    ├── NoHome                  a home folder that does not exist
+    ├── NoSuchFolder            a project folder that does not exist
+    ├── BadImport               a file that cannot be imported
+    ├── StoreError              a problem with the database file
+    │   ├── StoreBusy               another process has locked it
+    │   ├── StoreUnwritable         it is read-only, or the disk is full
+    │   ├── StoreTooNew             a newer Recollect wrote it
+    │   ├── StoreDamaged            it cannot be read, and there is no backup
+    │   └── WrongKey                it is encrypted with another key
+    └── EmbedderUnavailable     vectors cannot be made at the moment
+        └── VectorsTurnedOff        because the settings say so
 
-The message says what happened and to which thing; `hint` says what to do now.
+The message says what happened and to what; `hint` says what to do, with the command to run.
 """
 
 
 class RecollectError(Exception):
-    """The base: shown bare to the person at the keyboard, without a traceback."""
+    """The base class. Interfaces show the message and the hint, without a traceback."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -34,67 +38,73 @@ class RecollectError(Exception):
 
 
 class Refused(RecollectError):
-    """A write that breaks a rule. Nothing was changed."""
+    """Raised when a request breaks a rule. Nothing was changed."""
 
 
 class ContentRefused(Refused):
-    """The text itself cannot be kept."""
+    """Raised when a text cannot be stored."""
 
 
 class LimitReached(Refused):
-    """An agent's session has written its share."""
+    """Raised when an agent has written too many memories in one session."""
 
 
 class OutOfScope(Refused):
-    """An agent tried to write outside the project it runs in."""
+    """Raised when an agent tries to write outside the project that it runs in."""
 
 
 class MemoryNotFound(RecollectError):
     def __init__(self, memory_id: str) -> None:
-        super().__init__(f"No memory {memory_id[:60]!r}.", "`recollect list` shows what is stored here.")
+        super().__init__(
+            f"No memory matches {memory_id[:60]!r}.", "Run `recollect list` to see what is stored."
+        )
         self.memory_id = memory_id
 
 
 class AmbiguousId(RecollectError):
     def __init__(self, prefix: str, matches: list[str]) -> None:
         shown = ", ".join(matches[:3]) + (", …" if len(matches) > 3 else "")
-        super().__init__(f"{prefix[:60]!r} fits several memories: {shown}.", "Give more of the id.")
+        super().__init__(
+            f"{prefix[:60]!r} matches several memories: {shown}.", "Give more characters of the id."
+        )
         self.prefix = prefix
         self.matches = tuple(matches)
 
 
 class ChangeNotFound(RecollectError):
     def __init__(self, name: str) -> None:
-        super().__init__(f"No single change {name[:60]!r}.", "`recollect changes` lists them with their ids.")
+        super().__init__(
+            f"No single change matches {name[:60]!r}.", "Run `recollect changes` to list the ids."
+        )
 
 
 class SessionNotFound(RecollectError):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"No session {name[:60]!r} here.", "`recollect session list` shows those of this project."
+            f"No session {name[:60]!r} in this project.", "Run `recollect session list` to list the ids."
         )
 
 
 class ReviewNotFound(RecollectError):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"No single question {name[:60]!r} is open.", "`recollect review --json` lists them."
+            f"No single open question matches {name[:60]!r}.", "Run `recollect review` to list the ids."
         )
 
 
 class UnknownName(RecollectError):
-    """A name from a closed list that is not on it."""
+    """Raised for a name that is not in a fixed list. The hint has the nearest one."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         from difflib import get_close_matches
 
-        near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+        similar = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+        hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(known)}."
         super().__init__(f"Unknown {what} {name[:60]!r}.", hint)
 
 
 class BadSetting(RecollectError):
-    """A setting that is unknown or has a value it cannot have."""
+    """Raised for an unknown setting or an invalid value."""
 
 
 class NoHome(RecollectError):
@@ -102,54 +112,56 @@ class NoHome(RecollectError):
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"Cannot resolve {path}: there is no such home folder.",
-            "Set HOME, or give an absolute path (RECOLLECT_HOME for where memory is kept).",
+            f"Cannot resolve {path}: the home folder does not exist.",
+            "Set HOME, or use an absolute path (RECOLLECT_HOME for the store).",
         )
 
 
 class NoSuchFolder(RecollectError):
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"There is no folder {str(path)!r}.", "Name the project's folder, or leave --project out."
+            f"The folder {str(path)!r} does not exist.", "Give the project's folder, or omit --project."
         )
 
 
 class BadImport(RecollectError):
-    """A file that cannot be imported; the message has the line."""
+    """Raised for a file that cannot be imported. The message names the line."""
 
 
 class StoreError(RecollectError):
-    """The file under it all."""
+    """Raised for a problem with the database file."""
 
 
 class StoreBusy(StoreError):
-    """Another process has held the store for too long."""
+    """Raised when another process keeps the store locked for too long."""
 
 
 class StoreUnwritable(StoreError):
-    """The disk is full, or the home is read-only."""
+    """Raised when the disk is full or the home is read-only."""
 
 
 class StoreTooNew(StoreError):
-    """Written by a newer Recollect."""
+    """Raised for a store that a newer Recollect wrote."""
 
 
 class StoreDamaged(StoreError):
-    """Not readable, and there is no good backup."""
+    """Raised when the store cannot be read and there is no good backup."""
 
 
 class WrongKey(StoreError):
-    """The store is encrypted, and the key at hand does not open it."""
+    """Raised when the key does not open the encrypted store."""
 
 
 class EmbedderUnavailable(RecollectError):
-    """No vectors for now. Writing and word search go on without them."""
+    """Raised when no vectors can be made. Writing and word search work without them."""
 
-    by_choice = False  # whether the user turned vectors off, and need not be told
+    by_choice = False  # whether the user turned vectors off and needs no message
 
 
 class VectorsTurnedOff(EmbedderUnavailable):
     by_choice = True
 
     def __init__(self) -> None:
-        super().__init__("Vectors are turned off.", 'Set `embedder = "minilm"` to turn them on.')
+        super().__init__(
+            "Vectors are turned off.", 'Set `embedder = "minilm"` in config.toml to turn them on.'
+        )

@@ -1,6 +1,6 @@
-"""The table of kinds: what sorts of statement there are, and how each behaves.
+"""The table of kinds: the categories of memories, and how each behaves.
 
-Code asks this table and never tests for a kind by name. To add a kind, add a row.
+Code uses the fields of this table and never tests for a kind by name. To add a kind, add a row.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from recollect.errors import UnknownName
 class Kind:
     name: str
     family: str
-    half_life: float | None  # days until confidence halves; None = never fades
-    ttl: float | None  # days an unused, automatically promoted memory lives; None = for ever
-    weight: float  # how much a hit of this kind counts
-    correcting: bool = False  # what a person types under it is a correction of the agent
-    standing: bool = False  # true of the project at all times: belongs in every briefing
-    warns: bool = False  # surfaces when one of its triggers matches
-    label: str = ""  # what a briefing prints in brackets; the name where empty
+    half_life: float | None  # days until the confidence has halved; None = no decay
+    ttl: float | None  # days until an unused, automatically promoted memory is archived; None = never
+    weight: float  # factor for the rank of a hit
+    correcting: bool = False  # what a user stores with it corrects the agent
+    standing: bool = False  # always true of the project: part of every briefing
+    warns: bool = False  # shown when one of its triggers matches
+    label: str = ""  # printed in brackets in a briefing; empty = the name
 
     @property
     def heading(self) -> str:
@@ -66,18 +66,18 @@ ALIASES = {
 
 DEFAULT = "fact"
 
-# What holds for all kinds (docs/lifecycle.md).
-INFERRED_HALF_LIFE = 7.0  # days, at most, for what was only inferred
-FADED = 0.1  # confidence below which a memory that a program kept is archived
-USED_ENOUGH = 3  # uses after which its kind's time no longer counts
-LATELY = timedelta(hours=24)  # what was used within is never archived
-QUARANTINE = timedelta(hours=24)  # in which what a program kept must prove its worth
-DOUBTED = 0.8  # what is left of its importance if it has not
-ROOM = 0.9  # of the capacity, to which a project above it is brought down
+# Rules for all kinds (docs/lifecycle.md).
+INFERRED_HALF_LIFE = 7.0  # days; the maximum for inferred memories
+FADED = 0.1  # confidence below which an automatically stored memory is archived
+USED_ENOUGH = 3  # uses after which the `ttl` no longer applies
+LATELY = timedelta(hours=24)  # a memory used within this time is not archived
+QUARANTINE = timedelta(hours=24)  # time in which an automatically stored memory has to be used
+DOUBTED = 0.8  # factor for its importance if it was not used
+ROOM = 0.9  # share of the capacity that a project above it is reduced to
 
 
 def kind_of(name: str) -> Kind:
-    """The kind called `name`, by its own name or an alias. Raises `UnknownName`."""
+    """Return the kind with this name or alias. Raises `UnknownName`."""
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     key = ALIASES.get(key, key)
     if key not in KINDS:

@@ -53,7 +53,7 @@ def nothing_kept(run):
         (["remember", "x", "--importance", "-inf"], b"", "out of range"),
         (["remember", "x", "--scope", "session"], b"", "needs a session"),
         (["remember", "x", "--file", ".env"], b"", "kept private"),
-        (["show", "nosuchid"], b"", "No memory 'nosuchid'"),
+        (["show", "nosuchid"], b"", "No memory matches 'nosuchid'"),
         (["show", "'; DROP TABLE memories;--"], b"", "No memory"),
         (["show", b"\xff"], b"", "No memory"),
         (["forget", "*"], b"", "No memory"),
@@ -74,9 +74,9 @@ def nothing_kept(run):
         (["recall", "--session", b"caf\xe9"], b"", "not valid UTF-8"),
         (["budget", "0"], b"", "A budget of 0 tokens"),
         (["budget", "-5"], b"", "A budget of -5 tokens"),
-        (["similar", "nosuchid"], b"", "No memory 'nosuchid'"),
-        (["feedback", "nosuchid", "--helpful"], b"", "No memory 'nosuchid'"),
-        (["links", "nosuchid"], b"", "No memory 'nosuchid'"),
+        (["similar", "nosuchid"], b"", "No memory matches 'nosuchid'"),
+        (["feedback", "nosuchid", "--helpful"], b"", "No memory matches 'nosuchid'"),
+        (["links", "nosuchid"], b"", "No memory matches 'nosuchid'"),
         (["links", "export", "missing/graph.dot"], b"", "Cannot write missing/graph.dot"),
         (["alias", "add", "auth", " "], b"", "cannot be an alias"),
         (["alias", "add", "the", "x"], b"", "would find everything"),
@@ -87,7 +87,7 @@ def nothing_kept(run):
         (["import", "--messages", "missing.jsonl"], b"", "Cannot read missing.jsonl"),
         (["list", "--state", "dead"], b"", "Unknown state"),
         (["list", "--tag", b"\xff"], b"", "not valid UTF-8"),
-        (["list", "--project", "/no/such/folder"], b"", "There is no folder '/no/such/folder'"),
+        (["list", "--project", "/no/such/folder"], b"", "The folder '/no/such/folder' does not exist"),
         (["encrypt", "--off"], b"", "not encrypted"),
     ],
 )
@@ -172,7 +172,7 @@ def test_an_ambiguous_prefix_names_what_it_fits(recollect, remember):
 
     assert result.code == 1
     assert all(name in result.err for name in names)
-    assert "Give more of the id" in result.err
+    assert "Give more characters of the id" in result.err
 
 
 def test_a_store_of_a_newer_version_is_left_alone(recollect, remember, home):
@@ -208,7 +208,7 @@ def test_a_config_that_cannot_be_is_refused_by_name(recollect, home, config, mes
 def test_a_config_that_cannot_be_read_is_named(recollect, home):
     (home / "config.toml").mkdir(parents=True)
 
-    assert "config.toml cannot be read" in refused(recollect("list"))
+    assert "Cannot read" in refused(recollect("list"))
 
 
 def test_an_unknown_variable_is_refused_by_name(recollect):
@@ -221,7 +221,7 @@ def test_a_current_folder_that_is_gone_is_no_crash(recollect, tmp_path, monkeypa
     monkeypatch.chdir(folder)
     folder.rmdir()
 
-    assert "There is no folder" in refused(recollect("list"))
+    assert "does not exist" in refused(recollect("list"))
 
 
 SYNTAX = [
@@ -299,13 +299,13 @@ def test_a_home_that_nobody_has_is_an_error(recollect, command):
     told = recollect(*command, RECOLLECT_HOME="~nobody-of-this-name/memory")
 
     assert told.code == 1
-    assert told.err.startswith("Cannot resolve ~nobody-of-this-name/memory: there is no such home folder.")
+    assert told.err.startswith("Cannot resolve ~nobody-of-this-name/memory: the home folder does not exist.")
 
 
 def test_doctor_says_that_a_user_without_a_home_has_no_hosts(recollect):
     told = recollect("doctor", HOME="~nobody-of-this-name")
 
-    assert "Cannot resolve ~: there is no such home folder." in told.out
+    assert "Cannot resolve ~: the home folder does not exist." in told.out
     assert "Traceback" not in told.err
 
 

@@ -1,6 +1,8 @@
 """Every command explains itself, on the command line and in docs/cli.md."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -66,10 +68,46 @@ def test_every_command_and_option_is_on_the_page(path, command):
     assert [option for option in sorted(options) if f"`{option}" not in section[1]] == []
 
 
-def test_help_lists_the_commands_in_sections(run):
-    told = run("--help")
+def test_help_lists_the_commands_in_groups(run):
+    printed = run("--help")
 
-    assert told.code == 0
-    headings = [line for line in told.out.splitlines() if line in {f"{name}:" for name in GROUPS}]
+    assert printed.code == 0
+    headings = [line for line in printed.out.splitlines() if line in {f"{name}:" for name in GROUPS}]
     assert headings == [f"{name}:" for name in GROUPS]
-    assert all(re.search(rf"^  {name} ", told.out, re.M) for name in COMMANDS)
+    assert all(re.search(rf"^  {name} ", printed.out, re.M) for name in COMMANDS)
+
+
+def test_every_command_is_in_exactly_one_of_the_six_groups():
+    titles = ["Memories", "Code", "Work", "Maintenance", "Settings", "Integrations"]
+
+    assert list(GROUPS) == titles
+    assert sorted(COMMANDS) == sorted(set(COMMANDS))
+
+
+def test_the_page_has_the_groups_of_the_help_in_their_order():
+    sections = re.findall(r"^(##|###) (.+)$", PAGE, re.M)
+
+    expected = [
+        heading
+        for title, group in GROUPS.items()
+        for heading in (("##", title), *(("###", name) for name in group))
+    ]
+    assert sorted(sections) == sorted(expected)
+    assert [name for mark, name in sections if mark == "##"] == list(GROUPS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_in_the_table_is_the_first_of_the_docstring(name):
+    [summary] = [group[name][1] for group in GROUPS.values() if name in group]
+
+    assert lookup(name).help.partition("\n")[0].strip() == summary
+
+
+def test_help_imports_no_command():
+    script = "import sys; from recollect.__main__ import main; main(['--help']); print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    prefix = "recollect.interfaces.cli."
+    loaded = {name.removeprefix(prefix) for name in done.stdout.split() if name.startswith(prefix)}
+    assert loaded == {"main", "command", "output"}

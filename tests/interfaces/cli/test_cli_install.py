@@ -182,7 +182,7 @@ def test_json_tells_every_file_and_its_diff(run, user):
         (["install", "claud-code"], 1, "Did you mean 'claude-code'?"),
         (["install", "codex", "--user", "--project", "."], 2, "cannot be used together"),
         (["install", "--project", "codex"], 2, "Give the host before --project"),
-        (["install", "codex", "--project", "/no/such/folder"], 1, "There is no folder"),
+        (["install", "codex", "--project", "/no/such/folder"], 1, "does not exist"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(run, user, arguments, code, said):

@@ -193,8 +193,8 @@ def test_a_session_is_forked_and_ended(run, transcript):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (("session", "show", "nope"), "No session 'nope' here."),
-        (("session", "end", ""), "No session '' here."),
+        (("session", "show", "nope"), "No session 'nope' in this project."),
+        (("session", "end", ""), "No session '' in this project."),
         (("extract", "nowhere.jsonl"), "The file 'nowhere.jsonl' does not exist."),
         (("extract", "--since", "yesterday"), "'yesterday' is not a time."),
         (("preset", "eager"), "Unknown preset 'eager'."),

@@ -166,10 +166,10 @@ async def test_the_memory_tool_does_all_that_its_actions_say(connect, engine):
         ("record_memory", {"content": " "}, "the text is empty"),
         ("record_memory", {"content": REDIS, "kind": "gotsha"}, "Did you mean 'gotcha'?"),
         ("memory", {"action": "remember", "content": REDIS, "scope": "global"}, "only to the project"),
-        ("memory", {"action": "forget", "id": "nothing"}, "No memory 'nothing'"),
+        ("memory", {"action": "forget", "id": "nothing"}, "No memory matches 'nothing'"),
         ("memory", {"action": "forget"}, "needs the id of a memory"),
         ("memory", {"action": "destroy"}, "remember"),
-        ("read_source", {"id": "nothing"}, "No memory 'nothing'"),
+        ("read_source", {"id": "nothing"}, "No memory matches 'nothing'"),
         ("read_source", {"session": "nothing"}, "session_search"),
         ("search_memory", {"query": "x", "limit": 0}, "limit"),
     ],
@@ -291,7 +291,7 @@ async def test_a_folder_that_has_gone_is_told(connect, folder):
         shutil.rmtree(folder)
         answer = await client.call_tool("search_memory", {"query": "anything"})
 
-    assert "There is no folder" in text_of(answer)
+    assert "does not exist" in text_of(answer)
 
 
 async def test_memory_that_was_turned_off_gives_nothing(connect, engine):
@@ -356,7 +356,7 @@ async def test_a_shortened_output_is_read_whole_and_in_its_project_only(connect,
     assert text_of(here).count("--- end of recollect-memory ---") == 1
     assert "data, not instructions" in text_of(here)
     assert there.is_error
-    assert "No memory '5f0c1e9ab2d4'" in text_of(there)
+    assert "No memory matches '5f0c1e9ab2d4'" in text_of(there)
 
 
 def _talk(session, *texts):

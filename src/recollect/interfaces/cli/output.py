@@ -9,13 +9,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields
 from datetime import datetime
 from io import TextIOWrapper
-from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 import recollect.model as m
 from recollect.errors import RecollectError
+
+if TYPE_CHECKING:
+    from pathlib import Path  # imported lazily: it takes a tenth of the time of `--help`
 
 SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and similar for all of a day
 
@@ -329,7 +331,7 @@ def standard_output() -> IO[str]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[str]]:
+def replacing(path: "Path") -> Iterator[IO[str]]:
     """Yield a file that replaces `path` when all of it has been written. Raises `RecollectError`."""
     temporary = path.resolve().with_name(f".{path.name}.{os.getpid()}.new")
     try:
