@@ -26,7 +26,7 @@ from recollect.code.decoding import decode_source
 from recollect.code.paths import FileRole, classify_files
 from recollect.code.relevant.search import Relevant, relevant
 from recollect.text import tokens
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 
 OUT = Path(__file__).parent / "out"
 WORDS = 8
@@ -98,7 +98,7 @@ def _grep(text: str, texts: Mapping[str, str]) -> tuple[int, list[str], list[str
     identifiers = {name.lower() for name in _IDENTIFIER.findall(text)}
     hits = {
         word: {path for path in lower if word in lower[path]}
-        for word in dict.fromkeys([*sorted(identifiers), *telling_words(text)])
+        for word in dict.fromkeys([*sorted(identifiers), *distinctive_words(text)])
     }
     words = sorted(filter(hits.get, hits), key=lambda word: (word not in identifiers, len(hits[word])))[
         :WORDS

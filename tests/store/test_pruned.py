@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.model import PrunedText
-from recollect.text.terms import PASSAGE, passages
+from recollect.text.words import PASSAGE, passages
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,13 +11,12 @@ from struct import Struct
 from zlib import crc32
 
 from recollect.text.stem import stem
-from recollect.text.words import STOP_WORDS
+from recollect.text.words import STOP_WORDS, split_identifier
 
 _MAX_COUNT = 65_535  # fits in two bytes
 _LONGEST = 64  # characters; longer words are data
 _CACHED_WORDS = 1 << 17  # 30 MB
 _WORD = re.compile(r"[^\W\d]\w+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _SPACED = bytes(
     code if code > 127 or chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256)
 )
@@ -61,7 +60,7 @@ def _terms_in(word: str) -> list[int]:
     """Return its parts, and the whole word if it has several: `get_or_create` is more than its parts."""
     if len(word) > _LONGEST:
         return []
-    parts = [part.lower() for part in _PART.findall(word)]
+    parts = split_identifier(word)
     terms = [_hash(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
     if len(parts) > 1:
         terms.append(crc32(b"=" + word.encode()))

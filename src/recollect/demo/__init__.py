@@ -15,7 +15,7 @@ from recollect.kinds import kind_of
 from recollect.memory.briefing.briefing import Briefing
 from recollect.model import Memory, Receipt
 from recollect.text import tokens
-from recollect.text.terms import terms
+from recollect.text.words import query_terms
 
 MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BUG = "Users get logged out after 5 minutes instead of 24 hours"
@@ -143,7 +143,7 @@ def _saving(briefing: Briefing, memories: list[Memory], echo: Echo, accent: Acce
 
 
 def _grep(task: str) -> list[str]:
-    words = [word for word in terms(task) if len(word) > 2]
+    words = [word for word in query_terms(task) if len(word) > 2]
     return [
         f"{name}:{number}:{line.strip()}"
         for name, text in FILES.items()

@@ -23,7 +23,7 @@ from recollect.llm.protocol import (
     Verification,
 )
 from recollect.memory import ranking
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 
 MAX_LINE = 160
 MIN_WORDS = 3  # of a sentence in a summary
@@ -79,12 +79,12 @@ class LocalSidecar:
     def summarise(self, text: str, lines: int) -> str | None:
         """Return the sentences with the most frequent words of the text, in its order."""
         candidates = list(dict.fromkeys(_sentences(text)))
-        common = Counter(word for sentence in candidates for word in set(telling_words(sentence)))
+        common = Counter(word for sentence in candidates for word in set(distinctive_words(sentence)))
         ranked = sorted(candidates, key=lambda sentence: -_weight(sentence, common))
         chosen: list[str] = []
         for sentence in ranked:
-            words = set(telling_words(sentence))
-            if all(len(words & set(telling_words(other))) * 2 <= len(words) for other in chosen):
+            words = set(distinctive_words(sentence))
+            if all(len(words & set(distinctive_words(other))) * 2 <= len(words) for other in chosen):
                 chosen.append(sentence)
             if len(chosen) == lines:
                 break
@@ -164,12 +164,12 @@ def _words(text: str) -> set[str]:
 def _sentences(text: str) -> Iterator[str]:
     for part in _SENTENCE.split(text):
         sentence = " ".join(part.split()).lstrip("-*• ")
-        if len(telling_words(sentence)) >= MIN_WORDS:
+        if len(distinctive_words(sentence)) >= MIN_WORDS:
             yield sentence
 
 
 def _weight(sentence: str, common: Counter[str]) -> float:
-    words = telling_words(sentence)
+    words = distinctive_words(sentence)
     return sum(common[word] - 1 for word in words) / (len(words) + 4)
 
 

@@ -9,7 +9,7 @@ import pytest
 import recollect.model as m
 from recollect.memory.maintenance import clusters
 from recollect.memory.maintenance.clusters import clusters_due, refresh_clusters
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HERE = m.View("ada", "shop")
@@ -147,4 +147,7 @@ def test_clusters_are_due_every_fifty_retrievals(store):
 
 
 def test_telling_words_are_neither_common_nor_short():
-    assert telling_words("We must always use the Ledger, and it is the ledger's job.") == ["ledger", "job"]
+    assert distinctive_words("We must always use the Ledger, and it is the ledger's job.") == [
+        "ledger",
+        "job",
+    ]

@@ -26,7 +26,7 @@ from recollect.code.paths import (
 )
 from recollect.text.redact import redact
 from recollect.text.stem import stem
-from recollect.text.words import STOP_WORDS
+from recollect.text.words import STOP_WORDS, split_identifier
 
 MOST_RELATED = 5
 MOST_ENTRIES = 4
@@ -54,7 +54,6 @@ _ENTRIES = (  # by file name, the likeliest first
 )
 _README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
 _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCase$")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def scan(project: ScanInput) -> ModuleMap:
@@ -405,7 +404,7 @@ def _folded(files: Iterable[str], inside: Mapping[str, int]) -> tuple[str, ...]:
 
 def stems_of(text: str) -> list[str]:
     """Return the stems of the words in names and sentences."""
-    words = (word.lower() for word in _WORD.findall(text))
+    words = (word for word in split_identifier(text) if word.isascii() and word.isalpha())
     return [_stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS]
 
 

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from recollect.memory.ranking import PREFIX_SHARE, TYPO_SHARES
 from recollect.text.stem import stem
-from recollect.text.terms import pieces
-from recollect.text.words import STOP_WORDS
+from recollect.text.words import STOP_WORDS, split_identifier
 
 # A word, or several joined by punctuation without white space: a path, a date, a version, "don't".
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/:'’]+[^\W_]+)*")
@@ -188,7 +187,8 @@ def _words(part: str) -> list[str]:
         return [part.lower()[:LONGEST]]
     if part.endswith("s") and part[:-1].isupper() and part.isalpha() and len(part) > 2:
         return [part[:-1].lower()[:LONGEST]]  # "PRs" is the plural of "PR", not "P" and "Rs"
-    return [word[:LONGEST] for word in pieces(part) or [part.lower()]]
+    parts = split_identifier(part)
+    return [word[:LONGEST] for word in (parts if len(parts) > 1 else [part.lower()])]
 
 
 class _Speller:

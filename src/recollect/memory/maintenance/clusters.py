@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.text.stem import stem
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,14 +232,14 @@ def _label(inside: Counter[str], texts: Sequence[str], overall: Counter[str], to
 
     common = [term for term in inside if inside[term] >= max(2, 0.15 * len(texts))]
     best = sorted(common, key=lambda term: (-tells(term), term))[:3]
-    spelled = Counter(word for text in texts for word in telling_words(text))
+    spelled = Counter(word for text in texts for word in distinctive_words(text))
     return " ".join(
         max((w for w in sorted(spelled) if stem(w) == term), key=spelled.__getitem__) for term in best
     )
 
 
 def _terms(text: str) -> set[str]:
-    return {stem(word) for word in telling_words(text)}
+    return {stem(word) for word in distinctive_words(text)}
 
 
 def _bytes(centre: "Matrix") -> bytes:

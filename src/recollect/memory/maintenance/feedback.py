@@ -13,7 +13,7 @@ from typing import Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.memory.maintenance.clusters import clusters_due
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 
 # Confidence, from 0 to 1: what one report adds or takes.
 RAISED = 0.05
@@ -104,7 +104,7 @@ def _first_time(store: Store, project_id: str | None, retrieval: str) -> bool:
 
 def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datetime) -> str | None:
     """Its id if it was given `tag`, which it is if it has the word."""
-    fits = tag is not None and tag in telling_words(memory.content)
+    fits = tag is not None and tag in distinctive_words(memory.content)
     after = replace(
         memory,
         access_count=memory.access_count + 1,
@@ -161,12 +161,12 @@ def _shared_word(store: Store, view: m.View, used: Sequence[m.Memory], context: 
     """
     if len(used) < TAGGED_TOGETHER:
         return None
-    asked = set(telling_words(context))
-    having = Counter(word for memory in used for word in set(telling_words(memory.content)) & asked)
+    asked = set(distinctive_words(context))
+    having = Counter(word for memory in used for word in set(distinctive_words(memory.content)) & asked)
     taken = {tag for memory in used for tag in memory.tags}
     shared = [word for word, count in having.items() if count >= TAGGED_TOGETHER and word not in taken]
     for word in sorted(shared, key=lambda word: (-having[word], -len(word), word)):
-        theirs = [set(memory.tags) for memory in used if word in telling_words(memory.content)]
+        theirs = [set(memory.tags) for memory in used if word in distinctive_words(memory.content)]
         if not set.intersection(*theirs) and len(store.match(view, word, COMMONEST + 1)) <= COMMONEST:
             return word
     return None
@@ -180,7 +180,7 @@ def _gap_text(context: str) -> str | None:
 
     # Redacted before it is clipped: half a secret is not recognised as one.
     text = redact(" ".join(context[: 20 * MOST_CONTEXT].split()))[0][:MOST_CONTEXT].strip()
-    return text if len(telling_words(text)) >= FEWEST_WORDS else None
+    return text if len(distinctive_words(text)) >= FEWEST_WORDS else None
 
 
 def _note_gap(
@@ -204,7 +204,7 @@ def _close_gaps(store: Store, project_id: str | None, text: str, actor: str, now
 
 
 def _alike(first: str, second: str) -> bool:
-    a, b = set(telling_words(first)), set(telling_words(second))
+    a, b = set(distinctive_words(first)), set(distinctive_words(second))
     return len(a & b) >= ALIKE * len(a | b)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import recollect.model as m
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.views import shown_in
-from recollect.text.terms import searchable, terms
+from recollect.text.words import index_text, query_terms
 
 if TYPE_CHECKING:
     import apsw
@@ -20,9 +20,9 @@ def index(db: "apsw.Connection", num: int, memory: m.Memory) -> None:
         "INSERT OR REPLACE INTO memory_words (rowid, content, tags, paths, kind) VALUES (?, ?, ?, ?, ?)",
         (
             num,
-            searchable(memory.content),
+            index_text(memory.content),
             " ".join(memory.tags),
-            searchable(" ".join(memory.file_paths)),
+            index_text(" ".join(memory.file_paths)),
             memory.kind,
         ),
     )
@@ -42,7 +42,7 @@ def erase(db: "apsw.Connection") -> None:
 
 def match(db: "apsw.Connection", view: m.View, query: str, limit: int) -> list[tuple[str, float]]:
     """Ids and scores, best first."""
-    words = terms(query)
+    words = query_terms(query)
     if not words:
         return []
     where, params = shown_in(view)

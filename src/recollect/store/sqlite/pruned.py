@@ -10,7 +10,7 @@ import apsw
 
 import recollect.model as m
 from recollect.store.sqlite.connection import Database, Value
-from recollect.text.terms import passages, searchable, terms
+from recollect.text.words import index_text, passages, query_terms
 
 _SHIFT = 12  # bits of a row's number that count passages
 _MOST_PASSAGES = 1 << _SHIFT
@@ -38,7 +38,7 @@ class SqlitePrunedTexts:
                 for number, passage in zip(range(_MOST_PASSAGES), passages(whole), strict=False):
                     db.execute(
                         "INSERT INTO pruned_words (rowid, passage) VALUES (?, ?)",
-                        ((num << _SHIFT) + number, searchable(passage)),
+                        ((num << _SHIFT) + number, index_text(passage)),
                     )
 
     def get(self, user_id: str, name: str, session: str | None = None) -> m.PrunedText | None:
@@ -62,7 +62,7 @@ class SqlitePrunedTexts:
 
     def find(self, user_id: str, session: str, query: str, limit: int) -> list[m.PrunedText]:
         """Those of a session with the passages that share most words with `query`, best first."""
-        words = terms(query)
+        words = query_terms(query)
         if not words:
             return []
         expression = " OR ".join(f'"{word}"' for word in words)  # words hold no quotes

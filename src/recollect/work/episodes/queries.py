@@ -11,7 +11,7 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import EpisodeStore
 from recollect.errors import EmbedderUnavailable
 from recollect.model import FileTotal, FileTouch, Owner, Pattern, Task, TaskStatus
-from recollect.text.terms import terms
+from recollect.text.words import query_terms
 from recollect.work.episodes.tables import EpisodeTables
 from recollect.work.episodes.tasks import words_of
 
@@ -187,7 +187,7 @@ def last_work(shelf: EpisodeStore, owner: Owner, topic: str, limit: int) -> Last
     tasks = sorted(
         shelf.tasks_numbered(owner, numbers[-limit:]), key=lambda task: task.started_at, reverse=True
     )
-    names = terms(topic) or [topic]
+    names = query_terms(topic) or [topic]
     touches = {
         touch.id: touch for name in names[:4] for touch in shelf.touches(owner, like=name, limit=limit)
     }

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from recollect.model import TaskIntent, TaskStatus, ToolExecution
 from recollect.text.stem import stem
-from recollect.text.terms import terms
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words, query_terms
 from recollect.work.episodes.record import clean
 from recollect.work.extract.commands import parse
 from recollect.work.transcripts.event import Event
@@ -60,7 +59,7 @@ def description_of(text: str) -> str:
 
 def is_specific(text: str) -> bool:
     """Return whether a request says what it is about; "yes, go on" does not and begins no task."""
-    return len(telling_words(text)) >= _MIN_WORDS
+    return len(distinctive_words(text)) >= _MIN_WORDS
 
 
 def intent_of(description: str) -> TaskIntent | None:
@@ -92,7 +91,7 @@ def intent_from(executions: Iterable[ToolExecution]) -> TaskIntent | None:
 
 def words_of(description: str) -> str:
     """Return the stemmed search terms of a description, as they are indexed."""
-    return " ".join(dict.fromkeys(stem(word) for word in terms(description)))
+    return " ".join(dict.fromkeys(stem(word) for word in query_terms(description)))
 
 
 def outcome_of(executions: Sequence[ToolExecution]) -> tuple[TaskStatus, str]:

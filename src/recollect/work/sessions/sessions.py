@@ -19,7 +19,7 @@ from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
 from recollect.text.redact import redact
-from recollect.text.words import telling_words
+from recollect.text.words import distinctive_words
 from recollect.work.extract import extract
 from recollect.work.hosts.transcripts import FORMATS, read
 from recollect.work.sessions.kept import clean, event_from, keep, label
@@ -375,9 +375,9 @@ class Sessions:
         return events
 
     def _findings(self, events: Iterable[Event]) -> Iterator[m.Finding]:
-        gaps = [set(telling_words(gap.context)) for gap in self.store.gaps(self.project_id, 50)]
+        gaps = [set(distinctive_words(gap.context)) for gap in self.store.gaps(self.project_id, 50)]
         for finding in extract(events, self.clock()):
-            words = set(telling_words(finding.content))
+            words = set(distinctive_words(finding.content))
             if any(len(words & gap) >= _ANSWERS for gap in gaps):
                 finding = replace(finding, importance=min(1.0, finding.importance + _GAP_BONUS))
             yield finding

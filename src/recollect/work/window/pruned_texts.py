@@ -13,7 +13,7 @@ from recollect.model import PrunedText
 from recollect.text import tokens
 from recollect.text.redact import redact
 from recollect.text.stem import stem
-from recollect.text.terms import passages, searchable, terms
+from recollect.text.words import index_text, passages, query_terms
 from recollect.work.sessions.kept import label
 from recollect.work.transcripts.lines import whole as complete
 from recollect.work.window.backing import WindowEngine
@@ -98,7 +98,7 @@ class InMemoryTexts:
                 continue
             self._texts[text.id] = text
             for passage in passages(f"{text.gist}\n{text.text}"):
-                words = frozenset(map(stem, terms(searchable(passage), limit=1_000)))
+                words = frozenset(map(stem, query_terms(index_text(passage), limit=1_000)))
                 self._passages.append((text.id, words))
                 self._spread.update(words)
 
@@ -110,7 +110,7 @@ class InMemoryTexts:
     def find(self, query: str, limit: int) -> list[PrunedText]:
         rarity = {
             word: math.log(1 + len(self._passages) / self._spread[word])
-            for word in map(stem, terms(query))
+            for word in map(stem, query_terms(query))
             if word in self._spread
         }
         best: dict[str, float] = {}
