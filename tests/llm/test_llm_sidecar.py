@@ -277,8 +277,8 @@ def guarded(settings, server, store, embedder, clock):
     return LlmSidecar("http", client, local, limit, lambda: may_send(settings, store), 30.0)
 
 
-def test_nothing_is_sent_before_the_user_agrees(far_away, server, store, embedder, clock, engine, ledger):
-    sidecar = guarded(far_away, server, store, embedder, clock)
+def test_nothing_is_sent_before_the_user_agrees(far_away, server, embedder, clock, engine, ledger):
+    sidecar = guarded(far_away, server, engine.store, embedder, clock)
     server.replies = [says({"relation": "related"})]
 
     assert sidecar.relate(NEW, OLD) is LOCAL
@@ -289,10 +289,10 @@ def test_nothing_is_sent_before_the_user_agrees(far_away, server, store, embedde
     assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
 
 
-def test_agreeing_to_an_embedding_server_is_another_matter(far_away, server, store, embedder, clock, engine):
+def test_agreeing_to_an_embedding_server_is_another_matter(far_away, server, embedder, clock, engine):
     engine.agree(far_away.sidecar_url)
 
-    guarded(far_away, server, store, embedder, clock).relate(NEW, OLD)
+    guarded(far_away, server, engine.store, embedder, clock).relate(NEW, OLD)
 
     assert server.requests == []
 

@@ -41,7 +41,7 @@ def script(tmp_path):
 
 
 @pytest.fixture
-def ask(home, store, embedder, clock, engine):
+def ask(home, embedder, clock, engine):
     """Asks a command how two statements relate, with the user's consent."""
 
     def ask(command, seconds=60.0, agree=True):
@@ -50,7 +50,7 @@ def ask(home, store, embedder, clock, engine):
         )
         if agree:
             engine.agree(agreement(settings))
-        return open_sidecar(settings, store, embedder, clock).relate(NEW, OLD)
+        return open_sidecar(settings, engine.store, embedder, clock).relate(NEW, OLD)
 
     return ask
 
