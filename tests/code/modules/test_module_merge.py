@@ -4,7 +4,7 @@ import pytest
 
 from recollect.code.modules.merge import (
     Correction,
-    ModuleTitle,
+    NamedModule,
     apply_correction,
     apply_titles,
     merge_scan,
@@ -183,8 +183,8 @@ def test_a_model_names_only_what_is_shallow_and_uncorrected(found):
     new = apply_titles(
         found,
         [
-            ModuleTitle("src/auth", "identity", "Logins and tokens."),
-            ModuleTitle("src/stock", "shop", "Orders."),
+            NamedModule("src/auth", "identity", "Logins and tokens."),
+            NamedModule("src/stock", "shop", "Orders."),
         ],
     )
 
@@ -196,7 +196,7 @@ def test_a_model_names_only_what_is_shallow_and_uncorrected(found):
 
 
 def test_what_a_model_said_outlives_a_scan_and_yields_to_anyone(found):
-    named = apply_titles(found, [ModuleTitle("src/auth", "identity", "Logins.")])
+    named = apply_titles(found, [NamedModule("src/auth", "identity", "Logins.")])
     scanned = merge_scan(named, found)
 
     told = apply_correction(scanned, "identity", Correction(name="login"), AGENT)

@@ -34,7 +34,7 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleTitle:
+class NamedModule:
     """The name and description that a model gives a module."""
 
     key: str
@@ -264,7 +264,7 @@ def _promoted(module: Module, session: str) -> Module:
     return replace(module, sessions=sessions, confidence=confidence)
 
 
-def apply_titles(module_map: ModuleMap, names: Iterable[ModuleTitle]) -> ModuleMap:
+def apply_titles(module_map: ModuleMap, names: Iterable[NamedModule]) -> ModuleMap:
     """Use a model's names where nobody has chosen any."""
     taken = {module.name.lower() for module in module_map.modules}
     by_key: Mapping[str, Module] = {module.key: module for module in module_map.modules}

@@ -9,7 +9,7 @@ import recollect.model as m
 from recollect.code.files import list_files
 from recollect.code.modules.merge import (
     Correction,
-    ModuleTitle,
+    NamedModule,
     apply_correction,
     apply_titles,
     merge_scan,
@@ -137,14 +137,14 @@ class ProjectMap:
             for each in found.modules
             if each.confidence is Confidence.SHALLOW and each.kind is FileRole.CODE
         ]
-        names: list[ModuleTitle] = []
+        names: list[NamedModule] = []
         for start in range(0, len(shallow), SHOWN_AT_ONCE):
             some = shallow[start : start + SHOWN_AT_ONCE]
             titles = sidecar.name_modules(
                 [ModuleSketch(each.name, each.description, each.core_files) for each in some]
             )
             names += [
-                ModuleTitle(some[title.place].key, title.name, title.description) for title in titles or ()
+                NamedModule(some[title.place].key, title.name, title.description) for title in titles or ()
             ]
         return self._change(lambda old: apply_titles(old or ModuleMap(), names)) if names else found
 

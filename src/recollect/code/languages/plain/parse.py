@@ -55,10 +55,10 @@ _SHOWS_ITS_MEMBERS = {"trait_item", "interface_declaration"}
 
 
 def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
-    return _Reading(tree.root_node, source, language).facts()
+    return _PlainReader(tree.root_node, source, language).facts()
 
 
-class _Reading:
+class _PlainReader:
     """One file, read once."""
 
     def __init__(self, root: Node, source: bytes, language: str) -> None:

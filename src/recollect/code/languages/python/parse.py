@@ -85,7 +85,7 @@ _RIGHT, _SUBSCRIPT, _SUPERS, _TYPED, _VALUE = map(
 
 
 def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
-    return _Reading(tree, source).facts(language)
+    return _PythonReader(tree, source).facts(language)
 
 
 _Place = tuple[int, int, Node]  # first byte, last byte, node
@@ -95,7 +95,7 @@ def _start(node: Node) -> int:
     return node.start_byte
 
 
-class _Reading:
+class _PythonReader:
     """One file while it is read: its captures, and where each scope begins and ends."""
 
     def __init__(self, tree: Tree, source: bytes) -> None:
