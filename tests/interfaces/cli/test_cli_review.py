@@ -55,7 +55,7 @@ def test_without_a_terminal_the_questions_are_listed(run, ask):
 
 
 def test_nothing_waits(run):
-    assert run("review").out == "Nothing waits for review.\n"
+    assert run("review").out == "Nothing to review.\n"
     assert run("review", "--json").json == {"questions": [], "total": 0}
 
 

@@ -122,4 +122,4 @@ def test_doctor_says_that_nothing_can_be_written(run, home, request):
     )
 
     assert done.returncode == 1, done.stderr
-    assert f"✗ home       Nothing can be written: {home} is read-only for nobody." in done.stdout.decode()
+    assert f"✗ home       {home} is not writable for nobody." in done.stdout.decode()

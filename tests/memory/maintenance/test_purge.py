@@ -82,7 +82,7 @@ def test_a_purge_takes_what_hangs_on_the_memory_and_says_so(engine, clock):
     line = engine.audit(1)[0]
     assert (line.action, line.memory_id, line.detail) == ("remove", gone.id, {"purged": True})
     assert engine.store.check() == []
-    with pytest.raises(Refused, match="no longer kept"):
+    with pytest.raises(Refused, match="no longer be undone"):
         engine.care.undo(engine.care.changes()[0].id)
 
 

@@ -206,6 +206,6 @@ def test_the_headline_says_how_many_of_what(engine, ask):
     assert headline(engine.questions()) == (
         "2 conventions were found in your project; 1 memory may no longer be true."
     )
-    assert headline(()) == "Nothing waits for review."
+    assert headline(()) == "Nothing to review."
     with pytest.raises(UnknownName):
         engine.questions("colour")

@@ -96,7 +96,7 @@ def test_what_makes_no_sense_is_refused(engine, mail):
     with pytest.raises(Refused, match="both"):
         engine.wrong(mail.id, instead="Mail is sent by cron", restore=True)
     engine.wrong(mail.id)
-    with pytest.raises(Refused, match="deprecated already"):
+    with pytest.raises(Refused, match="already deprecated"):
         engine.wrong(mail.id)
 
 

@@ -1,8 +1,8 @@
-"""Memories that lie close together by meaning, found by HDBSCAN and named by their telling words.
+"""Clusters of memories with similar meaning, found by HDBSCAN and named by their distinctive words.
 
-A few thousand memories show where the dense regions are, so of a larger project only a sample is clustered, always the
-same one, and the rest is given to the nearest centre if it lies as near as the sample's own members do. Time and
-memory stay bounded; nothing depends on chance.
+A few thousand memories show where the dense regions are. In a larger project only a sample is clustered, always the
+same one, and each other memory joins the nearest centre if it is as near as the sample's own members. Time and memory
+stay bounded, and the result is deterministic.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float32]
 
-FEWEST = 20  # memories; of fewer no clusters are made
+FEWEST = 20  # memories; fewer are not clustered
 SMALLEST = 5  # members of a cluster
 SAMPLE = 5_000
-_DIMENSIONS = 64  # that the sample is reduced to
-_OUTLYING = 10  # percent of a cluster's members that lie too far out to judge others by
+_DIMENSIONS = 64  # of the sample, after reduction
+_OUTLYING = 10  # percent of a cluster's members that count as outliers
 # Mean cosine of members to their centre below which they have little to do with one another. On bench/data/memories.jsonl,
 # with 64 dimensions, 44 % of the pairs within a cluster then share a tag; of all pairs 4 % do.
 _LOOSEST = 0.6
 _FARTHEST = 0.4  # cosine of a member to its centre
-_NEAR = 0.9  # cosine of two centres from which they are of one cluster
-_NEAR_IF_SMALL = 0.8  # and of one with few members to another
+_NEAR = 0.9  # cosine of two centres from which their clusters are joined…
+_NEAR_IF_SMALL = 0.8  # …if one of them is small
 _PAGE = 2_000
 RETRIEVALS = 50  # after which clusters are due again
 
@@ -44,7 +44,7 @@ RETRIEVALS = 50  # after which clusters are due again
 def refresh_clusters(
     store: Store, model: str, view: m.View, project_id: str | None, now: datetime, actor: str = "agent:memory"
 ) -> list[m.Cluster]:
-    """Find the clusters of what `view` shows and put them in the place of the project's old ones."""
+    """Find the clusters of what `view` shows, and replace the project's old ones."""
     made = find_clusters(store, model, view, project_id, now)
     with store.transaction():
         store.log("update", actor, now, None, {"clusters": len(made), "project": project_id})
@@ -54,18 +54,19 @@ def refresh_clusters(
 
 
 def retrievals(store: Store, project_id: str | None) -> int:
-    """How many there have been in the project, as `tend.maintain` counts them."""
+    """Return the number of retrievals in the project, as `feedback` counts them."""
     return int((store.setting(project_id, "retrievals") or {}).get("count", 0))
 
 
 def clusters_due(store: Store, project_id: str | None) -> bool:
+    """Return whether `RETRIEVALS` retrievals have passed since the clusters were found."""
     return retrievals(store, project_id) - int(store.setting(project_id, "clustered_at") or 0) >= RETRIEVALS
 
 
 def find_clusters(
     store: Store, model: str, view: m.View, project_id: str | None, now: datetime
 ) -> list[m.Cluster]:
-    """Those of what `view` shows, the largest first; nothing is written."""
+    """Return the clusters of what `view` shows, the largest first, without storing them."""
     import numpy as np
 
     sample = nsmallest(SAMPLE, store.vectors(view, model), key=lambda pair: _lot(pair[0]))
@@ -102,23 +103,23 @@ def find_clusters(
 
 
 def join_near(clusters: Sequence[m.Cluster]) -> list[m.Cluster]:
-    """Those that lie close together made one, called as the larger was; a small one need not lie so close."""
+    """Join clusters whose centres are near, under the name of the larger. A small cluster need not be as near."""
     import numpy as np
 
-    kept: list[m.Cluster] = []
+    joined: list[m.Cluster] = []
     for cluster in sorted(clusters, key=lambda each: (-len(each.members), each.id)):
         centre = np.frombuffer(cluster.centroid, "<f4")
         floor = _NEAR if len(cluster.members) >= 2 * SMALLEST else _NEAR_IF_SMALL
-        cosines = [float(np.frombuffer(each.centroid, "<f4") @ centre) for each in kept]
+        cosines = [float(np.frombuffer(each.centroid, "<f4") @ centre) for each in joined]
         if not cosines or max(cosines) < floor:
-            kept.append(cluster)
+            joined.append(cluster)
         else:
             at = cosines.index(max(cosines))
-            kept[at] = _joined(kept[at], cluster)
-    return kept
+            joined[at] = _join(joined[at], cluster)
+    return joined
 
 
-def _joined(larger: m.Cluster, smaller: m.Cluster) -> m.Cluster:
+def _join(larger: m.Cluster, smaller: m.Cluster) -> m.Cluster:
     import numpy as np
 
     members = tuple(sorted({*larger.members, *smaller.members}))
@@ -132,21 +133,21 @@ def _joined(larger: m.Cluster, smaller: m.Cluster) -> m.Cluster:
 
 
 def _lot(memory_id: str) -> bytes:
-    """Decides who is in the sample: the same today and tomorrow, and no matter of age."""
+    """Return a sort key that draws the sample: the same in every run, and independent of age."""
     return hashlib.blake2b(memory_id.encode(), digest_size=8).digest()
 
 
 def _matrix(pairs: Sequence[tuple[str, bytes]]) -> "Matrix":
     import numpy as np
 
-    size = Counter(len(vector) for _, vector in pairs).most_common(1)[0][0]  # `check` tells of others
+    size = Counter(len(vector) for _, vector in pairs).most_common(1)[0][0]  # `check` reports other sizes
     blank = bytes(size)
     joined = b"".join(vector if len(vector) == size else blank for _, vector in pairs)
     return np.frombuffer(joined, "<f4").reshape(len(pairs), -1)
 
 
 def _dense(vectors: "Matrix") -> list[Any]:
-    """The rows of each dense region whose members are of one mind, in the order of their first row."""
+    """Return the rows of each dense region whose members are similar, in the order of their first row."""
     import numpy as np
     from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # 300 ms, and only here
 
@@ -162,12 +163,12 @@ def _dense(vectors: "Matrix") -> list[Any]:
 
 
 def _near(vectors: "Matrix", rows: Any) -> Any:
-    """Those of `rows` that really are near their centre: density knows no centre, and takes in who stands at the edge."""
+    """Return the rows near their centre: HDBSCAN follows density and includes distant members."""
     return rows[vectors[rows] @ _centre(vectors[rows]) >= _FARTHEST]
 
 
 def _reduced(vectors: "Matrix") -> "Matrix":
-    """Along the directions in which they differ most."""
+    """Project the vectors onto their principal components."""
     import numpy as np
 
     if vectors.shape[1] <= _DIMENSIONS or len(vectors) <= _DIMENSIONS:
@@ -189,12 +190,12 @@ def _centre(vectors: "Matrix") -> "Matrix":
 
 
 def _closeness(vectors: "Matrix") -> float:
-    """The mean cosine of the members to their centre."""
+    """Return the mean cosine of the members to their centre."""
     return float((vectors @ _centre(vectors)).mean())
 
 
 def _floor(vectors: "Matrix", centre: "Matrix") -> float:
-    """How near another must lie to belong: as near as nearly all members do."""
+    """Return the cosine that another vector needs to join: that of nearly all members."""
     import numpy as np
 
     return max(_LOOSEST, float(np.percentile(vectors @ centre, _OUTLYING)))
@@ -203,7 +204,7 @@ def _floor(vectors: "Matrix", centre: "Matrix") -> float:
 def _assign(
     vectors: Iterable[tuple[str, bytes]], known: set[str], centres: "Matrix", floors: Any
 ) -> list[list[str]]:
-    """For each centre the ids of those that are not `known` and lie near enough to it, and to no other nearer."""
+    """Return for each centre the ids of vectors, apart from `known`, that are nearest to it and near enough."""
     import numpy as np
 
     found: list[list[str]] = [[] for _ in centres]
@@ -218,7 +219,7 @@ def _assign(
 
 
 def _labels(groups: Sequence[Sequence[str]], everything: Sequence[str]) -> list[str]:
-    """Two or three words for each group: those that many of its texts have, and few others."""
+    """Return up to three words for each group that many of its texts have and few others."""
     overall = Counter(term for text in everything for term in _terms(text))
     return [
         _label(Counter(t for text in texts for t in _terms(text)), texts, overall, len(everything))
@@ -247,5 +248,5 @@ def _bytes(centre: "Matrix") -> bytes:
 
 
 def _name(project_id: str | None, model: str, members: Iterable[str]) -> str:
-    """The same members are the same cluster."""
+    """Return an id that depends on the members alone."""
     return m.fingerprint(" ".join((project_id or "", model, *sorted(members))))[:18]

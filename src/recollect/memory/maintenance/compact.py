@@ -1,4 +1,8 @@
-"""Compaction: what a program kept and nobody needs is archived, each with its reason. Nothing is deleted (docs/lifecycle.md)."""
+"""Compaction: end quarantines and archive memories that nobody needs, each with its reason (docs/lifecycle.md).
+
+Only what a program decided to keep is archived, and nothing is deleted. A memory kept by a program is in quarantine, a
+candidate, until it is used; if it is not used within a day, its importance is lowered once.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -9,26 +13,28 @@ from enum import StrEnum
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.kinds import DOUBTED, FADED, LATELY, QUARANTINE, ROOM, USED_ENOUGH, kind_of
-from recollect.memory.decay import confidence_now, importance_now, last_said
+from recollect.memory.decay import confidence_now, importance_now, last_stated
 from recollect.memory.maintenance.clusters import retrievals
 from recollect.memory.maintenance.undo import new_change
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 RETRIEVALS = 50
-_BATCH = 500  # memories to a transaction: others may write in between
+_BATCH = 500  # memories in one transaction, so that others can write in between
 _PEOPLE = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
-_UNDONE = 50  # changes that are looked through for compactions someone took back
+_UNDONE = 50  # recent changes that are searched for undone compactions
 
 
 class Cause(StrEnum):
+    """Why a memory is archived."""
+
     SESSION = "session"
     TIME = "time"
     FADED = "faded"
     CAPACITY = "capacity"
 
 
-_TOLD = {
+_CAUSE_TEXT = {
     Cause.SESSION: "of ended sessions",
     Cause.TIME: "out of time",
     Cause.FADED: "faded",
@@ -38,39 +44,41 @@ _TOLD = {
 
 @dataclass(frozen=True, slots=True)
 class Archival:
-    """A memory that goes, and why."""
+    """A memory to archive, and why."""
 
     memory: str
     cause: Cause
-    reason: str  # in words, as its `state_reason` has it
+    reason: str  # stored as its `state_reason`
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    change: str | None  # which takes it back; None = nothing was to be done
+    """What a compaction did."""
+
+    change: str | None  # for `undo`; None = nothing to do
     archived: tuple[Archival, ...] = ()
     confirmed: tuple[str, ...] = ()  # candidates that were used
-    doubted: tuple[str, ...] = ()  # candidates that were not
+    doubted: tuple[str, ...] = ()  # candidates that were not used
 
     @property
     def counts(self) -> dict[Cause, int]:
-        """How many were archived, by cause."""
-        return dict(Counter(each.cause for each in self.archived))
+        """The number of archived memories by cause."""
+        return dict(Counter(archival.cause for archival in self.archived))
 
     @property
     def summary(self) -> str:
-        causes = ", ".join(f"{count:,} {_TOLD[cause]}" for cause, count in sorted(self.counts.items()))
+        causes = ", ".join(f"{count:,} {_CAUSE_TEXT[cause]}" for cause, count in sorted(self.counts.items()))
         parts = (
             f"archived {len(self.archived):,} ({causes})" if self.archived else "",
             f"confirmed {len(self.confirmed):,} that were used" if self.confirmed else "",
             f"lowered {len(self.doubted):,} that were not" if self.doubted else "",
         )
-        said = "; ".join(part for part in parts if part) or "nothing was to be done"
-        return f"{said[0].upper()}{said[1:]}."
+        text = "; ".join(part for part in parts if part) or "nothing to do"
+        return f"{text[0].upper()}{text[1:]}."
 
 
 def is_due(store: Store, project_id: str | None, now: datetime) -> bool:
-    """Once a day, or after 50 retrievals. Quick: two look-ups."""
+    """Return whether a day or 50 retrievals have passed since the last compaction. Costs two look-ups."""
     last = store.setting(project_id, "compacted")
     if last is None:
         return True
@@ -89,10 +97,10 @@ def compact(
     now: datetime,
     most: int | None = None,
 ) -> Compaction:
-    """End the quarantines that are over and archive what has had its day, as one change; at most that many at once."""
+    """End quarantines and archive memories as one change, `most` of them at most."""
     view = m.View(user_id, project_id, all_sessions=True)
     memories = store.ageing(view, now, capacity)
-    spared = _brought_back(store, user_id, project_id)
+    spared = _restored_by_undo(store, user_id, project_id)
     quarantines = [_quarantine(each, now) for each in memories if each.id not in spared]
     steps = [step for step in quarantines if step is not None]
     after = {step.before.id: step.after for step in steps}
@@ -103,7 +111,7 @@ def compact(
 
     change = new_change("compact", "", user_id=user_id, project_id=project_id, actor=ACTOR, now=now)
     batches = [steps[start : start + _BATCH] for start in range(0, len(steps), _BATCH)]
-    done = [step for batch in batches for step in _take(store, change, batch, now)]
+    done = [step for batch in batches for step in _apply(store, change, batch, now)]
     made = Compaction(
         change.id if done else None,
         tuple(going[step.before.id] for step in done if step.after.state is m.State.ARCHIVED),
@@ -124,10 +132,10 @@ def plan(
     ended: Collection[str] = (),
     spared: Collection[str] = (),
 ) -> list[Archival]:
-    """Who goes, and why. `ended` are sessions; `spared` are memories that stay whatever the rules say."""
+    """Return what to archive, and why. `ended` are sessions; memories in `spared` stay whatever the rules say."""
     kept = [each for each in memories if each.state is m.State.ACTIVE and each.promoted_at is not None]
     free = [each for each in kept if each.id not in spared and not _is_exempt(each, now)]
-    going = [Archival(each.id, *why) for each in free if (why := _outlived(each, now, ended))]
+    going = [Archival(each.id, *why) for each in free if (why := _why_archive(each, now, ended))]
     gone = {each.memory for each in going}
     for project, count in Counter(each.project_id for each in kept if each.id not in gone).items():
         if capacity and count > capacity:
@@ -137,7 +145,7 @@ def plan(
 
 
 def settled(memory: m.Memory, now: datetime) -> m.Memory | None:
-    """The memory as its quarantine leaves it; None while that lasts, or where nothing is left to decide."""
+    """Return the memory after its quarantine; None if that has not ended, or was decided before."""
     if (
         memory.state is not m.State.ACTIVE
         or memory.standing is not m.Standing.CANDIDATE
@@ -154,8 +162,8 @@ def settled(memory: m.Memory, now: datetime) -> m.Memory | None:
 
 
 def is_stated(memory: m.Memory) -> bool:
-    """Whether a person said it, at first or again."""
-    return any(each.source in _PEOPLE for each in memory.provenance)
+    """Return whether a person stated it, at first or again."""
+    return any(entry.source in _PEOPLE for entry in memory.provenance)
 
 
 def _is_exempt(memory: m.Memory, now: datetime) -> bool:
@@ -163,11 +171,11 @@ def _is_exempt(memory: m.Memory, now: datetime) -> bool:
     return memory.pinned or is_stated(memory) or (used is not None and now - used < LATELY)
 
 
-def _outlived(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[Cause, str] | None:
+def _why_archive(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[Cause, str] | None:
     if memory.scope is m.Scope.SESSION and memory.session in ended:
         return Cause.SESSION, "its session has ended"
     ttl = kind_of(memory.kind).ttl
-    age = now - last_said(memory)
+    age = now - last_stated(memory)
     if ttl is not None and memory.access_count < USED_ENOUGH and age > timedelta(days=ttl):
         return (
             Cause.TIME,
@@ -210,18 +218,18 @@ def _archiving(memory: m.Memory, departure: Archival, now: datetime) -> _MemoryU
     return _MemoryUpdate(memory, after, action, {"state": after.state, "reason": departure.reason})
 
 
-def _take(
+def _apply(
     store: Store, change: m.Change, steps: Sequence[_MemoryUpdate], now: datetime
 ) -> list[_MemoryUpdate]:
-    """One transaction. What someone has used or changed since it was looked at is left alone."""
+    """Write the updates in one transaction, apart from memories that changed since they were read."""
     done = []
     with store.changes.recorded(change):
-        there = store.get_many([step.before.id for step in steps])
+        current = store.get_many([step.before.id for step in steps])
         for step in steps:
-            if there.get(step.before.id) == step.before:
+            if current.get(step.before.id) == step.before:
                 store.log(step.action, ACTOR, now, step.before.id, step.detail)
                 store.put(step.after)
-                there[step.before.id] = step.after
+                current[step.before.id] = step.after
                 done.append(step)
     return done
 
@@ -232,8 +240,8 @@ def _ended(store: Store, memories: Iterable[m.Memory]) -> set[str]:
     return {session.id for session in found if session is not None and session.ended_at is not None}
 
 
-def _brought_back(store: Store, user_id: str, project_id: str | None) -> set[str]:
-    """What someone got back by undoing a compaction does not go again, as long as that is on record."""
+def _restored_by_undo(store: Store, user_id: str, project_id: str | None) -> set[str]:
+    """Return memories that a user restored by undoing a compaction: they are not archived again."""
     changes = store.changes.newest(user_id, project_id, _UNDONE)
     undone = [each.id for each in changes if each.action == "compact" and each.undone_at is not None]
     return {name for change in undone for name in store.changes.touched(change)}

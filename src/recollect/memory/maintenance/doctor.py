@@ -1,4 +1,4 @@
-"""The doctor: looks at everything and says in plain words what is well, what is not, and what to do."""
+"""Check the installation and report what is well, what is not, and what to do."""
 
 import os
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def examine(
 
 def _project(project: m.Project | None, place: ProjectFolder | None) -> Diagnosis:
     if project is None:
-        return Diagnosis("project", True, "None: only global memories are in reach.")
+        return Diagnosis("project", True, "No project: only global memories are available.")
     where = f", on branch {place.branch}" if place and place.branch else ""
     kind = f", {_kind_of(place)}" if place and _kind_of(place) else ""
     return Diagnosis(
@@ -58,10 +58,10 @@ def _project(project: m.Project | None, place: ProjectFolder | None) -> Diagnosi
 
 
 def _kind_of(place: ProjectFolder) -> str:
-    """What this work tree is to git, if it is not the main one."""
+    """Return "a worktree" or "a submodule"; "" for a main work tree."""
     try:
         text = (place.root / ".git").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # a folder, or none
+    except OSError:  # a folder, or missing
         return ""
     target = Path(text.removeprefix("gitdir:").strip()).parts
     if "worktrees" in target:
@@ -70,22 +70,20 @@ def _kind_of(place: ProjectFolder) -> str:
 
 
 def close_to_others(home: Path) -> list[str]:
-    """Take from others the right to read the home; what was done."""
+    """Remove the access of other users to the home folder; return what was done."""
     if os.name != "posix" or not home.stat().st_mode & 0o077:
         return []
     home.chmod(0o700)
-    return [f"{home} can no longer be read by others."]
+    return [f"{home} is no longer readable by other users."]
 
 
 def _home(settings: Settings) -> Diagnosis:
     home = settings.home
     if os.name == "posix" and home.stat().st_mode & 0o077:
-        return Diagnosis("home", False, f"{home} can be read by others.", f"chmod 700 {home}")
+        return Diagnosis("home", False, f"{home} is readable by other users.", f"chmod 700 {home}")
     if not os.access(home, os.W_OK):
         hint = f"Make {home} writable, or set RECOLLECT_HOME to another folder."
-        return Diagnosis(
-            "home", False, f"Nothing can be written: {home} is read-only for {settings.user}.", hint
-        )
+        return Diagnosis("home", False, f"{home} is not writable for {settings.user}.", hint)
     return Diagnosis("home", True, f"{home}, for {settings.user} only.")
 
 
@@ -102,21 +100,21 @@ def _store(store: Store) -> tuple[Diagnosis, ...]:
 def _backups(store: Store, now: datetime) -> Diagnosis:
     age = store.backup_age(now)
     if age is None:
-        return Diagnosis("backups", True, "None yet: the first is made when something has been written.")
+        return Diagnosis("backups", True, "None yet: the first is made after something was written.")
     return Diagnosis("backups", True, f"The newest is {age:.0f} hours old.")
 
 
 def _embedder(embedder: Embedder) -> Diagnosis:
     try:
-        dim = embedder.embed(["Is the model well?"]).shape[1]
-        return Diagnosis("embedder", True, f"{embedder.model} answers with {dim} numbers a text.")
+        dim = embedder.embed(["Does the model answer?"]).shape[1]
+        return Diagnosis("embedder", True, f"{embedder.model} returns {dim} numbers per text.")
     except EmbedderUnavailable as error:
         return Diagnosis("embedder", error.by_choice, error.message, error.hint)
 
 
 def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
     if embedder.model == NoEmbedder.model:
-        return Diagnosis("vectors", True, "None are being made.")
+        return Diagnosis("vectors", True, "Vectors are turned off.")
     try:
         missing = store.count_without_vector(embedder.model)
     except EmbedderUnavailable as error:
@@ -124,15 +122,15 @@ def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
     if missing:
         finding = f"{missing:,} memories have no vector of this model."
         return Diagnosis("vectors", False, finding, "`recollect init` makes them.")
-    return Diagnosis("vectors", True, "Every memory has one of this model.")
+    return Diagnosis("vectors", True, "Every memory has a vector of this model.")
 
 
 def _conflicts(store: Store, view: m.View) -> Diagnosis:
     count = len(store.conflicts(view))
     if count:
-        finding = "1 contradiction waits" if count == 1 else f"{count} contradictions wait"
-        return Diagnosis("conflicts", True, f"{finding} to be settled.", "`recollect conflicts`")
-    return Diagnosis("conflicts", True, "No contradictions are open.")
+        finding = "1 contradiction is" if count == 1 else f"{count} contradictions are"
+        return Diagnosis("conflicts", True, f"{finding} open.", "`recollect conflicts`")
+    return Diagnosis("conflicts", True, "No open contradictions.")
 
 
 def _stale(store: Store, view: m.View) -> Diagnosis:
@@ -142,4 +140,4 @@ def _stale(store: Store, view: m.View) -> Diagnosis:
         return Diagnosis(
             "stale", True, f"{finding} about code that has changed since.", "`recollect review --kind stale`"
         )
-    return Diagnosis("stale", True, "No memory is known to be about code that has changed.")
+    return Diagnosis("stale", True, "No memory is about code that has changed since.")

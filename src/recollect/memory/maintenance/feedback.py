@@ -23,25 +23,32 @@ REJECTED = 0.02
 # Weight of a link, above 0 and up to 1.
 NEW_LINK = 0.5
 STRONGER = 0.1
-MOST_LINKED = 8  # memories used at once whose pairs are linked: beyond, it is a list and no coincidence
-MOST_CONTEXT = 500  # characters of a gap
-FEWEST_WORDS = 3  # telling ones that a context must have to be worth noting as a gap
-ALIKE = 0.8  # share of telling words that makes two gaps one
-TAGGED_TOGETHER = 3  # memories that must share a word before it becomes their tag
-COMMONEST = 30  # memories that may have the word: a tag on more tells nothing
-_REMEMBERED = 200  # retrievals of a project that would be known again
+MOST_LINKED = 8  # memories used at once whose pairs are linked: more are a list, not a coincidence
+
+# Gaps: questions that memory could not answer.
+MOST_CONTEXT = 500  # characters
+FEWEST_WORDS = 3  # distinctive words that a question needs to be recorded
+ALIKE = 0.8  # share of distinctive words from which two questions are the same
+
+# Tags from words that used memories share with the question.
+TAGGED_TOGETHER = 3  # memories that must share the word
+COMMONEST = 30  # memories that may have the word: a tag on more distinguishes nothing
+
+_RECENT = 200  # retrievals of a project that are recognised when reported again
 _GAPS_COMPARED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceReport:
+    """What was changed after a retrieval."""
+
     used: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     linked: tuple[tuple[str, str, float], ...] = ()  # both ends and the weight now
     tagged: tuple[tuple[str, str], ...] = ()  # memory and tag
-    gap: m.Gap | None = None  # None where something was relevant, or the gap is known
+    gap: m.Gap | None = None  # None = something was relevant, or the gap is known
     clusters_due: bool = False
-    repeated: bool = False  # this retrieval had been dealt with: nothing was changed
+    repeated: bool = False  # the retrieval was reported before: nothing was changed
 
 
 def after_retrieval(
@@ -57,9 +64,12 @@ def after_retrieval(
     session: str | None = None,
     actor: str = "agent:memory",
 ) -> MaintenanceReport:
-    """`retrieval` names it, so that it counts once. Ids outside `view` are passed over; what is used is not rejected."""
+    """Learn from one retrieval. `retrieval` identifies it, so that it counts once.
+
+    Ids outside `view` are ignored, and a memory that was used is not rejected.
+    """
     now = clock()
-    lost = _gap_text(context)  # outside the transaction: redaction takes its time
+    question = _gap_text(context)  # outside the transaction, because redaction is slow
     used, rejected = dict.fromkeys(used), dict.fromkeys(rejected)
     with store.transaction():
         if not _first_time(store, view.project_id, retrieval):
@@ -77,9 +87,9 @@ def after_retrieval(
             _reject(store, memory, actor, now)
         linked = tuple(_link_pairs(store, good[:MOST_LINKED], actor, now))
         nothing = not used and set(shown) <= set(rejected)
-        gap = _note_gap(store, view.project_id, lost, session, actor, now) if nothing else None
-        if not nothing and lost is not None:
-            _close_gaps(store, view.project_id, lost, actor, now)
+        gap = _note_gap(store, view.project_id, question, session, actor, now) if nothing else None
+        if not nothing and question is not None:
+            _close_gaps(store, view.project_id, question, actor, now)
         due = clusters_due(store, view.project_id)
     return MaintenanceReport(
         used=tuple(memory.id for memory in good),
@@ -92,18 +102,18 @@ def after_retrieval(
 
 
 def _first_time(store: Store, project_id: str | None, retrieval: str) -> bool:
-    """Counts the retrieval unless it is one of those that were counted lately."""
-    kept: Mapping[str, Any] = store.setting(project_id, "retrievals") or {}
-    recent: list[str] = kept.get("recent", [])
+    """Count the retrieval; return False if it was counted before."""
+    counted: Mapping[str, Any] = store.setting(project_id, "retrievals") or {}
+    recent: list[str] = counted.get("recent", [])
     if retrieval in recent:
         return False
-    recent = [*recent, retrieval][-_REMEMBERED:]
-    store.set_setting(project_id, "retrievals", {"count": kept.get("count", 0) + 1, "recent": recent})
+    recent = [*recent, retrieval][-_RECENT:]
+    store.set_setting(project_id, "retrievals", {"count": counted.get("count", 0) + 1, "recent": recent})
     return True
 
 
 def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datetime) -> str | None:
-    """Its id if it was given `tag`, which it is if it has the word."""
+    """Record the use. Add `tag` if the memory has that word, and return its id in that case."""
     fits = tag is not None and tag in distinctive_words(memory.content)
     after = replace(
         memory,
@@ -119,7 +129,7 @@ def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datet
 
 
 def _reject(store: Store, memory: m.Memory, actor: str, now: datetime) -> None:
-    """Pinned ones are shown whatever the context: that one does not fit says nothing against them."""
+    """Lower the confidence. Pinned memories are shown in every context, so a rejection does not count."""
     if memory.pinned:
         return
     after = replace(memory, confidence=lowered(memory.confidence, REJECTED))
@@ -131,7 +141,7 @@ def _reject(store: Store, memory: m.Memory, actor: str, now: datetime) -> None:
 def _link_pairs(
     store: Store, used: Sequence[m.Memory], actor: str, now: datetime
 ) -> Iterator[tuple[str, str, float]]:
-    """Each pair that was used together, linked or more strongly so."""
+    """Link each pair that was used together, or strengthen its link; yield both ends and the weight."""
     related = {
         frozenset((link.source, link.target)): link
         for memory in used
@@ -155,9 +165,9 @@ def _link_pairs(
 
 
 def _shared_word(store: Store, view: m.View, used: Sequence[m.Memory], context: str) -> str | None:
-    """A word that the context and at least three used memories have, few others have, and none has as its tag.
+    """Return a word that the context and at least three used memories have, few others have, and none has as a tag.
 
-    None where those memories have a tag in common already: then they are tied, and another tag would add nothing.
+    Return None if those memories share a tag already.
     """
     if len(used) < TAGGED_TOGETHER:
         return None
@@ -173,12 +183,12 @@ def _shared_word(store: Store, view: m.View, used: Sequence[m.Memory], context: 
 
 
 def _gap_text(context: str) -> str | None:
-    """The context as it may be kept; None if it is not worth it, or ours."""
+    """Return the context as it may be stored; None if it says too little or is text that Recollect injected."""
     if m.INJECTED_MARK in context:
         return None
-    from recollect.text.redact import redact  # its rules cost readers of memories 30 ms
+    from recollect.text.redact import redact  # importing the rules takes 30 ms
 
-    # Redacted before it is clipped: half a secret is not recognised as one.
+    # Redact before shortening: half a secret is not recognised.
     text = redact(" ".join(context[: 20 * MOST_CONTEXT].split()))[0][:MOST_CONTEXT].strip()
     return text if len(distinctive_words(text)) >= FEWEST_WORDS else None
 
@@ -186,7 +196,7 @@ def _gap_text(context: str) -> str | None:
 def _note_gap(
     store: Store, project_id: str | None, text: str | None, session: str | None, actor: str, now: datetime
 ) -> m.Gap | None:
-    """None if there is nothing to note, or an open gap says the same."""
+    """Record the question; return None if there is none, or an open gap asks the same."""
     if text is None or any(_alike(text, gap.context) for gap in store.gaps(project_id, _GAPS_COMPARED)):
         return None
     gap = m.Gap(m.new_id(now), project_id, text, now, session)
@@ -209,9 +219,9 @@ def _alike(first: str, second: str) -> bool:
 
 
 def feedback(store: Store, memory: m.Memory, helpful: bool, actor: str, now: datetime) -> m.Memory:
-    """The memory as it is now. Raises `MemoryNotFound` if it has been purged since."""
+    """Record whether a memory helped, and return it. Raise `MemoryNotFound` if it was purged."""
     with store.transaction():
-        before = store.get(memory.id)  # others may have used it since it was shown
+        before = store.get(memory.id)  # it may have been used since it was shown
         if helpful:
             after = replace(
                 before,

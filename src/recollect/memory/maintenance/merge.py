@@ -1,4 +1,4 @@
-"""Two memories that say the same become one."""
+"""Merge two memories that say the same."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -8,12 +8,12 @@ from recollect.context.store import Store
 from recollect.memory.write.precedence import supersede
 from recollect.memory.write.reinforce import MAX_REINFORCEMENTS, reinforced, with_richer_text
 
-SAME = "says the same"  # the reason on the link to what went into another
-_STANDINGS = tuple(m.Standing)  # from the weakest to the strongest
+SAME = "says the same"  # reason of the link to the memory that was merged
+_STANDINGS = tuple(m.Standing)  # the weakest first
 
 
 def survivor_of(one: m.Memory, other: m.Memory) -> tuple[m.Memory, m.Memory]:
-    """Which stays and which goes into it: the more trusted stays, then the pinned, the stronger, the older."""
+    """Return which stays and which is merged into it: the more trusted stays, then the pinned, the stronger, the older."""
 
     def rank(memory: m.Memory) -> tuple[float, bool, int]:
         return memory.trust, memory.pinned, memory.strength
@@ -26,20 +26,20 @@ def survivor_of(one: m.Memory, other: m.Memory) -> tuple[m.Memory, m.Memory]:
 def merge(
     store: Store, survivor: m.Memory, other: m.Memory, model: str, actor: str, now: datetime
 ) -> m.Memory:
-    """`other` goes into `survivor`, which is returned as it is now. The caller has the transaction, and read both in it."""
+    """Merge `other` into `survivor` and return the result. Call it in the transaction that read both."""
     kept = merged(survivor, other, now)
     detail = {"merged": other.id, "strength": kept.strength, "richer": kept.content != survivor.content}
     store.log("merge", actor, now, kept.id, detail)
     store.put(kept)
     if kept.fingerprint != survivor.fingerprint and (vector := store.vector(other.id, model)):
         store.put_vector(kept.id, model, vector)
-    _hand_over_links(store, other, kept)
+    _copy_links(store, other, kept)
     supersede(store, other, kept, SAME, actor, now)
     return kept
 
 
 def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
-    """What `survivor` becomes. That they were put together says nothing new: it was last said when either was."""
+    """Return what `survivor` becomes. Merging is no new statement: it was last stated when either was."""
     again = with_richer_text(survivor, other, reinforced(survivor, other, now))
     crumb = replace(again.reinforcements[-1], at=other.created_at)
     crumbs = sorted((*survivor.reinforcements, *other.reinforcements, crumb), key=lambda each: each.at)
@@ -58,8 +58,8 @@ def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
     )
 
 
-def _hand_over_links(store: Store, other: m.Memory, kept: m.Memory) -> None:
-    """What led to or from `other` leads to or from `kept`, open quarrels too; what `other` replaced stays its own."""
+def _copy_links(store: Store, other: m.Memory, kept: m.Memory) -> None:
+    """Copy the links of `other` to `kept`, open conflicts too, apart from what `other` superseded."""
     have = {(link.source, link.target, link.relation) for link in store.links(kept.id)}
     for link in store.links(other.id):
         source = kept.id if link.source == other.id else link.source

@@ -1,4 +1,4 @@
-"""What nobody looks after by hand: forgotten memories go for good, and the file gives back what it no longer needs."""
+"""Delete forgotten memories for good after 30 days, drop old messages, and give disk space back."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,17 +12,17 @@ from recollect.model import Purged
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 QUARTER = timedelta(days=91)
-LARGE = 100 * 1000 * 1000  # bytes of a file from which it pays to look at
+LARGE = 100 * 1000 * 1000  # bytes of a file that is rewritten before the quarter ends
 WORTH = 0.2  # share of a large file that must be free
-_PURGED, _DROPPED, _VACUUMED = "purged", "messages_dropped", "vacuumed"  # settings: when it was last done
+_PURGED, _DROPPED, _VACUUMED = "purged", "messages_dropped", "vacuumed"  # settings: when each was last done
 
 
 def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
-    """Take out what was forgotten more than 30 days ago, at most once a day; None where there was nothing to do."""
+    """Delete what was forgotten more than 30 days ago, at most once a day; return None if nothing was due."""
     if not store.purge_due(now - GRACE):
         return None
     last = store.setting(None, _PURGED)
-    if last is not None and abs(now - m.from_text(last)) < EVERY:  # abs: a clock may have been wrong
+    if last is not None and abs(now - m.from_text(last)) < EVERY:  # abs: the clock may have been wrong
         return None
     before = {project.id for project in store.projects()}
     purged = store.purge(now - GRACE, ACTOR, now)
@@ -32,7 +32,7 @@ def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
 
 
 def drop_messages_if_due(store: Store, days: int, now: datetime) -> int:
-    """Take out messages that have been kept for so many days, at most once a day; how many. 0 days keep them for good."""
+    """Delete messages older than `days`, at most once a day; return how many. 0 days keep them for good."""
     last = store.setting(None, _DROPPED)
     if not days or (last is not None and abs(now - m.from_text(last)) < EVERY):
         return 0
@@ -43,16 +43,16 @@ def drop_messages_if_due(store: Store, days: int, now: datetime) -> int:
 
 
 def vacuum_if_it_pays(store: Store, now: datetime) -> int | None:
-    """Rewrite the file if that pays; bytes saved, None where it does not. Raises `StoreBusy` rather than wait."""
+    """Rewrite the file if that pays; return the bytes saved, or None. Raise `StoreBusy` instead of waiting."""
     if it_pays(store, now):
         return vacuum(store, ACTOR, now, patience=0.0)
     if store.setting(None, _VACUUMED) is None:
-        store.set_setting(None, _VACUUMED, m.to_text(now))  # the quarter begins
+        store.set_setting(None, _VACUUMED, m.to_text(now))  # start the quarter
     return None
 
 
 def it_pays(store: Store, now: datetime) -> bool:
-    """Where much of a large file is free, and once a quarter where anything is."""
+    """Return whether much of a large file is free, or anything is and a quarter has passed."""
     info = store.info()
     if info.size >= LARGE and info.free >= WORTH * info.size:
         return True
@@ -61,7 +61,7 @@ def it_pays(store: Store, now: datetime) -> bool:
 
 
 def vacuum(store: Store, actor: str, now: datetime, patience: float = 30.0) -> int:
-    """Bytes saved. Raises `StoreBusy`."""
+    """Rewrite the file without free pages; return the bytes saved. Raise `StoreBusy`."""
     saved = store.vacuum(patience)
     with store.transaction():
         store.log("update", actor, now, None, {"vacuumed": saved})

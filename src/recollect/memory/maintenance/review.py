@@ -1,4 +1,4 @@
-"""The review inbox: what a program would not decide alone. Each answer is one change, and undoing it asks again."""
+"""The review list: questions that a program did not decide alone. Each answer is one change; undoing it asks again."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from recollect.memory.write.writer import MemoryWriter
 
 
 class AnswerContext(NamedTuple):
-    """What an answer needs to be carried out, in its transaction."""
+    """What carrying out an answer needs, in its transaction."""
 
     store: Store
     model: str
@@ -32,22 +32,22 @@ Answer = Callable[[AnswerContext, Memories], None]
 
 @dataclass(frozen=True, slots=True)
 class ReviewKind:
-    """One sort of question: the memories it is about, in order, and what the answers do."""
+    """One kind of question: the roles of its memories, in order, and what the answers do."""
 
     about: tuple[str, ...]
-    one: str  # how one such question, and several, are announced
+    one: str  # wording for one such question, and for several
     many: str
     accept: Answer
     reject: Answer
-    accepting: str  # what the answers mean, for who has to give one
+    accepting: str  # what the answers mean, shown to the user
     rejecting: str
-    edited: str  # the answer that a new text for the first memory stands for
+    edited: str  # the answer that a new text for the first memory counts as
     is_open: Callable[[Store, Memories], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenReview:
-    """A review with its memories, ready to be shown."""
+    """A question with its memories, ready to be shown."""
 
     review: m.Review
     memories: tuple[m.Memory, ...]
@@ -61,14 +61,14 @@ class OpenReview:
 class Decision:
     review: str
     decision: str  # accepted, rejected or edited
-    change: str  # which takes it back
-    notes: tuple[str, ...] = ()  # what else the user should know: no vector yet…
+    change: str  # for `undo`
+    notes: tuple[str, ...] = ()  # for the user, such as a missing vector
 
 
 def questions(
     store: Store, user_id: str, project_id: str | None, kind: str | None, now: datetime, *, tidy: bool
 ) -> list[OpenReview]:
-    """Those that wait, oldest first. What has become pointless is passed over, and with `tidy` never seen again."""
+    """Return open questions, oldest first. Questions that no longer apply are skipped, and closed if `tidy` is set."""
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of question", kind, list(KINDS))
     found, moot = _still_open(store, store.reviews.open(user_id, project_id, kind))
@@ -80,7 +80,7 @@ def questions(
 
 
 def find(store: Store, user_id: str, name: str) -> OpenReview:
-    """The open question called `name`, by its id, its beginning or its end. Raises `ReviewNotFound`."""
+    """Return the open question with this id, or the beginning or end of one. Raise `ReviewNotFound`."""
     found, _ = _still_open(store, [store.reviews.get(user_id, name)])
     if not found:
         raise ReviewNotFound(name)
@@ -88,7 +88,7 @@ def find(store: Store, user_id: str, name: str) -> OpenReview:
 
 
 def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[OpenReview], list[m.Review]]:
-    """Those that can be answered, and those that have become pointless."""
+    """Return questions that can be answered, and those that no longer apply."""
     known = [each for each in waiting if each.kind in KINDS]
     there = store.get_many([name for each in known for name in each.memories])
     found, moot = [], []
@@ -103,14 +103,14 @@ def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[OpenRev
 
 
 def headline(found: Iterable[OpenReview]) -> str:
-    """How many of what, in words."""
+    """Return how many questions of each kind are open, as a sentence."""
     counts = Counter(each.review.kind for each in found)
     parts = [
         f"{count} {kind.one if count == 1 else kind.many}"
         for name, kind in KINDS.items()
         if (count := counts[name])
     ]
-    return f"{'; '.join(parts)}." if parts else "Nothing waits for review."
+    return f"{'; '.join(parts)}." if parts else "Nothing to review."
 
 
 def decide(
@@ -122,7 +122,7 @@ def decide(
     model: str,
     text: str = "",
 ) -> Decision:
-    """Carry out `answer`, accept, reject or edit, as `change`. Raises `Refused` if the question is settled by now."""
+    """Carry out an answer, "accept", "reject" or "edit", as one change. Raise `Refused` if it was answered meanwhile."""
     review, kind = question.review, question.kind
     answers = {"accept": "accepted", "reject": "rejected", "edit": "edited"}
     if answer not in answers:
@@ -142,7 +142,8 @@ def decide(
         is_open = kind.is_open(store, memories)
         if not store.reviews.decide(review.id, done, change.at) or not (is_open or answer == "edit"):
             raise Refused(
-                f"Question {review.id} has been settled meanwhile.", "`recollect review` shows the rest."
+                f"Question {review.id} was answered meanwhile.",
+                "`recollect review` lists the open questions.",
             )
         detail = {"review": review.id, "decision": done}
         store.log("update", change.actor, change.at, review.memories[0], detail)
@@ -165,9 +166,9 @@ def _replace(context: AnswerContext, memories: Memories) -> None:
 
 
 def _settle(context: AnswerContext, memories: Memories) -> None:
-    """Both are right: there is no quarrel between them."""
+    """Resolve the conflict: both memories are right."""
     first, second = memories
-    if _quarrels(context.store, memories):
+    if _open_conflicts(context.store, memories):
         states.resolve(context.store, first.id, second.id, None, context.actor, context.now)
 
 
@@ -184,28 +185,28 @@ def _confirm(context: AnswerContext, memories: Memories) -> None:
 
 
 def _leave(context: AnswerContext, memories: Memories) -> None:
-    """As they are."""
+    """Change nothing."""
 
 
 def confirmed(memory: m.Memory, actor: str, now: datetime) -> m.Memory:
-    """A person says that it is right: as good as saying it again."""
+    """Return the memory after a person confirmed it, which counts as stating it again."""
     trust = max(memory.trust, m.TRUST[m.Source.USER_STATED])
-    said = m.Provenance(m.Source.USER_STATED, now, reason="confirmed in review")
+    confirmation = m.Provenance(m.Source.USER_STATED, now, reason="confirmed in review")
     return replace(
         memory,
         standing=memory.standing if memory.pinned else m.Standing.CONFIRMED,
         promoted_at=None,
-        anchors=(),  # to be tied to the code as it is now
+        anchors=(),  # consolidation anchors it to the code as it is now
         trust=trust,
         confidence=max(memory.confidence, trust),
-        provenance=(memory.provenance[0], *(*memory.provenance[1:], said)[-MAX_REINFORCEMENTS:]),
+        provenance=(memory.provenance[0], *(*memory.provenance[1:], confirmation)[-MAX_REINFORCEMENTS:]),
         reinforcements=(*memory.reinforcements, m.Reinforcement(now, actor))[-MAX_REINFORCEMENTS:],
         updated_at=now,
     )
 
 
-def _quarrels(store: Store, memories: Memories) -> list[m.Link]:
-    """The open conflicts between the two."""
+def _open_conflicts(store: Store, memories: Memories) -> list[m.Link]:
+    """Return the open conflicts between the two."""
     return [each for each in _conflicts(store, memories) if each.resolved_at is None]
 
 
@@ -239,15 +240,15 @@ KINDS = {
         "pairs of memories may say the same",
         accept=_merge,
         reject=_leave,
-        accepting="make one of them",
+        accepting="merge them",
         rejecting="keep both",
         edited="accept",
         is_open=_all_active,
     ),
     "contradiction": ReviewKind(
         ("newer", "older"),
-        "contradiction was left standing",
-        "contradictions were left standing",
+        "contradiction is open",
+        "contradictions are open",
         accept=_replace,
         reject=_settle,
         accepting="the first replaces the second",
@@ -279,8 +280,8 @@ KINDS = {
     ),
     "derived": ReviewKind(
         ("memory", "cause"),
-        "memory was made of one that was called wrong",
-        "memories were made of others that were called wrong",
+        "memory is based on one that was marked as wrong",
+        "memories are based on others that were marked as wrong",
         accept=_deprecate,
         reject=_leave,
         accepting="it is wrong too",

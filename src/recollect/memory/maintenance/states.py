@@ -1,6 +1,6 @@
-"""What people do to memories they have: forget, restore, pin, tag, link, settle a conflict.
+"""Change one memory: forget, restore, deprecate, pin, tag, link, resolve a conflict.
 
-Each is one transaction that reads the memory anew: what another process wrote meanwhile is not undone.
+Each function reads the memory again in its own transaction, so it does not undo what another process wrote.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ from recollect.model import FORGOTTEN_SETTING, Cleared
 
 
 def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
-    """Out of sight at once, gone for good after the grace."""
+    """Hide a memory at once; it is deleted for good after `GRACE`."""
     with store.transaction():
         memory = store.get(memory_id)
         if memory.state is m.State.DELETED:
@@ -35,7 +35,7 @@ def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str 
 
 
 def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleared:
-    """All the user has in the project, or anywhere for None, out of sight as `change`; gone for good after the grace."""
+    """Hide all memories of the user in a project, or everywhere for None, as one change. They are deleted after `GRACE`."""
     mark = {"at": m.to_text(change.at), "change": change.id}
     with one_change(store, change, projects=True):
         detail: dict[str, object] = {"project": project_id} if project_id else {"everything": True}
@@ -44,51 +44,54 @@ def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleare
         for name in [project_id] if project_id else [each.id for each in store.projects()]:
             if (
                 cleared.anything or store.setting(name, FORGOTTEN_SETTING) is None
-            ):  # the change that can bring it back
+            ):  # remember the change that can restore it
                 store.set_setting(name, FORGOTTEN_SETTING, mark)
     return cleared
 
 
 def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: datetime) -> m.Undone:
-    """The project as it was when it was last forgotten as a whole, but for what has changed since. Raises `Refused`."""
+    """Restore a project that was forgotten as a whole, apart from what has changed since. Raise `Refused`."""
     mark = store.setting(project_id, FORGOTTEN_SETTING)
     if mark is None:
         raise Refused(
-            "This project was not forgotten as a whole, or more than 30 days ago.",
-            "`recollect list --state deleted` shows what can be restored one by one.",
+            "This project was not forgotten as a whole within the last 30 days.",
+            "`recollect list --state deleted` shows memories that you can restore one by one.",
         )
     if now - m.from_text(mark["at"]) > GRACE:
         raise Refused(
-            f"This project was forgotten more than {GRACE.days} days ago.", "What it held is gone for good."
+            f"This project was forgotten more than {GRACE.days} days ago.",
+            "Its memories are deleted for good.",
         )
     change = store.changes.get(user_id, mark["change"])
     if change.project_id is None:
         raise Refused(
             "This project was forgotten with everything else.",
-            f"`recollect undo {change.id}` brings everything back.",
+            f"`recollect undo {change.id}` restores everything.",
         )
     return undo(store, change, actor, now)
 
 
 def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory:
-    """Back to active, within the grace. An agent does not bring back what somebody took away. Raises `Refused`."""
+    """Make a memory active again, within `GRACE`. An agent may not restore what was forgotten. Raise `Refused`."""
     with store.transaction():
         memory = store.get(memory_id)
         if memory.state is m.State.ACTIVE:
-            raise Refused(f"Memory {memory.id} is active already.", "`recollect show` tells its state.")
+            raise Refused(
+                f"Memory {memory.id} is already active.", f"`recollect show {memory.id}` shows its state."
+            )
         if m.is_agent(actor) and memory.state in (m.State.DELETED, m.State.DEPRECATED):
             raise OutOfScope(
-                f"Memory {memory.id} is {memory.state}, and an agent may not bring it back.",
+                f"Memory {memory.id} is {memory.state}, and an agent may not restore it.",
                 "Ask the user to restore it.",
             )
         if memory.deleted_at is not None and now - memory.deleted_at > GRACE:
             raise Refused(
-                f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Say it again instead."
+                f"Memory {memory.id} was forgotten more than {GRACE.days} days ago.", "Remember it again."
             )
         for twin in store.with_fingerprint(m.scope_of(memory), memory.fingerprint):
             if m.same_matter(memory, twin):
                 raise Refused(
-                    f"Memory {twin.id} says the same and is active.", "There is nothing to restore."
+                    f"Memory {twin.id} is active and says the same.", "There is nothing to restore."
                 )
         back = replace(
             memory,
@@ -98,7 +101,7 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
             deleted_at=None,
             valid_to=None,
             updated_at=now,
-            promoted_at=memory.promoted_at if m.is_agent(actor) else None,  # a person wants it
+            promoted_at=memory.promoted_at if m.is_agent(actor) else None,  # a person wants to keep it
         )
         _write(store, "update", actor, now, back, {"state": m.State.ACTIVE, "was": memory.state})
         if memory.superseded_by is not None:
@@ -107,7 +110,7 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
 
 
 def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
-    """What holds in its place today disagrees with it, and both are active now."""
+    """Record a conflict between the restored memory and the one that replaced it: both are active now."""
     store.drop_link(memory.superseded_by or "", memory.id, m.Relation.SUPERSEDES)
     rival, seen = memory, {memory.id}
     while rival.superseded_by is not None and rival.superseded_by not in seen:
@@ -122,7 +125,7 @@ def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
 
 
 def deprecate(store: Store, memory: m.Memory, reason: str, actor: str, now: datetime) -> m.Memory:
-    """No longer held to be true. The caller has the transaction, and read the memory in it."""
+    """Mark a memory as no longer true. Call it in the transaction that read the memory."""
     after = replace(
         memory,
         state=m.State.DEPRECATED,
@@ -135,7 +138,7 @@ def deprecate(store: Store, memory: m.Memory, reason: str, actor: str, now: date
 
 
 def pin(store: Store, memory_id: str, actor: str, now: datetime, on: bool | None = None) -> m.Memory:
-    """Pinned, or no longer; None turns it over."""
+    """Pin or unpin a memory; None toggles."""
     with store.transaction():
         memory = store.get(memory_id)
         wanted = not memory.pinned if on is None else on
@@ -150,7 +153,8 @@ def pin(store: Store, memory_id: str, actor: str, now: datetime, on: bool | None
 def tag(
     store: Store, memory_id: str, actor: str, now: datetime, add: tuple[str, ...], remove: tuple[str, ...]
 ) -> m.Memory:
-    from recollect.text.redact import redact  # its rules cost readers of memories 30 ms
+    """Add and remove tags, with secrets removed from new ones."""
+    from recollect.text.redact import redact  # importing the rules takes 30 ms
 
     cleaned = [redact(name) for name in check_items("tags", add)]
     types = sorted({found.type for _, redactions in cleaned for found in redactions})
@@ -177,7 +181,7 @@ def link(
     now: datetime,
     weight: float = 1.0,
 ) -> m.Link:
-    """Raises `Refused` for a memory and itself, or one of another project."""
+    """Link two memories. Raise `Refused` if they are the same, or of different projects."""
     try:
         name = m.Relation(relation.replace("-", "_"))
     except ValueError:
@@ -196,24 +200,24 @@ def link(
 
 
 def resolve(store: Store, first: str, second: str, keep: str | None, actor: str, now: datetime) -> None:
-    """Settle a conflict: `keep` supersedes the other; None keeps both and ends the quarrel. Raises `Refused`."""
+    """Resolve a conflict: `keep` supersedes the other memory; None keeps both. Raise `Refused` if there is none."""
     with store.transaction():
-        quarrel = [
+        conflicts = [
             each
             for each in store.links(first)
             if {each.source, each.target} == {first, second}
             and each.relation is m.Relation.CONTRADICTS
             and each.resolved_at is None
         ]
-        if not quarrel:
+        if not conflicts:
             raise Refused(
                 f"There is no open conflict between {first} and {second}.",
                 "`recollect conflicts` lists them.",
             )
         store.log("update", actor, now, first, {"resolved": second, "kept": keep or "both"})
-        for each in quarrel:
-            verdict = each.verdict if keep is None else "superseded"
-            store.put_link(replace(each, resolved_at=now, verdict=verdict))
+        for conflict in conflicts:
+            verdict = conflict.verdict if keep is None else "superseded"
+            store.put_link(replace(conflict, resolved_at=now, verdict=verdict))
         if keep is not None:
             lost = second if keep == first else first
             supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)

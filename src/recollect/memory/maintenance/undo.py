@@ -1,4 +1,4 @@
-"""Acts that can be taken back: what one records of itself, and the way back."""
+"""Record changes so that they can be undone, and undo them."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import Refused
 
-GRACE = timedelta(days=30)  # in which what was done or forgotten can be taken back
+GRACE = timedelta(days=30)  # in which a change can be undone and a forgotten memory restored
 
 
 def new_change(
@@ -20,13 +20,13 @@ def new_change(
 
 @contextlib.contextmanager
 def one_change(store: Store, change: m.Change, *, projects: bool = False) -> Iterator[None]:
-    """One transaction that is the whole of `change`; `projects` as for `ChangeLog.recorded`."""
+    """Run one transaction that is the whole `change`; `projects` as for `changes.recorded`."""
     with store.changes.recorded(replace(change, finished_at=change.at), projects=projects):
         yield
 
 
 def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
-    """Put the store back as it was before `change`; itself a change, so that it can be taken back too. Raises `Refused`."""
+    """Restore what `change` changed, as a change that can be undone too. Raise `Refused`."""
     back = new_change(
         "undo",
         f"Undid {change.action} {change.id}.",
@@ -36,7 +36,7 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
         now=now,
     )
     with one_change(store, back, projects=True):
-        _refuse_late(store.changes.get(change.user_id, change.id), now)  # someone else may be undoing it, too
+        _refuse_late(store.changes.get(change.user_id, change.id), now)  # another process may be undoing it
         store.log("undo", actor, now, None, {"change": change.id, "action": change.action})
         return store.changes.undo(change.id, now)
 
@@ -44,11 +44,11 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
 def _refuse_late(change: m.Change, now: datetime) -> None:
     if change.undone_at is not None:
         raise Refused(
-            f"Change {change.id} was undone on {change.undone_at:%Y-%m-%d %H:%M} already.",
-            "`recollect changes` shows the undoing as a change of its own, which can be undone.",
+            f"Change {change.id} was already undone on {change.undone_at:%Y-%m-%d %H:%M}.",
+            "`recollect changes` lists the undo as a change of its own, which you can undo.",
         )
     if now - change.at > GRACE:
         raise Refused(
-            f"Change {change.id} is more than {GRACE.days} days old: what was there before is no longer kept.",
+            f"Change {change.id} is more than {GRACE.days} days old and can no longer be undone.",
             "A backup may reach further back.",
         )

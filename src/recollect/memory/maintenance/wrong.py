@@ -1,4 +1,4 @@
-"""A person says that a memory is wrong: it goes, what it replaced may come back, what was made of it is looked at again."""
+"""Mark a memory as wrong: deprecate it, restore what it replaced if asked, and review what was derived from it."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,19 +14,19 @@ from recollect.memory.write.writer import MemoryWriter
 from recollect.text.redact import redact
 
 FLAGGED = "user_flagged"
-_CITES = (m.Relation.DERIVED_FROM, m.Relation.DEPENDS_ON)  # by their source what it is made of, their target
+_CITES = (m.Relation.DERIVED_FROM, m.Relation.DEPENDS_ON)  # links from a memory to what it is based on
 
 
 @dataclass(frozen=True, slots=True)
 class WrongResult:
-    """What became of a memory that was called wrong."""
+    """What marking a memory as wrong changed."""
 
     memory: m.Memory  # as it is now
-    change: str  # which takes all of it back
-    previous: tuple[m.Memory, ...]  # what it had taken the place of
-    restored: tuple[str, ...]  # those that were brought back
-    review: tuple[str, ...]  # memories made of it, which wait on the review list
-    correction: m.Receipt | None  # None where nobody said what is right
+    change: str  # for `undo`
+    previous: tuple[m.Memory, ...]  # memories that it had superseded
+    restored: tuple[str, ...]  # those of them that were restored
+    review: tuple[str, ...]  # memories derived from it, now on the review list
+    correction: m.Receipt | None  # None = no correction was given
 
 
 def flag(
@@ -38,34 +38,34 @@ def flag(
     instead: str,
     restore: bool,
 ) -> WrongResult:
-    """All of it as `change`. Raises `Refused`, and nothing was changed."""
+    """Mark a memory as wrong, as one change. Raise `Refused` before anything is changed."""
     if instead and restore:
         raise Refused(
-            "What is right instead, and what was there before, cannot both take its place.",
-            "Give one of the two.",
+            "A correction and the previous memory cannot both replace it.",
+            "Give a correction or restore the previous memory, not both.",
         )
     reason = _reason(because)
     correction = writer.prepare(_correction(memory, instead, change.actor)) if instead else None
     if correction is not None and correction.memory.fingerprint == memory.fingerprint:
-        raise Refused("That is what the memory says already.", "Say what is right instead.")
+        raise Refused("The correction says what the memory says already.", "Give another text.")
     if correction is not None and correction.memory.project_id != memory.project_id:
         raise Refused(
-            f"Memory {memory.id} belongs to another project.", "Go there to say what is right instead."
+            f"Memory {memory.id} belongs to another project.", "Correct it in that project's folder."
         )
-    with one_change(store, replace(change, summary=f"{memory.id} was called wrong.")):
+    with one_change(store, replace(change, summary=f"Marked {memory.id} as wrong.")):
         memory = _deprecate(store, memory.id, reason, change.actor, change.at)
         previous = _previous(store, memory)
-        made_of_it = _ask(store, memory, change)
+        derived = _ask(store, memory, change)
         if restore:
-            for each in previous:
-                states.restore(store, each.id, change.actor, change.at)
+            for superseded in previous:
+                states.restore(store, superseded.id, change.actor, change.at)
         receipt = writer.write(correction) if correction is not None else None
         if receipt is not None:
             memory = replace(memory, superseded_by=receipt.id)
             store.put(memory)
             store.put_link(m.Link(receipt.id, memory.id, m.Relation.SUPERSEDES, change.at, 1.0, "corrected"))
     restored = tuple(each.id for each in previous) if restore else ()
-    return WrongResult(memory, change.id, previous, restored, made_of_it, receipt)
+    return WrongResult(memory, change.id, previous, restored, derived, receipt)
 
 
 def _reason(because: str) -> str:
@@ -74,7 +74,7 @@ def _reason(because: str) -> str:
 
 
 def _correction(memory: m.Memory, instead: str, actor: str) -> m.Draft:
-    """It is about what the wrong one was about."""
+    """Return a draft of the correction with the details of the wrong memory."""
     return m.Draft(
         instead,
         kind="human_feedback",
@@ -94,14 +94,14 @@ def _deprecate(store: Store, memory_id: str, reason: str, actor: str, now: datet
     memory = store.get(memory_id)
     if memory.state not in (m.State.ACTIVE, m.State.ARCHIVED):
         raise Refused(
-            f"Memory {memory.id} is {memory.state} already: it is not shown to anyone.",
-            f"`recollect show {memory.id}` tells why.",
+            f"Memory {memory.id} is already {memory.state} and no longer shown.",
+            f"`recollect show {memory.id}` shows why.",
         )
     return states.deprecate(store, memory, reason, actor, now)
 
 
 def _previous(store: Store, memory: m.Memory) -> tuple[m.Memory, ...]:
-    """What it had taken the place of, saying something else."""
+    """Return the memories that it superseded, apart from duplicates merged into it."""
     replaced = [
         link.target
         for link in store.links(memory.id)
@@ -114,7 +114,7 @@ def _previous(store: Store, memory: m.Memory) -> tuple[m.Memory, ...]:
 
 
 def _ask(store: Store, memory: m.Memory, change: m.Change) -> tuple[str, ...]:
-    """Put what was made of it on the review list."""
+    """Put what was derived from it on the review list."""
     citing = [
         link.source for link in store.links(memory.id) if link.target == memory.id and link.relation in _CITES
     ]
@@ -127,7 +127,7 @@ def _ask(store: Store, memory: m.Memory, change: m.Change) -> tuple[str, ...]:
                 each.project_id,
                 "derived",
                 (each.id, memory.id),
-                "what it was made of was called wrong",
+                "a memory it is based on was marked as wrong",
                 change.at,
             )
         )
