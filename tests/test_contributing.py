@@ -1,74 +1,108 @@
-"""The examples in CONTRIBUTING.md, followed literally on a copy of the repository, work."""
+"""The examples of CONTRIBUTING.md work when they are followed literally.
+
+Each `## Example: …` section is applied to a copy of the source tree, then its checks run there. In a section:
+
+- A code block after a line that ends in "to `PATH`:" is appended to that file, or becomes it if there is none.
+- A code block after "in `PATH`, below `LINE`:" is inserted after the line that contains LINE;
+  "above" inserts it before, and "replace `LINE`" puts the block in its place.
+- A block marked `sh` holds the checks: each of its lines is run in the copy, with `.venv/bin/python` for Python.
+"""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# "In a new file `PATH`:" or "In `PATH`, below `LINE`:", then a code block.
-STEP = re.compile(
-    r"[Ii]n (?:a new file )?`([^`]+)`(?:, below `([^`]+)`)?:\n\n *```\w*\n(.*?)\n *```\n", re.DOTALL
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+COPIED = ("src", "tests", "docs", "CONTRIBUTING.md", "README.md", "pyproject.toml", "examples")
+SECTION = re.compile(r"^## Example: ([^\n]+)\n(.*?)(?=^## |\Z)", re.M | re.S)
+BLOCK = re.compile(
+    r"(?P<before>[^\n]*)\n\n?(?P<indent> *)```(?P<language>\w*)\n(?P<code>.*?)^ *```", re.M | re.S
 )
+EDIT = re.compile(r"(?:to|in) `(?P<path>[^`]+)`(?:, (?P<place>below|above|replace) `(?P<line>[^`]+)`)?:$")
 
 
-def steps(example: str) -> list[tuple[str, str, str]]:
-    """The path, the line to write below (empty for a new file), and the text of each step of an example."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.partition(f"## Example: {example}\n")[2].partition("\n## ")[0]
-    # Steps are items of a list, so that their blocks are indented by three.
-    return [(path, anchor, re.sub("(?m)^ {3}", "", block)) for path, anchor, block in STEP.findall(section)]
+@dataclass(frozen=True)
+class Edit:
+    """A block of code, and where it goes."""
+
+    path: str
+    place: str  # below, above, replace; empty = at the end
+    line: str
+    code: str
+
+    def apply(self, tree: Path) -> None:
+        file = tree / self.path
+        if not self.place:
+            before = file.read_text(encoding="utf-8").rstrip("\n") + "\n\n\n" if file.exists() else ""
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(before + self.code, encoding="utf-8")
+            return
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        [index] = [number for number, text in enumerate(lines) if self.line in text]
+        indent = lines[index][: len(lines[index]) - len(lines[index].lstrip())]
+        first, last = (
+            (index + 1, index + 1) if self.place == "below" else (index, index + (self.place == "replace"))
+        )
+        lines[first:last] = [textwrap.indent(self.code, indent)]
+        file.write_text("".join(lines), encoding="utf-8")
 
 
-def follow(example: str, clone: Path) -> list[str]:
-    """Do what the example says in `clone`, and return the tests that it adds."""
-    for path, anchor, block in steps(example):
-        file = clone / path
-        if anchor:
-            lines = file.read_text(encoding="utf-8").split("\n")
-            assert anchor in lines, f"{path} has no line {anchor!r}"
-            lines.insert(lines.index(anchor) + 1, block)
-            file.write_text("\n".join(lines), encoding="utf-8")
-        else:
-            assert not file.exists()
-            file.write_text(block + "\n", encoding="utf-8")
-    return [path for path, anchor, _ in steps(example) if path.startswith("tests/") and not anchor]
+def steps(section: str) -> tuple[list[Edit], list[str]]:
+    """Return the edits and the checks of a section, in their order."""
+    edits, checks = [], []
+    for block in BLOCK.finditer(section):
+        code = textwrap.dedent(block["code"])
+        if block["language"] == "sh":
+            checks += code.splitlines()
+        elif edit := EDIT.search(block["before"]):
+            edits.append(Edit(edit["path"], edit["place"] or "", edit["line"] or "", code))
+    return edits, checks
+
+
+EXAMPLES = {title: steps(body) for title, body in SECTION.findall(TEXT)}
 
 
 @pytest.fixture
-def clone(tmp_path) -> Path:
-    """A copy of what the examples touch."""
-    copy = tmp_path / "clone"
-    for folder in ("src", "tests", "docs", ".claude-plugin"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
-        shutil.copy(ROOT / file, copy / file)
-    return copy
+def tree(tmp_path) -> Path:
+    """A copy of what the examples change and check."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            shutil.copy(source, tmp_path / name)
+    return tmp_path
 
 
-def run_tests(clone: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(clone / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTEST_ADDOPTS", None)
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-    return subprocess.run(words, cwd=clone, env=environment, capture_output=True, text=True, timeout=300)
+def test_there_are_examples():
+    assert {"adding a kind", "adding a command"} <= set(EXAMPLES)
 
 
-@pytest.mark.parametrize(
-    "example, also",
-    [
-        ("adding a host", ["tests/interfaces/install/test_hosts.py", "tests/work/hosts"]),
-        ("adding an MCP tool", ["tests/interfaces/mcp/test_tools.py", "-k", "tools or tags or page"]),
-    ],
-)
-def test_an_example_followed_literally_works(clone, example, also):
-    added = follow(example, clone)
+@pytest.mark.parametrize("title", [title for title, (_, checks) in EXAMPLES.items() if checks])
+def test_an_example_works_when_it_is_followed(title, tree):
+    edits, checks = EXAMPLES[title]
 
-    done = run_tests(clone, [*added, *also])
+    for edit in edits:
+        edit.apply(tree)
 
-    assert added
-    assert done.returncode == 0, textwrap.indent(done.stdout[-3000:] + done.stderr[-1000:], "    ")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    for check in checks:
+        python, *arguments = shlex.split(check)
+        assert python == ".venv/bin/python"
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tree,
+            env={**variables, "PYTHONPATH": str(tree / "src")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{check}\n{done.stdout}\n{done.stderr}"

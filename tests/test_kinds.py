@@ -1,5 +1,8 @@
 """The table of kinds."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from recollect.errors import UnknownName
@@ -44,5 +47,15 @@ def test_kinds_behave_as_designed(name, half_life, ttl, weight):
     assert (kind.half_life, kind.ttl, kind.weight) == (half_life, ttl, weight)
 
 
-def test_there_are_twenty_seven():
+def test_the_number_of_kinds_is_known():
     assert len(KINDS) == 27
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_every_kind_is_on_the_page_with_its_numbers(kind):
+    page = (Path(__file__).parents[1] / "docs" / "kinds.md").read_text(encoding="utf-8")
+
+    half_life = "never" if kind.half_life is None else f"{kind.half_life:g}"
+    ttl = "–" if kind.ttl is None else f"{kind.ttl:g}"
+    row = rf"^\| {kind.family} \| `{kind.name}`[^|]*\| {half_life} \| {ttl} \| {kind.weight} \|$"
+    assert re.search(row, page, re.M)

@@ -1,148 +1,211 @@
-import json
-import re
+"""`recollect graph`: the code graph at the command line."""
+
+from pathlib import Path
 
 import pytest
 
 
-def test_link_and_links(run, remember):
-    a, b = remember("Tests need a running Redis"), remember("The invoice total is rounded half up")
+@pytest.fixture(autouse=True)
+def shop(home) -> Path:
+    """The project we stand in."""
+    folder = Path.cwd()
+    (folder / "lib").mkdir()
+    (folder / "lib/money.py").write_text(
+        '"""Money."""\n\n\nclass Money:\n    """An amount."""\n\n    def plus(self, other):\n        return self\n\n\n'
+        "def total(items):\n    return Money().plus(items)\n"
+    )
+    (folder / "cart.py").write_text(
+        "import requests\nfrom lib.money import total\n\n\ndef checkout(box):\n    requests.post('x')\n"
+        "    box.plus(1)\n    return total([])\n"
+    )
+    return folder
 
-    made = run("link", a, b, "--relation", "depends_on", "--weight", "0.5", "--json").json["link"]
 
-    assert (made["source"], made["target"], made["relation"], made["weight"]) == (a, b, "depends_on", 0.5)
-    assert run("links", b, "--json").json["links"] == [made]
-    assert "→ depends_on" in run("links", a).out
-    assert "← depends_on" in run("links", b).out
-    assert "rounded half up" in run("links", a).out
+def test_a_file_shows_its_outline(run):
+    result = run("graph", "file", "lib/money.py")
+
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        "lib/money.py  python",
+        "Money.",
+        "4-8    class Money  An amount.",
+        "7-8      def plus(self, other)",
+        "11-12  def total(items)",
+    ]
+
+
+def test_a_file_is_named_from_here_from_the_root_or_by_its_end(run, shop, monkeypatch):
+    monkeypatch.chdir(shop / "lib")
+
+    paths = [run("graph", "file", name, "--project", str(shop), "--json").json["path"] for name in NAMES]
+
+    assert paths == ["lib/money.py"] * len(NAMES)
+
+
+NAMES = ["money.py", "lib/money.py", "./money.py", "../lib/money.py"]
+
+
+def test_json_of_a_file_has_its_symbols(run):
+    told = run("graph", "file", "lib/money.py", "--json").json
+
+    assert told.keys() == {"path", "language", "doc", "symbols"}
+    assert told["symbols"][1] == {
+        "id": "lib/money.py::Money.plus",
+        "name": "plus",
+        "kind": "function",
+        "path": "lib/money.py",
+        "line": 7,
+        "end": 8,
+        "signature": "(self, other)",
+        "doc": "",
+        "exported": True,
+    }
+
+
+def test_a_symbol_says_where_it_is_and_how_much_it_is_used(run):
+    result = run("graph", "symbol", "total")
+
+    assert result.out.splitlines() == [
+        "lib/money.py:11  function  total(items)",
+        "    1 caller, 2 callees",
+    ]
+
+
+def test_callers_are_shown_with_confidence_and_rule(run):
+    result = run("graph", "callers", "total")
+
+    assert result.out == "0.99  import  cart.py:8 checkout  calls lib/money.py::total\n"
+
+
+def test_json_of_callers(run):
+    told = run("graph", "callers", "total", "--json").json
+
+    assert told == {
+        "symbols": ["lib/money.py::total"],
+        "edges": [
+            {
+                "source": "cart.py::checkout",
+                "kind": "calls",
+                "target": "lib/money.py::total",
+                "rule": "import",
+                "line": 8,
+                "confidence": 0.99,
+            }
+        ],
+        "left_off": 0,
+    }
+
+
+def test_what_is_only_possible_is_shown_on_request(run):
+    sure = run("graph", "callees", "checkout", "--json").json["edges"]
+    possible = run("graph", "callees", "checkout", "--possible", "--json").json["edges"]
+
+    assert [edge["target"] for edge in sure] == ["external:requests.post", "lib/money.py::total"]
+    assert {"name"} == {edge["rule"] for edge in possible} - {edge["rule"] for edge in sure}
+
+
+def test_dependencies_both_ways(run):
+    needs = run("graph", "deps", "cart.py")
+    needed_by = run("graph", "deps", "lib/money.py", "--reverse")
+
+    assert "imports lib/money.py" in needs.out
+    assert "imports requests (external)" in needs.out
+    assert needed_by.out.split() == ["1.00", "written", "cart.py:2", "imports", "lib/money.py"]
+
+
+def test_what_may_break_comes_with_the_reason(run):
+    told = run("graph", "impact", "lib/money.py", "--json").json
+
+    assert told.keys() == {"path", "reached", "left_off"}
+    assert told["reached"][0] == {
+        "id": "cart.py::checkout",
+        "path": "cart.py",
+        "distance": 1,
+        "weight": 0.495,
+        "because": {
+            "source": "cart.py::checkout",
+            "kind": "calls",
+            "target": "lib/money.py::total",
+            "rule": "import",
+            "line": 8,
+            "confidence": 0.99,
+        },
+    }
+    assert "calls lib/money.py::total (import 0.99, line 8)" in run("graph", "impact", "money.py").out
+
+
+def test_a_long_answer_is_cut_and_says_so(run, shop):
+    (shop / "many.py").write_text(
+        "from lib.money import total\n" + "".join(f"def f{n}(): total({n})\n" for n in range(9))
+    )
+
+    shown = run("graph", "callers", "total", "-n", "3")
+
+    assert len(shown.out.splitlines()) == 3
+    assert "7 more; use `-n 10` to list all." in shown.err
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    "arguments, message, hint",
     [
-        (["--relation", "depend_on"], "Did you mean 'depends_on'?"),
-        (["--weight", "nan"], "out of range"),
-        (["--weight", "2"], "out of range"),
+        (("symbol", "totl"), "Unknown symbol 'totl'.", "Did you mean total?"),
+        (
+            ("callers", "zzzzzz"),
+            "Unknown symbol 'zzzzzz'.",
+            "`recollect graph file PATH` shows what a file defines.",
+        ),
+        (("file", "lib/mony.py"), "Unknown file 'lib/mony.py'.", "Did you mean lib/money.py?"),
+        (("impact", "/etc/passwd"), "Unknown file '/etc/passwd'.", "Files that are ignored"),
     ],
 )
-def test_a_link_that_cannot_be_is_refused(run, remember, options, message):
-    a, b = remember("Tests need a running Redis"), remember("The invoice total is rounded half up")
+def test_an_unknown_name_is_answered_with_near_ones(run, arguments, message, hint):
+    result = run("graph", *arguments)
 
-    refused = run("link", a, b, *options)
-
-    assert refused.code == 1
-    assert message in refused.err
-    assert run("links", a, "--json").json["links"] == []
+    assert result.code == 1
+    assert message in result.err
+    assert hint in result.err
 
 
-def test_tags_are_added_and_removed(run, remember):
-    name = remember("Call the customer back", "--tag", "phone")
+def test_a_file_name_that_fits_several_is_not_guessed(run, shop):
+    (shop / "other").mkdir()
+    (shop / "other/money.py").write_text("x = 1\n")
 
-    memory = run("tag", name, "Urgent", "next week", "--remove", "phone", "--json").json["memory"]
+    result = run("graph", "file", "money.py")
 
-    assert set(memory["tags"]) == {"urgent", "next-week"}
-    assert "urgent" in run("tag", name, "more").out
-
-
-def test_a_conflict_is_listed_and_settled(run, remember):
-    stated = remember("Use tabs")
-    observed = remember("Use spaces", "--created-by", "agent:coder")
-
-    found = run("conflicts", "--json").json["conflicts"]
-    shown = run("conflicts").out
-    settled = run("resolve", stated, observed, "--keep", "a", "--json").json
-
-    assert {found[0]["a"]["id"], found[0]["b"]["id"]} == {stated, observed}
-    assert "Use tabs" in shown
-    assert "--keep A|B|both" in shown
-    assert (settled["a"]["state"], settled["b"]["state"]) == ("active", "superseded")
-    assert run("conflicts", "--json").json["conflicts"] == []
+    assert result.code == 1
+    assert "Several end so: lib/money.py, other/money.py." in result.err
 
 
-@pytest.mark.parametrize(
-    "keep, states", [("id of b", ["superseded", "active"]), ("both", ["active", "active"])]
-)
-def test_a_conflict_can_be_settled_by_id_or_by_keeping_both(run, remember, keep, states):
-    a = remember("Use tabs")
-    b = remember("Use spaces", "--created-by", "agent:coder")
+def test_nothing_found_is_said_aside(run):
+    result = run("graph", "callers", "checkout")
 
-    settled = run("resolve", a, b, "--keep", b if keep == "id of b" else keep)
-
-    assert settled.code == 0
-    assert [run("show", name, "--json").json["memory"]["state"] for name in (a, b)] == states
+    assert (result.code, result.out) == (0, "")
+    assert result.err.splitlines()[-1] == "No callers found."
 
 
-def test_the_writer_of_a_conflict_learns_how_to_settle_it(run, remember):
-    remember("Use tabs")
+def test_what_a_terminal_would_obey_is_not_printed(run, shop):
+    (shop / "bad\x1b[31m.py").write_text("def red(): pass\n")
 
-    said = run("remember", "Use spaces", "--created-by", "agent:coder")
-
-    assert "recollect resolve" in said.out
+    assert "\x1b[31m" not in run("graph", "symbol", "red").out
 
 
-def test_the_graph_is_exported_for_graphviz(run, remember, tmp_path):
-    a = remember('Say "hi" \\N & <b> — every time, to everyone who comes in, at any hour', "--kind", "gotcha")
-    b, alone = remember("The total is rounded half up"), remember("Use tabs")
-    run("link", a, b, "--relation", "depends_on", "--weight", "0.5")
-    file = tmp_path / "graph.dot"
+def test_relevant_ranks_files_and_shows_the_lines_to_read(run):
+    told = run("graph", "relevant", "the total of money is wrong at checkout", "--json").json
+    shown = run("graph", "relevant", "the", "total", "of", "money").out
 
-    said = run("links", "export", str(file))
-    text = run("links", "export").out
-
-    assert said.out == f"Exported 1 link to {file}\n"
-    assert file.read_text() == text
-    assert file.stat().st_mode & 0o777 == 0o600
-    nodes, edges = parse_dot(text)
-    assert set(nodes) == {a, b}
-    assert alone not in text
-    assert nodes[a]["label"] == f'{a[-6:]}\\nSay \\"hi\\" \\\\N &amp; <b> — every time, to ever…'
-    assert nodes[a]["fillcolor"] != nodes[b]["fillcolor"]
-    assert edges == [(a, b, "depends_on")]
+    assert told.keys() == {"files", "symbols", "snippets", "to_read"}
+    assert told["files"][0].keys() == {"path", "score", "why"}
+    assert told["snippets"][0].keys() == {"path", "lines", "text", "score", "symbol"}
+    assert "lib/money.py" in shown
+    assert "return Money().plus(items)" in shown
 
 
-def parse_dot(text: str) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, str]]]:
-    """As much of the language of Graphviz as we write; anything else fails."""
-    quoted = r'"((?:[^"\\]|\\.)*)"'
-    attribute = rf"(\w+)=(?:{quoted}|([\w.]+))"
-    first, *body, last = text.splitlines()
-    assert (first, last) == ("digraph memories {", "}")
-    nodes, edges = {}, []
-    for line in body:
-        if line.startswith(("  //", "  node [", "  edge [")):
-            continue
-        found = re.fullmatch(rf"  {quoted}(?: -> {quoted})? \[({attribute}(?:, {attribute})*)\]", line)
-        assert found, line
-        looks = {name: value or plain for name, value, plain in re.findall(attribute, found[3])}
-        if found[2]:
-            edges.append((found[1], found[2], looks["label"]))
-        else:
-            nodes[found[1]] = looks
-    return nodes, edges
+def test_relevant_keeps_to_its_budget(run):
+    assert run("graph", "relevant", "total", "--budget", "0", "--json").json["snippets"] == []
 
 
-@pytest.mark.parametrize("how", [["--json"], ["--format", "json"], ["--format", "json", "-"]])
-def test_the_graph_is_exported_for_programs(run, remember, how):
-    a, b, alone = remember("Tests need Redis"), remember("The total is rounded half up"), remember("Use tabs")
-    run("link", a, b)
+def test_relevant_to_nothing_says_so(run):
+    result = run("graph", "relevant", "zzzz qqqq")
 
-    graph = run("links", "export", *how).json
-
-    assert {memory["id"] for memory in graph["memories"]} == {a, b, alone}
-    assert [(link["source"], link["target"]) for link in graph["links"]] == [(a, b)]
-
-
-def test_a_program_is_told_what_was_written_to_the_file(run, remember, tmp_path):
-    remember("Use tabs")
-    file = tmp_path / "graph.json"
-
-    told = run("links", "export", str(file), "--format", "json", "--json").json
-
-    assert told == {"memories": 1, "links": 0, "file": str(file)}
-    assert json.loads(file.read_text())["links"] == []
-
-
-def test_an_id_may_stand_before_or_after_the_options_of_links(run, remember):
-    a, b = remember("Tests need Redis"), remember("The total is rounded half up")
-    run("link", a, b)
-
-    assert run("links", "--json", a).json == run("links", a[-6:], "--json").json != {"links": []}
-    assert "Usage: recollect links ID [OPTIONS]" in run("links", a, "--help").out
+    assert (result.code, result.out) == (0, "")
+    assert "No relevant files found" in result.err
