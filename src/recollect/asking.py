@@ -205,7 +205,7 @@ class Asking(Habits, Surroundings):
     def _searcher(self) -> "Searcher":
         from recollect.memory.search.search import Searcher
 
-        return Searcher(self.store, self.index, self.embedder, self._clock, self._window)
+        return Searcher(self.context, self.index, self._window)
 
     @cached_property
     def _window(self) -> "LatencyWindow":

@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -346,7 +347,7 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, slow, late,
 
     engine.remember("Redis holds the locks", tags=("infra",))
     store = SlowStore(engine.store, ())
-    searcher = Searcher(store, MemoryIndex(store), engine.embedder, engine._clock, LatencyWindow())
+    searcher = Searcher(replace(engine.context, store=store), MemoryIndex(store), LatencyWindow())
     searcher.search(SearchQuery("redis locks", engine.view()))
     engine.remember("The mailer retries")  # so that the index has something to read
     store._slow = slow
@@ -381,7 +382,9 @@ def test_words_are_looked_for_while_the_model_is_at_work(engine):
     engine.remember("Redis holds the locks")
     store, model = SlowStore(engine.store, ("change",)), Patient(engine.embedder)
     store.released.set()
-    searcher = Searcher(store, MemoryIndex(store), model, engine._clock, LatencyWindow())
+    searcher = Searcher(
+        replace(engine.context, store=store, embedder=model), MemoryIndex(store), LatencyWindow()
+    )
     model.told.set()
     searcher.search(SearchQuery("redis locks", engine.view()))
     model.told.clear()

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import recollect.model as m
-from recollect.context.embedder import Embedder
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import EmbedderUnavailable, Refused
 from recollect.memory import ranking
 from recollect.memory.index.index import MemoryIndex
@@ -64,13 +63,11 @@ class SearchQuery:
 class Searcher:
     """Answers queries. Keeps threads and the latencies of past searches between them."""
 
-    def __init__(
-        self, store: Store, index: MemoryIndex, embedder: Embedder, clock: m.Clock, window: LatencyWindow
-    ) -> None:
-        self._store = store
+    def __init__(self, context: Context, index: MemoryIndex, window: LatencyWindow) -> None:
+        self._store = context.store
         self._index = index
-        self._embedder = embedder
-        self._clock = clock
+        self._embedder = context.embedder
+        self._clock = context.clock
         self._has_read_vectors = False
         self.window = window
 
