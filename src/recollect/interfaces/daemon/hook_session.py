@@ -13,7 +13,7 @@ from recollect.memory.briefing.render import BriefingEntry, format_named, memory
 from recollect.memory.search.triggers import matching, warning_view
 from recollect.work.agent.context import Message, context_of
 from recollect.work.agent.topic import Topic
-from recollect.work.extract.outcomes import telling_line
+from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
     answer_of,
@@ -160,7 +160,7 @@ class HookSession:
     def _fixes(self, engine: Engine, error: str, command: str) -> str:
         """Return what fixed such a failure before, from memories and from past work."""
         known = [fix.text for fix in engine.episodes.fixes_for(error, command, MOST_FIXES)]
-        query = telling_line(error)
+        query = error_line(error)
         hits = engine.search(query, MOST_FIXES, kind="error_pattern").results if query else ()
         return rendered(
             self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known

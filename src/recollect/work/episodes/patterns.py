@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.model import ERROR_FIX, REFACTOR, WORKFLOW, Pattern, PatternSighting, ToolExecution
 from recollect.work.episodes.failures import SIMILAR, Failure, as_data, failure_from, failure_of, similarity
-from recollect.work.extract.commands import Command, parse, same_deed
+from recollect.work.extract.commands import Command, is_same_command, parse
 
 _MAX_OPEN = 16  # failures that wait for a fix; older ones are dropped
 _NEAR = 8  # runs after which another form of the command no longer counts as its fix
@@ -131,7 +131,7 @@ def _failed(
 ) -> None:
     for known in list(open_failures):
         known.runs += 1
-        if known.superseded or not same_deed(known.command, command):
+        if known.superseded or not is_same_command(known.command, command):
             continue
         if known.failure.lines[0].words == failure.lines[0].words:  # the attempt did not help
             open_failures.remove(known)
@@ -145,7 +145,7 @@ def _passed(
 ) -> Iterator[PatternSighting]:
     for known in list(open_failures):
         known.runs += 1
-        if not same_deed(known.command, command):
+        if not is_same_command(known.command, command):
             if not known.superseded and _may_fix(command):
                 known.commands.setdefault(command.shell)
             continue

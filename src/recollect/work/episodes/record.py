@@ -16,7 +16,7 @@ from recollect.model import FileOperation, FileTouch, ToolExecution
 from recollect.text.redact import redact
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.extract.commands import parse
-from recollect.work.extract.outcomes import failed, telling_line
+from recollect.work.extract.outcomes import error_line, failed
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import whole
 from recollect.work.transcripts.tools import (
@@ -157,7 +157,7 @@ def _duration_ms(call: Event, answer: Event) -> int | None:
 def _error(text: str, of_editor: bool) -> str:
     """Return the line that says what went wrong. Editors quote text of the file, so their quotes are removed."""
     lines = (line.strip() for line in text[:4000].splitlines())
-    reason = telling_line(text) or next((line for line in lines if line), "no reason given")
+    reason = error_line(text) or next((line for line in lines if line), "no reason given")
     return clean(re.sub(r"`[^`]*(?:`|$)", "`…`", reason) if of_editor else reason, LONGEST_ERROR)
 
 

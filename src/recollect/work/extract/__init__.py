@@ -1,7 +1,18 @@
-"""From a transcript to findings, by rules: no model, no network.
+"""Find what is worth remembering in a transcript, by rules: no model, no network.
 
-`extract` reads events once, in order, and keeps only what it needs: the last request, the last failures, the sequences
-seen. What it makes has gone through `redact`, stands alone, and cites its events.
+`extract` reads the events once, in order. Each session, and each sub-agent of it, has its own rules, which keep only what
+they need: the last request, the last failures, the sequences of commands. Each rule yields observations, and `extract`
+turns them into findings.
+
+- `user_statements`: corrections, preferences, conventions, decisions and warnings of the user; `cues` recognises them by
+  `data/cues.toml`
+- `agent_statements`: lasting facts that the agent states
+- `fixes`: a command failed, something was changed, and it passed; `outcomes` says whether a command failed and why
+- `procedures`: commands that succeed one after another, more than once
+- `commands`: a parsed command line, for comparing two of them
+- `observation`: what the rules yield
+
+A finding contains no secrets, can be understood by itself, and names the events that support it.
 """
 
 from __future__ import annotations
@@ -14,87 +25,87 @@ from recollect.memory.write.enrich import infer_tags
 from recollect.model import INJECTED_MARK, Finding, fingerprint, new_id
 from recollect.text.redact import redact
 from recollect.text.sentences import clip
-from recollect.work.extract.explained import Explained
-from recollect.work.extract.fixes import Fixes
-from recollect.work.extract.note import RESOLVED_ERROR, USER_CORRECTION, USER_INTENT, Note
+from recollect.work.extract.agent_statements import AgentStatements
+from recollect.work.extract.fixes import ErrorFixes
+from recollect.work.extract.observation import RESOLVED_ERROR, USER_CORRECTION, USER_INTENT, Observation
 from recollect.work.extract.procedures import Procedures
-from recollect.work.extract.said import Said
+from recollect.work.extract.user_statements import UserStatements
 from recollect.work.transcripts.event import Event
 
 __all__ = ["RESOLVED_ERROR", "USER_CORRECTION", "USER_INTENT", "extract"]
 
 MAX_CONTENT = 500  # characters
 _PATHS = 8  # of one finding
-_LIVE = 8  # sessions and sub-agents told in turns; past that, the one silent longest is closed
+_MAX_OPEN = 8  # sessions and sub-agents read in turns; beyond that, the one idle longest is closed
 
 _MARK = re.compile(r"\[REDACTED: [a-z-]+\]")
 _PATH = re.compile(r"(?<![\w/.~-])(?:[\w.-]+/)+[\w.-]+\.\w{1,5}\b")
 
 
 def extract(events: Iterable[Event], now: datetime) -> list[Finding]:
-    """What is worth keeping of `events`, in the order it was found; each statement once a session."""
-    found: dict[tuple[str, str], Finding] = {}
-    for session, note, at in _notes(events):
-        made = _finding(session, note, at or now)
-        if made is not None:
-            found.setdefault((session, made.fingerprint), made)
-    return list(found.values())
+    """Return what is worth remembering of `events`, in order; each statement once per session."""
+    findings: dict[tuple[str, str], Finding] = {}
+    for session, observation, at in _observations(events):
+        finding = _finding(session, observation, at or now)
+        if finding is not None:
+            findings.setdefault((session, finding.fingerprint), finding)
+    return list(findings.values())
 
 
-class _Reader:
-    """The rules at work on one session, or on one sub-agent of it."""
+class _SessionRules:
+    """The rules for one session, or for one sub-agent of it."""
 
     def __init__(self) -> None:
-        self._rules = (Said(), Fixes(), Explained())
+        self._rules = (UserStatements(), ErrorFixes(), AgentStatements())
         self._procedures = Procedures()
 
-    def see(self, event: Event) -> Iterator[Note]:
-        self._procedures.see(event)
+    def read(self, event: Event) -> Iterator[Observation]:
+        self._procedures.read(event)
         for rule in self._rules:
-            yield from rule.see(event)
+            yield from rule.read(event)
 
-    def end(self) -> Iterator[Note]:
-        return self._procedures.end()
+    def finish(self) -> Iterator[Observation]:
+        return self._procedures.finish()
 
 
-def _notes(events: Iterable[Event]) -> Iterator[tuple[str, Note, datetime | None]]:
-    live: dict[tuple[str, str], _Reader] = {}
+def _observations(events: Iterable[Event]) -> Iterator[tuple[str, Observation, datetime | None]]:
+    open_sessions: dict[tuple[str, str], _SessionRules] = {}
     at: datetime | None = None
     for event in events:
         at = event.at or at
         who = event.session, event.agent
-        reader = live.pop(who, None) or _Reader()
-        live[who] = reader  # the last one now
-        yield from ((event.session, note, at) for note in reader.see(event))
-        if len(live) > _LIVE:
-            silent = next(iter(live))
-            yield from ((silent[0], note, at) for note in live.pop(silent).end())
-    for (session, _), reader in live.items():
-        yield from ((session, note, at) for note in reader.end())
+        rules = open_sessions.pop(who, None) or _SessionRules()
+        open_sessions[who] = rules  # the last one now
+        yield from ((event.session, observation, at) for observation in rules.read(event))
+        if len(open_sessions) > _MAX_OPEN:
+            idle = next(iter(open_sessions))
+            yield from ((idle[0], observation, at) for observation in open_sessions.pop(idle).finish())
+    for (session, _), rules in open_sessions.items():
+        yield from ((session, observation, at) for observation in rules.finish())
 
 
-def _finding(session: str, note: Note, at: datetime) -> Finding | None:
-    """None where too little is left once secrets are out, or where the words are Recollect's own."""
-    content, _ = redact(note.content)
+def _finding(session: str, observation: Observation, at: datetime) -> Finding | None:
+    """Return None if too little is left without secrets, or if the text is Recollect's own."""
+    content, _ = redact(observation.content)
     content = clip(content, MAX_CONTENT)
     bare = _MARK.sub("", content)
     if INJECTED_MARK in content or len(bare.split()) < 3 or len(bare) < len(content) / 2:
         return None
-    named = dict.fromkeys([*note.file_paths, *_PATH.findall(bare)])
-    paths = tuple(path for path in named if not redact(path)[1])[:_PATHS]
+    candidates = dict.fromkeys([*observation.file_paths, *_PATH.findall(bare)])
+    paths = tuple(path for path in candidates if not redact(path)[1])[:_PATHS]
     return Finding(
         id=new_id(at),
         session=session,
         fingerprint=fingerprint(content),
-        kind=note.kind,
+        kind=observation.kind,
         content=content,
         created_at=at,
-        importance=note.importance,
-        confidence=note.confidence,
+        importance=observation.importance,
+        confidence=observation.confidence,
         tags=infer_tags(content, paths, ()),
         file_paths=paths,
-        messages=(note.first, note.last),
-        source=note.source,
-        signals=tuple(sorted(note.signals)),
-        steps=note.steps,
+        messages=(observation.first, observation.last),
+        source=observation.source,
+        signals=tuple(sorted(observation.signals)),
+        steps=observation.steps,
     )

@@ -1,4 +1,4 @@
-"""A command line, taken apart as far as comparing two of them needs."""
+"""Parse a command line as far as comparing two of them requires."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import basename
 
-_READ = 4000  # characters of a command line that are looked at
+_READ = 4000  # characters of a command line that are parsed
 
 _TOKEN = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\.|&&|\|\||[|;&\n]|[^\s'"\\&|;]+|[^\S\n]+""", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\b|\Z)", re.DOTALL | re.MULTILINE)
 _REDIRECT = re.compile(r"(?:\d|&)?>{1,2}\s*(?:&\d|\S+)|<\s*\S+")
-_FILLS = re.compile(r"(?:^|&&|;|\n)\s*(?:cat|echo|printf)\b[^|;&\n]*?>{1,2}\s*([\w./~-]+)")
+_WRITES = re.compile(r"(?:^|&&|;|\n)\s*(?:cat|echo|printf)\b[^|;&\n]*?>{1,2}\s*([\w./~-]+)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _PATH = re.compile(r"^[\w@.~-]*/[\w@./*~-]+$|^[\w-][\w.-]*\.[A-Za-z][\w]{0,5}$")
 _VERSION = re.compile(r"[\d.]+$")
 _WORD = re.compile(r"^[a-z][\w:-]*$")
 
-# Prepare the ground for the command that matters.
+# These prepare for the command that matters.
 _SETUP = frozenset(
     "cd export source . set unset pushd popd echo printf sleep true wait ulimit umask alias".split()
 )
 _WRAPPERS = frozenset("sudo time nice nohup env command exec timeout stdbuf xvfb-run".split())
-# Look and change nothing: their failing is a search that found nothing.
+# These change nothing; if they fail, they found nothing.
 _LOOKUPS = frozenset(
     "ls cat head tail grep egrep rg ag ack find fd file which whereis type pwd tree wc stat du df less more diff cmp awk cut sort uniq tr jq od xxd nl test [ "
     "id whoami date uname ps env printenv history man help kill pkill apt-cache sed".split()
@@ -34,22 +34,24 @@ _LOOKING = frozenset(
 # Their first argument is a file or a script, not one of their own verbs.
 _INTERPRETERS = frozenset("python node ruby perl bash sh zsh php lua deno bun java Rscript strings".split())
 _RUNNERS = frozenset("npx pnpx bunx uvx".split())
-# What runs over everything when no file is named.
+# These check everything if no file is named.
 _CHECKS = re.compile(r"test|spec|lint|check|build|compile|credo|tsc|mypy|ruff|clippy|make|vet")
-_DEEPER = frozenset("run compose exec".split())  # verbs whose own argument says what is done
+_DEEPER = frozenset("run compose exec".split())  # verbs whose argument says what is done
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
+    """A parsed command line."""
+
     line: str  # as it was run
     text: str  # one line, without redirections and the text of a commit
-    heads: tuple[str, ...]  # the program and verb of each part that does something
+    heads: tuple[str, ...]  # program and verb of each part that matters
     words: frozenset[str]  # pieces of its arguments
     paths: frozenset[str]  # the names of the files it mentions
-    shell: str  # as `text`, with what prepares the ground: directories, variables
-    piped: bool  # its exit status is that of something else
-    inline: bool  # it carries its own script
-    writes: tuple[str, ...]  # files it fills, as the line names them
+    shell: str  # like `text`, with what prepares for it: directories, variables
+    piped: bool  # its exit status is that of another command
+    inline: bool  # it contains its own script
+    writes: tuple[str, ...]  # files it writes, as the line names them
 
     @property
     def is_lookup(self) -> bool:
@@ -61,19 +63,20 @@ class Command:
 
 
 def parse(line: str) -> Command:
+    """Return the parsed command line; only its beginning counts if it is very long."""
     return _parse(line[:_READ])
 
 
 @lru_cache(maxsize=256)
 def _parse(line: str) -> Command:
-    told = _HEREDOC.sub("…", line)
-    parts, piped = _parts(told)
-    kept = [words for part in parts if (words := _unwrapped(part)) and words[0] not in _SETUP]
-    heads = tuple(_head(words) for words in kept)
-    arguments = [word for words, head in zip(kept, heads, strict=True) for word in words[len(head.split()) :]]
+    text = _HEREDOC.sub("…", line)
+    parts, piped = _parts(text)
+    main = [words for part in parts if (words := _unwrapped(part)) and words[0] not in _SETUP]
+    heads = tuple(_head(words) for words in main)
+    arguments = [word for words, head in zip(main, heads, strict=True) for word in words[len(head.split()) :]]
     return Command(
         line=" ".join(line.split()),
-        text=" && ".join(" ".join(words) for words in kept),
+        text=" && ".join(" ".join(words) for words in main),
         heads=heads,
         words=frozenset(
             piece
@@ -85,13 +88,13 @@ def _parse(line: str) -> Command:
         paths=frozenset(basename(word.rstrip("/")) for word in arguments if _PATH.match(word)),
         shell=" && ".join(" ".join(part) for part in parts),
         piped=piped,
-        inline=any(_is_inline(words) for words in kept) or ("<<" in line and "commit" not in line),
-        writes=(*_FILLS.findall(told), *(words[-1] for words in kept if words[:2] == ["sed", "-i"])),
+        inline=any(_is_inline(words) for words in main) or ("<<" in line and "commit" not in line),
+        writes=(*_WRITES.findall(text), *(words[-1] for words in main if words[:2] == ["sed", "-i"])),
     )
 
 
-def same_deed(failed: Command, passed: Command) -> bool:
-    """Whether `passed` shows that what `failed` tried works now: the same command, or a near form of it."""
+def is_same_command(failed: Command, passed: Command) -> bool:
+    """Return whether `passed` shows that `failed` works now: it is the same command, or a similar form of it."""
     if not failed.heads or not passed.heads:
         return False
     if failed.inline or passed.inline:
@@ -112,13 +115,13 @@ def _is_inline(words: list[str]) -> bool:
 
 
 def _plain(head: str) -> str:
-    """`python3.12 manage.py` is `python manage.py`."""
+    """Return the head without version: `python manage.py` for `python3.12 manage.py`."""
     program, _, rest = head.partition(" ")
     return f"{_VERSION.sub('', program)} {rest}".strip()
 
 
 def _parts(line: str) -> tuple[list[list[str]], bool]:
-    """The words of each command, filters after a pipe left out."""
+    """Return the words of each command without the filters after a pipe, and whether the exit status is unreliable."""
     parts: list[list[str]] = [[]]
     word, piped, filtering = "", False, False
     for token in _TOKEN.findall(line):

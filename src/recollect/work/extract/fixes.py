@@ -1,4 +1,4 @@
-"""Error → fix: a command failed, something was changed, and it passed."""
+"""Errors and their fixes: a command failed, something was changed, and it passed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 from recollect.model import Source
 from recollect.text.redact import redact
 from recollect.text.sentences import clip, statement
-from recollect.work.extract.commands import Command, parse, same_deed
-from recollect.work.extract.explained import cause_in
-from recollect.work.extract.note import RESOLVED_ERROR, Note
-from recollect.work.extract.outcomes import failed, telling_line
-from recollect.work.extract.places import within, within_text
+from recollect.work.extract.agent_statements import cause_in
+from recollect.work.extract.commands import Command, is_same_command, parse
+from recollect.work.extract.observation import RESOLVED_ERROR, Observation, relative, relative_in
+from recollect.work.extract.outcomes import error_line, failed
 from recollect.work.transcripts.event import ASSISTANT, Event
 from recollect.work.transcripts.tools import EDIT, WRITE, command_of, family_of, paths_of
 
-_OPEN = 16  # failures waiting for their fix; older ones are given up
+_MAX_OPEN = 16  # failures waiting for their fix; older ones are dropped
 _PENDING = 64  # calls waiting for their answer
-_NEAR = 8  # runs after which another form of the command is another matter
+_NEAR = 8  # commands after which another form of the command is unrelated
 _REFUSED = re.compile(
     r"No replacement was performed|introduced new syntax error|^ERROR:|String to replace not found"
 )
 _CHECKS = re.compile(r"test|spec|lint|check|credo|tsc|mypy|clippy|vet|audit|curl|echo")
-# Of the commands beside an edit, those that are likely to have mattered.
+# Of the commands run between an edit and the pass, those that may have fixed it.
 _PREPARES = re.compile(
     r"\b(?:install|add|get|sync|generate|codegen|migrate|format|fix|write|up|start|restart|update|upgrade)\b"
 )
@@ -39,23 +38,23 @@ class _Failure:
     error: str
     runs: int = 0  # seen since
     changed: list[str] = field(default_factory=list)  # files edited since
-    did: list[str] = field(default_factory=list)  # commands that worked since
-    cause: str = ""  # what the agent said it was
-    mended: bool = False  # the same command has since failed in another way
+    commands: list[str] = field(default_factory=list)  # that succeeded since
+    cause: str = ""  # in the agent's words
+    replaced: bool = False  # the same command has since failed in another way
 
     @property
     def acted(self) -> bool:
-        return bool(self.changed or self.did)
+        return bool(self.changed or self.commands)
 
 
-class Fixes:
-    """Remembers what failed until it passes."""
+class ErrorFixes:
+    """Remembers failed commands until they pass."""
 
     def __init__(self) -> None:
         self._calls: dict[str, Event] = {}
-        self._open: deque[_Failure] = deque(maxlen=_OPEN)
+        self._open: deque[_Failure] = deque(maxlen=_MAX_OPEN)
 
-    def see(self, event: Event) -> Iterator[Note]:
+    def read(self, event: Event) -> Iterator[Observation]:
         if event.is_call:
             self._calls[event.call] = event
             if len(self._calls) > _PENDING:
@@ -67,10 +66,10 @@ class Fixes:
         elif event.author == ASSISTANT:
             self._explained(event.text)
 
-    def _answered(self, call: Event, answer: Event) -> Iterator[Note]:
+    def _answered(self, call: Event, answer: Event) -> Iterator[Observation]:
         if family_of(call) in (EDIT, WRITE):
             if not answer.failed and not _REFUSED.search(answer.text[:300]):
-                self._edited([within(path, call.cwd or answer.cwd) for path in paths_of(call)])
+                self._edited([relative(path, call.cwd or answer.cwd) for path in paths_of(call)])
             return
         line = command_of(call)
         if not line:
@@ -78,7 +77,7 @@ class Fixes:
         command = parse(line)
         bad = failed(answer, command)
         if bad is False and command.writes:
-            self._edited([within(path, call.cwd or answer.cwd) for path in command.writes])
+            self._edited([relative(path, call.cwd or answer.cwd) for path in command.writes])
         if bad is None or command.is_lookup:
             return
         if bad:
@@ -88,49 +87,51 @@ class Fixes:
 
     def _edited(self, paths: list[str]) -> None:
         for failure in self._open:
-            if not failure.mended:
+            if not failure.replaced:
                 failure.changed += [path for path in paths if path not in failure.changed]
 
     def _explained(self, text: str) -> None:
         for failure in self._open:
-            if not failure.mended and not failure.cause and not failure.acted:
+            if not failure.replaced and not failure.cause and not failure.acted:
                 failure.cause = cause_in(text)
 
     def _failed(self, command: Command, call: Event, answer: Event) -> None:
-        error = within_text(telling_line(answer.text), call.cwd or answer.cwd).rstrip(".: ")
+        error = relative_in(error_line(answer.text), call.cwd or answer.cwd).rstrip(".: ")
         if not error:
             return
         first = call.order
         for failure in list(self._open):
             failure.runs += 1
-            if failure.mended or not same_deed(failure.command, command):
+            if failure.replaced or not is_same_command(failure.command, command):
                 continue
-            if _alike(failure.error, error):  # not mended yet: what was tried did not help
+            if _is_same_error(failure.error, error):  # not fixed yet: the change did not help
                 first = min(first, failure.order)
                 self._open.remove(failure)
             elif failure.acted:
-                failure.mended = True
+                failure.replaced = True
         self._open.append(_Failure(command, first, error))
 
-    def _passed(self, command: Command, answer: Event, cwd: str) -> Iterator[Note]:
+    def _passed(self, command: Command, answer: Event, cwd: str) -> Iterator[Observation]:
         for failure in list(self._open):
             failure.runs += 1
-            if not same_deed(failure.command, command):
-                if not failure.mended and _may_mend(command):
-                    failure.did.append(command.shell)
+            if not is_same_command(failure.command, command):
+                if not failure.replaced and _may_fix(command):
+                    failure.commands.append(command.shell)
                 continue
             self._open.remove(failure)
             near = failure.runs <= _NEAR or failure.command.text == command.text
-            note = _note(failure, command, answer.order, cwd) if near else None
-            if note is not None:
-                yield note
+            observation = _observation(failure, command, answer.order, cwd) if near else None
+            if observation is not None:
+                yield observation
 
 
-def _note(failure: _Failure, passed: Command, last: int, cwd: str) -> Note | None:
-    other = "" if failure.mended else _other_form(failure, passed, cwd)
+def _observation(failure: _Failure, passed: Command, last: int, cwd: str) -> Observation | None:
+    other = "" if failure.replaced else _other_form(failure, passed, cwd)
     files = failure.changed[:3]
-    did = [step for step in failure.did if not redact(step)[1] and (not files or _PREPARES.search(step))]
-    steps = [_shown(step, cwd) for step in did[-2:]]
+    commands = [
+        step for step in failure.commands if not redact(step)[1] and (not files or _PREPARES.search(step))
+    ]
+    steps = [_shown(step, cwd) for step in commands[-2:]]
     if not (other or steps or files):
         return None
     tried = failure.command.shell if other else failure.command.text
@@ -143,52 +144,54 @@ def _note(failure: _Failure, passed: Command, last: int, cwd: str) -> Note | Non
     if other:
         parts.append(f"What worked: {other}.")
     explained = bool(failure.cause or steps or other)
-    return Note(
+    return Observation(
         kind="error_pattern",
         content=" ".join(parts),
         source=Source.OBSERVED,
         first=failure.order,
         last=last,
-        importance=0.7 if explained else 0.45,  # that it passed after an edit is seldom news next month
+        importance=0.7 if explained else 0.45,  # that it passed after an edit is seldom useful a month later
         confidence=0.7,
         signals=frozenset({RESOLVED_ERROR}),
         file_paths=tuple(files),
     )
 
 
-def _may_mend(command: Command) -> bool:
-    """Whether it could have changed what failed; another check or a commit could not."""
+def _may_fix(command: Command) -> bool:
+    """Return whether a command may fix a failure; another check or a commit cannot."""
     return not (command.is_git or command.writes) and not all(_CHECKS.search(head) for head in command.heads)
 
 
 def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
-    """The command that worked, or how it differs, where the command itself was part of the fix."""
+    """Return the command that worked, or how it differs, if the command itself was part of the fix."""
     tried = failure.command
     if tried.shell == passed.shell or redact(passed.shell)[1]:
         return ""
     if failure.acted and tried.heads[-1] in passed.heads:
         return ""
     if len(passed.shell) > _SHOWN:
-        gone = [
-            word for word in tried.text.split() if _bears_on(word, failure.error) and word not in passed.text
+        removed = [
+            word
+            for word in tried.text.split()
+            if _is_named_in(word, failure.error) and word not in passed.text
         ]
-        if gone and tried.heads[-1] in passed.heads and not _bears_on(passed.text, failure.error):
-            return "the same without " + ", ".join(f"`{within_text(word, cwd)}`" for word in gone)
+        if removed and tried.heads[-1] in passed.heads and not _is_named_in(passed.text, failure.error):
+            return "the same without " + ", ".join(f"`{relative_in(word, cwd)}`" for word in removed)
     return _shown(passed.shell, cwd, failure.error)
 
 
-def _alike(one: str, other: str) -> bool:
-    """The same error but for numbers and addresses."""
+def _is_same_error(one: str, other: str) -> bool:
+    """Return whether two errors differ only in numbers and addresses."""
     return re.sub(r"[\d'\"`]+|0x\w+", "", one) == re.sub(r"[\d'\"`]+|0x\w+", "", other)
 
 
 def _shown(command: str, cwd: str, error: str = "") -> str:
-    """The command, short: of a long one the program, its options, and what the error speaks of."""
-    command = within_text(command, cwd)
+    """Return a short form of the command: the program, its options, and what the error names."""
+    command = relative_in(command, cwd)
     if len(command) > _SHOWN:
         words = [
             word
-            if at < 2 or word.startswith("-") or word == "&&" or "/" not in word or _bears_on(word, error)
+            if at < 2 or word.startswith("-") or word == "&&" or "/" not in word or _is_named_in(word, error)
             else "…"
             for at, word in enumerate(command.split())
         ]
@@ -196,7 +199,7 @@ def _shown(command: str, cwd: str, error: str = "") -> str:
     return f"`{clip(command, _SHOWN + 60)}`"
 
 
-def _bears_on(words: str, error: str) -> bool:
-    """Whether the error names a file among `words`, or the folder it is in."""
+def _is_named_in(words: str, error: str) -> bool:
+    """Return whether the error names a file among `words`, or its folder."""
     named = {piece.rstrip("/").rpartition("/")[2] for piece in re.findall(r"[\w.-]*/[\w./-]+", error)}
     return any(name and name in word.split("/") for word in words.split() for name in named)

@@ -1,4 +1,4 @@
-"""Whether a run failed, and the line of its output that says why."""
+"""Whether a command failed, and the line of its output that says why."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from recollect.text.sentences import clip
 from recollect.work.extract.commands import Command
 from recollect.work.transcripts.event import Event
 
-_READ = 40_000  # characters of an output that are looked at: half from each end
+_READ = 40_000  # characters of an output that are read: half from each end
 _DUMP = 400  # characters; a longer line is data
-_LINE = 160  # characters of the telling line that are kept
+_LINE = 160  # characters of the error line
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# Nothing was tried, or nobody knows how it ended.
+# Nothing was run, or its end is unknown.
 _NO_OUTCOME = re.compile(
     r"doesn't want to proceed|was rejected|Sibling tool call errored|tool_use_error|running in background|timed out|TIMED OUT|interrupted|KeyboardInterrupt",
 )
@@ -29,8 +29,8 @@ _SUMMARY = re.compile(
 )
 _PASSED = re.compile(r"\b[1-9]\d* passed\b|\b0 failures\b|\bBUILD SUCCESSFUL\b|^OK\b", re.MULTILINE)
 
-# The most telling first.
-_TELLING = tuple(
+# The most specific first.
+_ERROR_LINES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"^(?:E\s+|\*\*\s*\()?\(?[\w.]*(?:Error|Exception|Exit)\)?\s*[:)]",
@@ -50,7 +50,7 @@ _NOISE = re.compile(
 
 
 def failed(answer: Event, command: Command) -> bool | None:
-    """None where nobody can tell."""
+    """Return whether the command failed, or None if that is unknown."""
     output = _ends(answer.text)
     if _NO_OUTCOME.search(output[:600]) and not (_SUMMARY.search(output) or _PASSED.search(output)):
         return None
@@ -61,11 +61,11 @@ def failed(answer: Event, command: Command) -> bool | None:
     return bool(_FAILED.search(output))
 
 
-def telling_line(output: str) -> str:
-    """The line that says best what went wrong; "" where none does."""
+def error_line(output: str) -> str:
+    """Return the line that says best what went wrong, or ""."""
     lines = [bare for line in _ends(output).splitlines() if (bare := _bare(line)) and not _NOISE.search(bare)]
     lines = [line for line in lines if len(line) <= _DUMP and not _MARKUP.match(line)]
-    for pattern in _TELLING:
+    for pattern in _ERROR_LINES:
         for index, line in enumerate(lines):
             if pattern.search(line):
                 goes_on = line.endswith(":") or line.startswith(("--- FAIL", "●"))
@@ -76,7 +76,7 @@ def telling_line(output: str) -> str:
 
 
 def _ends(text: str) -> str:
-    """The output, or of a long one its first and last lines."""
+    """Return the output, or the first and last lines of a long one."""
     if len(text) > _READ:
         text = text[: _READ // 2].rpartition("\n")[0] + "\n" + text[-_READ // 2 :].partition("\n")[2]
     return _ANSI.sub("", text).replace("\\n", "\n")

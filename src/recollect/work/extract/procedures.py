@@ -11,21 +11,21 @@ from recollect.model import Source
 from recollect.text.redact import redact
 from recollect.text.sentences import clip
 from recollect.work.extract.commands import Command, parse
-from recollect.work.extract.note import Note
+from recollect.work.extract.observation import Observation
 from recollect.work.extract.outcomes import failed
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.tools import EDIT, WRITE, command_of, family_of
 
 _LONGEST = 8  # steps
-_DELIVERS = frozenset(("git push", "gh pr", "npm publish"))  # and what follows is the next piece of work
-_SEEN = 4000  # sequences kept; a session that tries more has no procedure
-_PENDING = 64  # calls waiting for their answer
+_DELIVERS = frozenset(("git push", "gh pr", "npm publish"))  # what follows belongs to the next task
+_MAX_SEQUENCES = 4000  # a session with more has no procedure
+_PENDING = 64  # calls without an answer
 _SHOWN = 70  # characters of a step
 
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
 
 
-class _Step(NamedTuple):
+class _CommandStep(NamedTuple):
     head: str  # program and verb
     text: str  # the command
     order: int
@@ -33,11 +33,13 @@ class _Step(NamedTuple):
 
 @dataclass(slots=True)
 class _Sequence:
+    """How often a sequence of commands was seen."""
+
     times: int
     first: int
     last: int
-    ends: int  # the place of its last step, so that it is not counted twice over
-    steps: list[str]  # as far as all times agree
+    ends: int  # position of its last step, so that overlapping ones are not counted twice
+    steps: list[str]  # what all occurrences have in common
 
 
 class Procedures:
@@ -45,11 +47,11 @@ class Procedures:
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[Command, int]] = {}
-        self._row: list[_Step] = []  # what succeeded since the last break
+        self._row: list[_CommandStep] = []  # commands that succeeded since the last edit or failure
         self._seen: dict[tuple[str, ...], _Sequence] = {}
         self._place = 0
 
-    def see(self, event: Event) -> None:
+    def read(self, event: Event) -> None:
         if event.is_call:
             if family_of(event) in (EDIT, WRITE):
                 self._row.clear()
@@ -57,8 +59,8 @@ class Procedures:
                 self._calls[event.call] = parse(line), event.order
                 if len(self._calls) > _PENDING:
                     del self._calls[next(iter(self._calls))]
-        elif event.is_answer and (known := self._calls.pop(event.call, None)):
-            command, order = known
+        elif event.is_answer and (call := self._calls.pop(event.call, None)):
+            command, order = call
             if not command.heads or command.is_lookup:
                 return
             if failed(event, command) is not False:
@@ -66,8 +68,8 @@ class Procedures:
             else:
                 self._succeeded(command, order, event.order)
 
-    def end(self) -> Iterator[Note]:
-        """The longest sequence that came twice or more."""
+    def finish(self) -> Iterator[Observation]:
+        """Yield the longest sequence that occurred repeatedly."""
         repeated = [
             (heads, seen)
             for heads, seen in self._seen.items()
@@ -76,11 +78,11 @@ class Procedures:
         ]
         if not repeated:
             return
-        _, seen = max(repeated, key=lambda each: (len(each[0]), each[1].times))
+        _, seen = max(repeated, key=lambda item: (len(item[0]), item[1].times))
         steps = tuple(clip(step, _SHOWN) for step in seen.steps)
         if any(redact(step)[1] for step in steps):
             return
-        yield Note(
+        yield Observation(
             kind="procedure",
             content="After a change, run in this order: "
             + ", then ".join(f"`{step}`" for step in steps)
@@ -99,20 +101,20 @@ class Procedures:
                 self._row[-1] = self._row[-1]._replace(text=_common(self._row[-1].text, text))
                 continue
             self._place += 1
-            self._row.append(_Step(head, text, first))
+            self._row.append(_CommandStep(head, text, first))
             del self._row[:-_LONGEST]
             for length in range(2, len(self._row) + 1):
                 self._count(self._row[-length:], last)
             if head in _DELIVERS:
                 self._row.clear()
 
-    def _count(self, row: list[_Step], last: int) -> None:
+    def _count(self, row: list[_CommandStep], last: int) -> None:
         heads = tuple(step.head for step in row)
         if len(set(heads)) < len(heads):
             return
         seen = self._seen.get(heads)
         if seen is None:
-            if len(self._seen) < _SEEN:
+            if len(self._seen) < _MAX_SEQUENCES:
                 self._seen[heads] = _Sequence(1, row[0].order, last, self._place, [step.text for step in row])
         elif self._place - seen.ends >= len(heads):
             seen.times += 1
@@ -121,7 +123,7 @@ class Procedures:
 
 
 def _common(one: str, other: str) -> str:
-    """The words with which both begin; of what is quoted, all or nothing."""
+    """Return the words that both begin with; a quoted string counts as one word."""
     words = []
     for mine, theirs in zip(_WORD.findall(one), _WORD.findall(other), strict=False):
         if mine != theirs:

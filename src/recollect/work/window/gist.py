@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.work.extract.outcomes import telling_line
+from recollect.work.extract.outcomes import error_line
 from recollect.work.window.item import ContextItem, ToolCall
 from recollect.work.window.pairs import Unit
 
@@ -34,7 +34,7 @@ def _main_argument(given: Mapping[str, Any]) -> str:
 
 def _outcome(result: ContextItem) -> str:
     text = result.content
-    return telling_line(text) or _first_line(text)
+    return error_line(text) or _first_line(text)
 
 
 def _first_line(text: str) -> str:

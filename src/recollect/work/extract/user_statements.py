@@ -1,6 +1,6 @@
-"""What the person says: corrections, preferences, conventions, decisions, warnings.
+"""What the user states: corrections, preferences, conventions, decisions, warnings.
 
-A sentence that asks, guesses or is merely polite is none of them; `cues` says what the others are.
+A sentence that asks, guesses or is merely polite is none of them; `cues` recognises the others.
 """
 
 from __future__ import annotations
@@ -15,82 +15,80 @@ from recollect.text.sentences import clip, is_guess, is_question, prose, sentenc
 from recollect.work.extract import cues
 from recollect.work.extract.commands import parse
 from recollect.work.extract.cues import Cue
-from recollect.work.extract.known import Known
-from recollect.work.extract.note import USER_CORRECTION, USER_INTENT, Note
-from recollect.work.extract.places import within
+from recollect.work.extract.observation import USER_CORRECTION, USER_INTENT, Observation, SeenTexts, relative
 from recollect.work.transcripts.event import USER, Event
 from recollect.work.transcripts.tools import EDIT, WRITE, command_of, family_of, path_of
 
-_MAX_SAID = 2000  # characters; longer ones are specifications and pastes
-_MAX_NOTES = 3  # from one message
+_MAX_MESSAGE = 2000  # characters; longer ones are specifications and pastes
+_MAX_OBSERVATIONS = 3  # from one message
 _MAX_TOGETHER = 320  # characters of sentences that belong together
-_BESIDE = 160  # characters of the request that a correction is about
+_MAX_REQUEST = 160  # characters of the request that a correction is about
 
-_SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # an order to the host
+_SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 
 
-class Said:
-    """Reads what the person says, beside what was asked and done before."""
+class UserStatements:
+    """Reads the user's messages, together with what was asked and done before."""
 
     def __init__(self) -> None:
-        self._known = Known(alike=0.8)
+        self._seen = SeenTexts(similarity=0.8)
         self._worked = False  # the agent has said or done something
-        self._asked = False  # the agent put a question last
-        self._request = ""  # the last thing the person asked for
+        self._asked = False  # the agent's last message asks something
+        self._request = ""  # what the user asked for last
         self._request_order = 0
-        self._program = ""  # what was run last
-        self._file = ""  # what was edited last
+        self._program = ""  # that was run last
+        self._file = ""  # that was edited last
 
-    def see(self, event: Event) -> Iterator[Note]:
+    def read(self, event: Event) -> Iterator[Observation]:
         if event.is_call:
             self._worked = True
             if family_of(event) in (EDIT, WRITE) and (path := path_of(event)):
-                self._file = within(path, event.cwd)
+                self._file = relative(path, event.cwd)
             if (command := command_of(event)) and (heads := parse(command).heads):
                 self._program = heads[0].split()[0]
         elif event.is_message and event.author != USER:
             self._worked = True
             self._asked = "?" in event.text[-200:]
-        elif event.is_message and _is_spoken(event):
-            yield from self._hear(event)
+        elif event.is_message and _is_by_user(event):
+            yield from self._read_message(event)
 
-    def _hear(self, event: Event) -> Iterator[Note]:
-        said = sentences(prose(event.text))
+    def _read_message(self, event: Event) -> Iterator[Observation]:
+        message = sentences(prose(event.text))
         corrected = False
-        for note in self._notes(said, event.order):
-            if self._known.add(note.content.rpartition("”")[2]):
-                corrected = corrected or USER_CORRECTION in note.signals
-                yield note
-        request = cues.POLITE.sub("", " ".join(said))
-        if not corrected and len(_telling_words(request)) >= 2:
+        for observation in self._observations(message, event.order):
+            if self._seen.add(observation.content.rpartition("”")[2]):
+                corrected = corrected or USER_CORRECTION in observation.signals
+                yield observation
+        request = cues.POLITE.sub("", " ".join(message))
+        if not corrected and len(_content_words(request)) >= 2:
             self._request, self._request_order = request, event.order
 
-    def _notes(self, said: list[str], order: int) -> Iterator[Note]:
+    def _observations(self, message: list[str], order: int) -> Iterator[Observation]:
         made = at = 0
-        while at < len(said) and made < _MAX_NOTES:
-            sentence, after = said[at], said[at + 1] if at + 1 < len(said) else ""
-            before = cues.POLITE.sub("", " ".join(said[:at]))
-            beside = before if len(_telling_words(before)) >= 2 else ""
+        while at < len(message) and made < _MAX_OBSERVATIONS:
+            sentence, after = message[at], message[at + 1] if at + 1 < len(message) else ""
+            before = cues.POLITE.sub("", " ".join(message[:at]))
+            context = before if len(_content_words(before)) >= 2 else ""
             at += 1
             if after and cues.REFUSAL.match(sentence):
                 if not (cues.GOES_ON.match(after) or self._match(after)):
                     continue
                 sentence, at = f"no, {after}", at + 1
             elif cues.REPROACH.match(sentence) and cues.GOES_ON.match(after):
-                sentence, beside, at = f"no, {after}", sentence, at + 1
-            found = self._match(sentence, early=at == 1 or len(said) <= 3) or self._other_tool(sentence)
-            if found is None:
+                sentence, context, at = f"no, {after}", sentence, at + 1
+            match = self._match(sentence, early=at == 1 or len(message) <= 3) or self._other_tool(sentence)
+            if match is None:
                 continue
-            cue, text = found
-            while cue.follow and at < len(said) and _goes_on(said[at], text):
-                text, at = f"{statement(text)} {statement(said[at])}", at + 1
-            note = self._note(cue, text, beside, order)
-            if note is not None:
+            cue, text = match
+            while cue.follow and at < len(message) and _goes_on(message[at], text):
+                text, at = f"{statement(text)} {statement(message[at])}", at + 1
+            observation = self._observation(cue, text, context, order)
+            if observation is not None:
                 made += 1
-                yield note
+                yield observation
 
     def _match(self, sentence: str, early: bool = False) -> tuple[Cue, str] | None:
         bare = cues.POLITE.sub("", sentence)
@@ -114,19 +112,19 @@ class Said:
             return cue, text
         return None
 
-    def _note(self, cue: Cue, text: str, beside: str, order: int) -> Note | None:
-        """`beside` is what was said just before, in the same message; else the last request is."""
+    def _observation(self, cue: Cue, text: str, context: str, order: int) -> Observation | None:
+        """Return the observation, with its context if it is not clear without: what the message says before, or the last request."""
         if is_question(text) or (not cue.standing and cues.MOMENTARY.search(text)):
             return None
-        if len(_telling_words(cues.CHOICE.sub("", text))) < (1 if cue.about or cue.terse else 2):
+        if len(_content_words(cues.CHOICE.sub("", text))) < (1 if cue.about or cue.terse else 2):
             return None
         content, first = self._instead_of_last(statement(text)), order
-        if content == statement(text) and _leans(cue, text):
-            if beside or self._request:
+        if content == statement(text) and _needs_context(cue, text):
+            if context or self._request:
                 where = f" (`{self._file}`)" if self._file else ""
-                first = order if beside else self._request_order
-                content = f"About “{clip(beside or self._request, _BESIDE)}”{where}: {content}"
-            elif len(_telling_words(text)) < 4:
+                first = order if context else self._request_order
+                content = f"About “{clip(context or self._request, _MAX_REQUEST)}”{where}: {content}"
+            elif len(_content_words(text)) < 4:
                 return None
         elif cue.after_work and self._file and _IN_CODE.search(text) and self._file not in text:
             content = f"In `{self._file}`: {content}"
@@ -135,7 +133,7 @@ class Said:
         if kind == "correction" and not corrects:  # nothing was done yet that it could correct
             kind = "preference" if cue.standing else "decision"
         signals = {USER_INTENT: cue.standing, USER_CORRECTION: corrects}
-        return Note(
+        return Observation(
             kind=kind,
             content=content,
             source=Source.USER_CORRECTED if corrects else Source.USER_STATED,
@@ -148,12 +146,12 @@ class Said:
         )
 
     def _other_tool(self, sentence: str) -> tuple[Cue, str] | None:
-        """A bare `use pnpm`, where npm was run just before, corrects."""
+        """Return a correction for a bare `use pnpm` if npm was run just before."""
         order = statement(cues.POLITE.sub("", sentence))
         return (cues.OTHER_TOOL, order) if self._instead_of_last(order) != order else None
 
     def _instead_of_last(self, order: str) -> str:
-        """`Use pnpm.` after npm was run is `Use pnpm, not npm.`"""
+        """Return `Use pnpm, not npm.` for `Use pnpm.` after npm was run."""
         match = _USE_TOOL.fullmatch(order)
         if match and self._program != match[2]:
             family = _FAMILY.get(match[2].lower())
@@ -162,26 +160,26 @@ class Said:
         return order
 
 
-def _is_spoken(event: Event) -> bool:
-    """Whether a person said it: not a host, not an agent to its sub-agent, and not a document."""
+def _is_by_user(event: Event) -> bool:
+    """Return whether the user wrote it, not a host or an agent to its sub-agent, and it is no document."""
     return not (
         event.injected
         or event.agent
         or INJECTED_MARK in event.text
-        or len(event.text) > _MAX_SAID
+        or len(event.text) > _MAX_MESSAGE
         or _SLASH.match(event.text)
     )
 
 
 def _goes_on(sentence: str, before: str) -> bool:
-    """Whether a sentence goes on with a correction rather than with the next piece of work."""
+    """Return whether a sentence continues a correction rather than starting the next task."""
     if is_question(sentence) or is_guess(sentence) or len(before) + len(sentence) > _MAX_TOGETHER:
         return False
     return bool(cues.GOES_ON.match(sentence))
 
 
-def _leans(cue: Cue, text: str) -> bool:
-    """Whether it is understood only beside the request."""
+def _needs_context(cue: Cue, text: str) -> bool:
+    """Return whether it is understood only with the request."""
     words = text.split()
     if cue.standing:
         return False
@@ -190,6 +188,6 @@ def _leans(cue: Cue, text: str) -> bool:
     )
 
 
-def _telling_words(text: str) -> list[str]:
+def _content_words(text: str) -> list[str]:
     words = (word.strip("'`./-").replace("'", "") for word in re.findall(r"[\w'`./-]+", text.lower()))
     return [word for word in words if word and word not in cues.FILLER]

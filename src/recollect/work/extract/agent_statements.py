@@ -1,4 +1,4 @@
-"""What the agent says is so, told from what it plans, does or guesses."""
+"""What the agent states as a fact, as opposed to what it plans, does or guesses."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
-from recollect.work.extract.known import Known
-from recollect.work.extract.note import Note
+from recollect.work.extract.observation import Observation, SeenTexts
 from recollect.work.transcripts.event import ASSISTANT, Event
 
 _MAX_CAUSE = 220
@@ -28,7 +27,7 @@ _STATES = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SUBJECT = re.compile(r"^(?:the|an?|our|this|`)\b|^`", re.IGNORECASE)
-# A lasting truth about the code or its tools, said as one.
+# A lasting fact about the code or its tools, stated as one.
 _LASTING = re.compile(
     r"""\broot\s+cause\b(?:\s+(?:is|was)\b|\s*[:–—-]) | \b(?:does\s+not|doesn't|do\s+not|don't|cannot|can't)\s+support\b | \b(?:is|are)\s+not\s+supported\b
         | ^(?:the\s+)?`[\w.-]*[/.][\w./-]+`\s+(?:is|are)\s+(?:auto-?)?(?:generated|gitignored|deprecated|vendored|read-only)\b
@@ -44,33 +43,33 @@ _LEAD = re.compile(r"^(?:the\s+)?root\s+cause(?:\s+is)?(?:\s+that)?\s*[:–—-]
 
 
 def cause_in(text: str) -> str:
-    """The sentence in which an agent says what is wrong; "" where it only plans or guesses."""
-    told = [
+    """Return the sentence in which an agent says what is wrong; "" if it only plans or guesses."""
+    facts = [
         bare
         for sentence in sentences(prose(text[:_MAX_READ]))
         if (bare := sentence.rstrip(":"))
-        and _is_told(bare)
+        and _is_fact(bare)
         and len(bare.split()) >= 4
         and len(bare) <= _MAX_CAUSE
     ]
     for pattern in (_STATES, _SUBJECT):
-        for sentence in told:
+        for sentence in facts:
             if pattern.search(sentence):
                 return sentence
     return ""
 
 
-def _is_told(sentence: str) -> bool:
+def _is_fact(sentence: str) -> bool:
     return not (_PLAN.match(sentence) or is_guess(sentence) or is_question(sentence))
 
 
-class Explained:
-    """Keeps lasting truths that the agent came upon, each in its first wording."""
+class AgentStatements:
+    """Reads lasting facts that the agent states, each in its first wording."""
 
     def __init__(self) -> None:
-        self._known = Known(alike=0.5)
+        self._seen = SeenTexts(similarity=0.5)
 
-    def see(self, event: Event) -> Iterator[Note]:
+    def read(self, event: Event) -> Iterator[Observation]:
         if event.author != ASSISTANT or not event.is_message or event.injected:
             return
         if INJECTED_MARK in event.text or len(event.text) > _MAX_READ:
@@ -78,10 +77,10 @@ class Explained:
         if len(_ROOT_CAUSE.findall(event.text)) > 1:  # a list of suspects
             return
         for sentence in sentences(prose(event.text)):
-            if not _LASTING.search(sentence) or not _is_told(sentence) or _NOTHING_NAMED.match(sentence):
+            if not _LASTING.search(sentence) or not _is_fact(sentence) or _NOTHING_NAMED.match(sentence):
                 continue
-            if len(sentence.split()) >= 6 and self._known.add(sentence):
-                yield Note(
+            if len(sentence.split()) >= 6 and self._seen.add(sentence):
+                yield Observation(
                     kind="gotcha",
                     content=clip(statement(_LEAD.sub("", sentence).replace("**", "")), _MAX_FACT),
                     source=Source.EXTRACTED,
