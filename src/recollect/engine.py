@@ -39,7 +39,7 @@ from recollect.workplace import named
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
     from recollect.memory.maintenance.care import Care
-    from recollect.memory.maintenance.review import Decision, OpenReview
+    from recollect.memory.maintenance.review import OpenReview, ReviewDecision
     from recollect.memory.maintenance.wrong import WrongResult
     from recollect.memory.write.writer import MemoryWriter
     from recollect.work.sessions.sessions import Sessions
@@ -332,7 +332,7 @@ class Engine(Asking, Moving):
         user, now = self.settings.user, self._clock()
         return tuple(questions(self.store, user, self._project_id, kind, now, tidy=tidy))
 
-    def decide(self, name: str, answer: str, text: str = "") -> "Decision":
+    def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
         """Answer a question by "accept" or "reject", or "edit" with the new `text`. One change. Raises `Refused`."""
         from recollect.memory.maintenance.review import decide, find
 

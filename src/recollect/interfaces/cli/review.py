@@ -15,7 +15,7 @@ from recollect.interfaces.cli.options import NameType, usage_error
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.memory.maintenance.review import Decision, OpenReview
+    from recollect.memory.maintenance.review import OpenReview, ReviewDecision
 
 
 @click.command()
@@ -91,7 +91,7 @@ def _id_of(name: str, questions: "Sequence[OpenReview]") -> str:
     return matches[0]
 
 
-def _decide(engine: "Engine", answers: Sequence[tuple[str, str, str]]) -> "Iterator[Decision]":
+def _decide(engine: "Engine", answers: Sequence[tuple[str, str, str]]) -> "Iterator[ReviewDecision]":
     for id, answer, text in answers:
         with suppress(ReviewNotFound):  # an earlier answer has settled it too
             yield engine.decide(id, answer, text)
@@ -106,7 +106,7 @@ def _question_json(question: "OpenReview") -> dict[str, Any]:
     }
 
 
-def _print_decisions(decisions: "Sequence[Decision]", left: int) -> None:
+def _print_decisions(decisions: "Sequence[ReviewDecision]", left: int) -> None:
     for decision in decisions:
         click.echo(
             f"{decision.decision.capitalize()} {decision.review[-output.SHORT_ID :]}. {_undo_hint(decision)}"
@@ -115,7 +115,7 @@ def _print_decisions(decisions: "Sequence[Decision]", left: int) -> None:
     click.echo(f"{output.count(left, 'question')} left.")
 
 
-def _undo_hint(decision: "Decision") -> str:
+def _undo_hint(decision: "ReviewDecision") -> str:
     return f"Run `recollect undo {decision.change}` to undo this."
 
 

@@ -58,7 +58,7 @@ class OpenReview:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewDecision:
     review: str
     decision: str  # accepted, rejected or edited
     change: str  # for `undo`
@@ -121,7 +121,7 @@ def decide(
     change: m.Change,
     model: str,
     text: str = "",
-) -> Decision:
+) -> ReviewDecision:
     """Carry out an answer, "accept", "reject" or "edit", as one change. Raise `Refused` if it was answered meanwhile."""
     review, kind = question.review, question.kind
     answers = {"accept": "accepted", "reject": "rejected", "edit": "edited"}
@@ -152,7 +152,7 @@ def decide(
             carry_out = kind.accept if accepting else kind.reject
             carry_out(AnswerContext(store, model, change.actor, change.at), memories)
     store.changes.finish(replace(change, finished_at=change.at))
-    return Decision(review.id, done, change.id, notes)
+    return ReviewDecision(review.id, done, change.id, notes)
 
 
 def _merge(context: AnswerContext, memories: Memories) -> None:

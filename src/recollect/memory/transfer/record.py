@@ -5,7 +5,6 @@ unchecked; every text is redacted.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -26,7 +25,7 @@ _CACHE_SIZE = 10_000
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
 
 
-class _Provenance(f.ForeignRecord):
+class ForeignProvenance(f.ForeignRecord):
     source: m.Source
     at: f.Time
     session: f.Text | None = None
@@ -37,20 +36,20 @@ class _Provenance(f.ForeignRecord):
     reason: f.Text | None = None
 
 
-class _Reinforcement(f.ForeignRecord):
+class ForeignReinforcement(f.ForeignRecord):
     at: f.Time
     by: f.Name
     session: f.Text | None = None
     said: f.Text | None = None
 
 
-class _Anchor(f.ForeignRecord):
+class ForeignAnchor(f.ForeignRecord):
     path: f.Name
     symbol: f.Text | None = None
     digest: f.Digest | None = None
 
 
-class _Procedure(f.ForeignRecord):
+class ForeignProcedure(f.ForeignRecord):
     name: f.Text
     trigger: f.Text | None = None
     steps: f.Texts | None = None
@@ -58,7 +57,7 @@ class _Procedure(f.ForeignRecord):
     warnings: f.Texts | None = None
 
 
-class _Memory(f.ForeignRecord):  # `content` is read before, and `fingerprint` made anew
+class ForeignMemory(f.ForeignRecord):  # `content` is read before, and `fingerprint` made anew
     id: f.Identity | None = None
     user_id: f.Handle | None = None
     project_id: f.ProjectId | None = None
@@ -69,7 +68,7 @@ class _Memory(f.ForeignRecord):  # `content` is read before, and `fingerprint` m
     updated_at: f.Time | None = None
     valid_from: f.Time | None = None
     provenance: (
-        Annotated[f.Many[Annotated[_Provenance, f.made(m.Provenance)]], f.newest_of(first=1)] | None
+        Annotated[f.Many[Annotated[ForeignProvenance, f.made(m.Provenance)]], f.newest_of(first=1)] | None
     ) = None
     created_by: f.Name | None = None
     visibility: m.Visibility | None = None
@@ -79,9 +78,9 @@ class _Memory(f.ForeignRecord):  # `content` is read before, and `fingerprint` m
     superseded_by: f.Identity | None = None
     tags: f.Tags | None = None
     file_paths: f.Texts | None = None
-    anchors: f.Many[Annotated[_Anchor, f.made(m.Anchor)]] | None = None
+    anchors: f.Many[Annotated[ForeignAnchor, f.made(m.Anchor)]] | None = None
     triggers: f.Texts | None = None
-    procedure: Annotated[_Procedure, f.made(m.Procedure)] | None = None
+    procedure: Annotated[ForeignProcedure, f.made(m.Procedure)] | None = None
     season: f.Text | None = None
     branch: f.Text | None = None
     importance: f.Share | None = None
@@ -93,7 +92,7 @@ class _Memory(f.ForeignRecord):  # `content` is read before, and `fingerprint` m
     valid_to: f.Time | None = None
     deleted_at: f.Time | None = None
     reinforcements: (
-        Annotated[f.Many[Annotated[_Reinforcement, f.made(m.Reinforcement)]], f.newest_of()] | None
+        Annotated[f.Many[Annotated[ForeignReinforcement, f.made(m.Reinforcement)]], f.newest_of()] | None
     ) = None
     order: f.Count | None = None
     promoted_at: f.Time | None = None
@@ -107,11 +106,11 @@ class ForeignVector(f.ForeignRecord):
     values: f.Vector  # little-endian float32, unit length
 
 
-class _WithVector(f.ForeignRecord):
+class ForeignWithVector(f.ForeignRecord):
     vector: ForeignVector | None = None
 
 
-class _Link(f.ForeignRecord):
+class ForeignLink(f.ForeignRecord):
     source: f.Identity
     target: f.Identity
     relation: m.Relation
@@ -134,7 +133,7 @@ class ForeignProject(f.ForeignRecord):
         return [key for key in self.keys or () if key.startswith("remote:")]
 
 
-class _Session(f.ForeignRecord):  # `transcript` is a file of the machine it was on
+class ForeignSession(f.ForeignRecord):  # `transcript` is a file of the machine it was on
     id: f.Handle
     user_id: f.Handle | None = None
     project_id: f.ProjectId | None = None
@@ -149,7 +148,7 @@ class _Session(f.ForeignRecord):  # `transcript` is a file of the machine it was
     extracted_at: f.Time | None = None
 
 
-class _Finding(f.ForeignRecord):  # `fingerprint` is made anew
+class ForeignFinding(f.ForeignRecord):  # `fingerprint` is made anew
     id: f.Identity
     session: f.Handle
     kind: f.Kind
@@ -166,7 +165,7 @@ class _Finding(f.ForeignRecord):  # `fingerprint` is made anew
     steps: f.Texts | None = None
 
 
-class _Gap(f.ForeignRecord):
+class ForeignGap(f.ForeignRecord):
     id: f.Identity
     project_id: f.ProjectId | None = None
     context: f.Story
@@ -174,7 +173,7 @@ class _Gap(f.ForeignRecord):
     session: f.Text | None = None
 
 
-class _Review(f.ForeignRecord):
+class ForeignReview(f.ForeignRecord):
     id: f.Identity
     user_id: f.Handle | None = None
     project_id: f.ProjectId | None = None
@@ -186,17 +185,17 @@ class _Review(f.ForeignRecord):
     decision: f.Text | None = None
 
 
-class _Tag(f.ForeignRecord):
+class ForeignTag(f.ForeignRecord):
     name: f.Name
     description: f.Text
 
 
-class _Placed(f.ForeignRecord):
+class ForeignPlaced(f.ForeignRecord):
     key: f.Text
     by: f.Name
 
 
-class _Module(f.ForeignRecord):
+class ForeignModule(f.ForeignRecord):
     key: f.Name
     name: f.Name
     kind: FileRole | None = None
@@ -212,44 +211,44 @@ class _Module(f.ForeignRecord):
     said: f.Named[f.Name] | None = None
 
 
-class _Framework(f.ForeignRecord):
+class ForeignFramework(f.ForeignRecord):
     tool: f.Name
     config_file: f.Text | None = None
     run_command: f.Text | None = None
 
 
-class _Tools(f.ForeignRecord):
+class ForeignTools(f.ForeignRecord):
     path: f.Text
     tool: f.Name
     commands: f.Named[f.Text] | None = None
-    test: Annotated[_Framework, f.made(maps.TestFramework)] | None = None
+    test: Annotated[ForeignFramework, f.made(maps.TestFramework)] | None = None
     linters: f.Texts | None = None
 
 
-class _Map(f.ForeignRecord):
+class ForeignMap(f.ForeignRecord):
     project_id: f.ProjectId
     version: f.Count
-    modules: f.ManyFiles[Annotated[_Module, f.made(maps.Module)]]
-    tools: f.ManyFiles[Annotated[_Tools, f.made(maps.ProjectTools)]] | None = None
-    files: f.NamedFiles[Annotated[_Placed, f.made(maps.Placement)]] | None = None
-    merged: f.NamedFiles[Annotated[_Placed, f.made(maps.Placement)]] | None = None
+    modules: f.ManyFiles[Annotated[ForeignModule, f.made(maps.Module)]]
+    tools: f.ManyFiles[Annotated[ForeignTools, f.made(maps.ProjectTools)]] | None = None
+    files: f.NamedFiles[Annotated[ForeignPlaced, f.made(maps.Placement)]] | None = None
+    merged: f.NamedFiles[Annotated[ForeignPlaced, f.made(maps.Placement)]] | None = None
     updated_at: f.Time | None = None
 
 
-class _Failure(f.ForeignRecord):
+class ForeignFailure(f.ForeignRecord):
     head: f.Text
     # Each line has its words and the names in them.
     lines: Annotated[tuple[tuple[f.Name, f.Texts], ...], Field(min_length=1, max_length=f.MOST)]
 
 
-class _CoEdit(f.ForeignRecord):
+class ForeignCoEdit(f.ForeignRecord):
     files: f.Pair[f.Name]
     operations: f.Texts
     within_seconds: f.Count
 
 
-class _ErrorFix(f.ForeignRecord):
-    failure: _Failure
+class ForeignErrorFix(f.ForeignRecord):
+    failure: ForeignFailure
     error: f.Text
     command: f.Text
     files: f.Texts
@@ -257,47 +256,47 @@ class _ErrorFix(f.ForeignRecord):
     instead: f.Text
 
 
-class _Refactor(f.ForeignRecord):
+class ForeignRefactor(f.ForeignRecord):
     rename: f.Pair[f.Name]
     files: f.ManyFiles[f.Name]
 
 
-class _Workflow(f.ForeignRecord):
+class ForeignWorkflow(f.ForeignRecord):
     steps: f.Texts
 
 
-class _FilePurpose(f.ForeignRecord):
+class ForeignFilePurpose(f.ForeignRecord):
     path: f.Name
     says: f.Text
     tasks: f.Texts
     times: f.Count
 
 
-class _CommonError(f.ForeignRecord):
+class ForeignCommonError(f.ForeignRecord):
     error: f.Text | None = None
     command: f.Text | None = None
     times: f.Count
 
 
-class _LearntWorkflow(f.ForeignRecord):
+class ForeignLearntWorkflow(f.ForeignRecord):
     steps: f.Texts
     times: f.Count
 
 
 _PATTERNS: Mapping[str, type[f.ForeignRecord]] = {
-    m.CO_EDIT: _CoEdit,
-    m.ERROR_FIX: _ErrorFix,
-    m.REFACTOR: _Refactor,
-    m.WORKFLOW: _Workflow,
+    m.CO_EDIT: ForeignCoEdit,
+    m.ERROR_FIX: ForeignErrorFix,
+    m.REFACTOR: ForeignRefactor,
+    m.WORKFLOW: ForeignWorkflow,
 }
 _LEARNINGS: Mapping[str, type[f.ForeignRecord]] = {
-    m.FILE_PURPOSE: _FilePurpose,
-    m.COMMON_ERROR: _CommonError,
-    m.WORKFLOW_LEARNT: _LearntWorkflow,
+    m.FILE_PURPOSE: ForeignFilePurpose,
+    m.COMMON_ERROR: ForeignCommonError,
+    m.WORKFLOW_LEARNT: ForeignLearntWorkflow,
 }
 
 
-class _Pattern(f.ForeignRecord):
+class ForeignPattern(f.ForeignRecord):
     project_id: f.ProjectId | None = None
     name: f.PatternName
     confidence: f.Share
@@ -306,39 +305,33 @@ class _Pattern(f.ForeignRecord):
     last_seen: f.Time
 
 
-class _Learning(f.ForeignRecord):
+class ForeignLearning(f.ForeignRecord):
     project_id: f.ProjectId | None = None
     name: f.Name
     confidence: f.Share
     session: f.Text
 
 
-class _Aliases(f.ForeignRecord):
+class ForeignAliases(f.ForeignRecord):
     """Aliases that were added, and defaults that were removed."""
 
     added: f.Named[f.Texts] | None = None
     removed: Annotated[tuple[f.Pair[f.Text], ...], Field(max_length=10 * f.MOST)] | None = None
 
 
-class _Setting(f.ForeignRecord):
+class ForeignSetting(f.ForeignRecord):
+    """A setting that travels with an export, for one project or for all."""
+
     name: Literal["aliases", "seasons", "budget"]
     project_id: f.ProjectId | None = None
+    value: Any = None
 
 
 _SETTINGS: Mapping[str, TypeAdapter[Any]] = {
-    "aliases": TypeAdapter(_Aliases),
+    "aliases": TypeAdapter(ForeignAliases),
     "seasons": TypeAdapter(f.Texts),
     "budget": TypeAdapter(Annotated[f.Count, Field(gt=0)]),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignSetting:
-    """A setting that travels with an export, for one project or for all."""
-
-    name: str
-    value: Any
-    project_id: str | None = None
 
 
 R = TypeVar("R", bound=f.ForeignRecord)
@@ -367,7 +360,7 @@ class RecordReader:
         limits.check_size(text)
         folded = " ".join(text.split())
         self._cleaned[folded] = folded, 0  # a short memory is its own summary
-        values = self._owned(self._parse(_Memory, given, "").given(), projects)
+        values = self._owned(self._parse(ForeignMemory, given, "").given(), projects)
         born = values.setdefault("created_at", self._clock())
         session, author = values.pop("session", None), values.pop("author", "user")
         stated = author == "user"
@@ -407,43 +400,43 @@ class RecordReader:
 
     def vector(self, record: Mapping[str, Any]) -> ForeignVector | None:
         """Return the vector that came with a memory, or None."""
-        return self._parse(_WithVector, record, "").vector
+        return self._parse(ForeignWithVector, record, "").vector
 
     def link(self, record: object) -> m.Link:
-        return m.Link(**self._read(_Link, record, "link").given())
+        return m.Link(**self._read(ForeignLink, record, "link").given())
 
     def project(self, record: object) -> ForeignProject:
         return self._read(ForeignProject, record, "project")
 
     def session(self, record: object, projects: Mapping[str, str]) -> m.Session:
-        values = self._owned(self._read(_Session, record, "session").given(), projects)
+        values = self._owned(self._read(ForeignSession, record, "session").given(), projects)
         return m.Session(**{"user_id": self.user_id, "project_id": None} | values)
 
     def finding(self, record: object) -> m.Finding:
-        values = self._read(_Finding, record, "finding").given()
+        values = self._read(ForeignFinding, record, "finding").given()
         return m.Finding(fingerprint=m.fingerprint(values["content"]), **values)
 
     def gap(self, record: object, projects: Mapping[str, str]) -> m.Gap:
-        values = self._owned(self._read(_Gap, record, "gap").given(), projects)
+        values = self._owned(self._read(ForeignGap, record, "gap").given(), projects)
         return m.Gap(**{"project_id": None} | values)
 
     def review(self, record: object, projects: Mapping[str, str]) -> m.Review:
-        values = self._owned(self._read(_Review, record, "review").given(), projects)
+        values = self._owned(self._read(ForeignReview, record, "review").given(), projects)
         return m.Review(**{"user_id": self.user_id, "project_id": None, "reason": ""} | values)
 
     def module_map(self, record: object, projects: Mapping[str, str]) -> tuple[str, maps.ModuleMap]:
         """Return the id of the project, and its map."""
-        values = self._owned(self._read(_Map, record, "map").given(), projects)
+        values = self._owned(self._read(ForeignMap, record, "map").given(), projects)
         if values.pop("version") != maps.VERSION:
             raise f.refusal("map.version is not the one this Recollect reads: scan the project again")
         return values.pop("project_id"), maps.ModuleMap(**values)
 
     def pattern(self, record: object, projects: Mapping[str, str]) -> tuple[m.Owner, m.Pattern]:
-        owner, values = self._learnt(_Pattern, _PATTERNS, record, "pattern", projects)
+        owner, values = self._learnt(ForeignPattern, _PATTERNS, record, "pattern", projects)
         return owner, m.Pattern(**values)
 
     def learning(self, record: object, projects: Mapping[str, str]) -> tuple[m.Owner, m.SessionLearning]:
-        owner, values = self._learnt(_Learning, _LEARNINGS, record, "learning", projects)
+        owner, values = self._learnt(ForeignLearning, _LEARNINGS, record, "learning", projects)
         return owner, m.SessionLearning(**values)
 
     def _learnt(
@@ -466,24 +459,23 @@ class RecordReader:
 
     def tag(self, record: object) -> tuple[str, str]:
         """Return the name and the description of a tag."""
-        tag = self._read(_Tag, record, "tag")
+        tag = self._read(ForeignTag, record, "tag")
         return enrich.normal_tag(tag.name), tag.description
 
     def setting(self, record: object, projects: Mapping[str, str]) -> ForeignSetting:
-        given = self._start(record)
-        values = self._owned(self._parse(_Setting, given, "setting").given(), projects)
-        if given.get("value") is None:
+        values = self._owned(self._read(ForeignSetting, record, "setting").given(), projects)
+        if "value" not in values:
             raise f.refusal("setting.value is missing")
         try:
-            value = _SETTINGS[values["name"]].validate_python(given["value"], context=self)
+            value = _SETTINGS[values["name"]].validate_python(values["value"], context=self)
         except ValidationError as error:
             raise f.explained(error, "setting.value") from None
-        if isinstance(value, _Aliases):
+        if isinstance(value, ForeignAliases):
             value = {
                 "added": {name: list(words) for name, words in (value.added or {}).items()},
                 "removed": [list(pair) for pair in value.removed or ()],
             }
-        return ForeignSetting(value=value, **values)
+        return ForeignSetting.model_construct(**{**values, "value": value})
 
     def clean(self, text: str) -> str:
         """Return `text` without secrets, and count them."""
