@@ -111,14 +111,14 @@ def test_the_commands_are_those_of_the_sdk(command):
     assert typed.to_dict(exclude_unset=True) == command
 
 
-def test_a_file_is_a_memory_that_other_doors_find(tool, engine):
+def test_a_file_is_a_memory_that_other_interfaces_find(tool, engine):
     tool.call(create("/memories/gotcha/redis.md", "Tests need a running Redis"))
 
     (hit,) = engine.search("why do tests fail without Redis").results
     assert (hit.memory.kind, hit.memory.content) == ("gotcha", "Tests need a running Redis")
 
 
-def test_memories_of_other_doors_are_files_in_the_folder_of_their_kind(tool, engine):
+def test_memories_of_other_interfaces_are_files_in_the_folder_of_their_kind(tool, engine):
     memory = engine.get(engine.remember("Use pnpm to run scripts", kind="preference").id)
     path = f"/memories/preference/{memory.id[-6:]}.md"
 

@@ -177,7 +177,7 @@ def test_the_same_words_asked_again_after_a_session_was_resumed_are_another_requ
 # switches
 
 
-def test_nothing_is_recorded_by_any_door_while_memory_is_off(engine, folder):
+def test_nothing_is_recorded_by_any_interface_while_memory_is_off(engine, folder):
     engine.set_switch("memory", False)
 
     engine.sessions.start("s1", host="claude-code")

@@ -471,9 +471,9 @@ class Episodes:
 
     def refresh(self) -> bool:
         """Search new executions for patterns, in the background. Return whether more remain."""
-        shelf = self.store.episodes
+        rows = self.store.episodes
         seen = int(self.store.setting(self.owner.project_id, _SEEN) or 0)
-        new = shelf.executions(self.owner, after=seen, limit=_PAGE)
+        new = rows.executions(self.owner, after=seen, limit=_PAGE)
         if not new:
             return False
         by_session: dict[str, list[ToolExecution]] = {}
@@ -481,7 +481,7 @@ class Episodes:
             by_session.setdefault(execution.session, []).append(execution)
         patterns: list[PatternSighting] = []
         for session, executions in by_session.items():
-            earlier = shelf.executions(self.owner, session=session, before=executions[0].id, limit=_OVERLAP)
+            earlier = rows.executions(self.owner, session=session, before=executions[0].id, limit=_OVERLAP)
             patterns += sightings([*earlier, *executions])
         pairs: tuple[queries.CoEdit, ...] = ()
         if any((execution.result or {}).get("files") for execution in new):
@@ -489,10 +489,10 @@ class Episodes:
                 pairs = self.coedits(limit=500)
         with self.store.transaction():
             for sighting in patterns:
-                shelf.add_sighting(self.owner, sighting)
-            shelf.put_patterns(self.owner, CO_EDIT, map(queries.as_pattern, pairs))
+                rows.add_sighting(self.owner, sighting)
+            rows.put_patterns(self.owner, CO_EDIT, map(queries.as_pattern, pairs))
             for learnt in self._learnt(new):
-                shelf.put_learning(self.owner, learnt)
+                rows.put_learning(self.owner, learnt)
             self.store.set_setting(self.owner.project_id, _SEEN, new[-1].id)
         return len(new) == _PAGE
 

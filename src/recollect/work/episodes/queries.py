@@ -76,23 +76,23 @@ class LastWork:
     touches: tuple[FileTouch, ...]
 
 
-def file_history(shelf: EpisodeStore, owner: Owner, path: str, limit: int) -> FileHistory:
+def file_history(store: EpisodeStore, owner: Owner, path: str, limit: int) -> FileHistory:
     """Return the history of a file, named by its path in the project or by an ending that only one file has."""
-    touches = shelf.touches(owner, path=path, limit=limit)
+    touches = store.touches(owner, path=path, limit=limit)
     if not touches:
-        matching = shelf.paths_ending(owner, path)
+        matching = store.paths_ending(owner, path)
         if len(matching) == 1:
-            path, touches = matching[0], shelf.touches(owner, path=matching[0], limit=limit)
-    return FileHistory(path, shelf.total(owner, path), tuple(touches))
+            path, touches = matching[0], store.touches(owner, path=matching[0], limit=limit)
+    return FileHistory(path, store.total(owner, path), tuple(touches))
 
 
 def tool_use(
-    shelf: EpisodeStore, columns: EpisodeTables, owner: Owner, since: datetime
+    store: EpisodeStore, columns: EpisodeTables, owner: Owner, since: datetime
 ) -> tuple[ToolUse, ...]:
     """Return the use of each tool since then, most used first. Days that were summed up count as whole days."""
     totals: dict[str, Counter[str]] = {}
     live = columns.ask(_TOOLS, [since.astimezone(UTC).replace(tzinfo=None)])
-    for tool, total, successes, timed, duration in [*live, *shelf.tool_days(owner, since)]:
+    for tool, total, successes, timed, duration in [*live, *store.tool_days(owner, since)]:
         totals.setdefault(tool, Counter()).update(
             total=total, successes=successes, timed=timed, duration=duration
         )
@@ -137,14 +137,14 @@ def as_pattern(pair: CoEdit) -> Pattern:
 
 
 def similar_tasks(
-    shelf: EpisodeStore, embedder: Embedder, owner: Owner, text: str, limit: int
+    store: EpisodeStore, embedder: Embedder, owner: Owner, text: str, limit: int
 ) -> tuple[PastTask, ...]:
     """Return past tasks similar to `text`, best first: by shared words, rare words weighing more, and by meaning."""
-    scores = _by_words(shelf, owner, words_of(text).split())
-    for number, score in _by_meaning(shelf, embedder, owner, text).items():
+    scores = _by_words(store, owner, words_of(text).split())
+    for number, score in _by_meaning(store, embedder, owner, text).items():
         scores[number] = max(scores.get(number, 0.0), score) + 0.2 * min(scores.get(number, 0.0), score)
     best = sorted(scores, key=lambda number: (-scores[number], -number))[:limit]
-    tasks = {task.number: task for task in shelf.tasks_numbered(owner, best)}
+    tasks = {task.number: task for task in store.tasks_numbered(owner, best)}
     return tuple(
         PastTask(tasks[number], round(min(scores[number], 1.0), 3))
         for number in best
@@ -152,10 +152,10 @@ def similar_tasks(
     )
 
 
-def _by_words(shelf: EpisodeStore, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
+def _by_words(store: EpisodeStore, owner: Owner, asked: Sequence[str]) -> dict[int, float]:
     """Return the weighted share of the query's words that each task has."""
     wanted = frozenset(asked)
-    total, tasks = shelf.tasks_with(owner, asked)
+    total, tasks = store.tasks_with(owner, asked)
     shared = [(number, wanted.intersection(words.split())) for number, words in tasks]
     common = Counter(word for _, words in shared for word in words)
     weight = {word: math.log(1 + total / (1 + common[word])) for word in wanted}
@@ -164,8 +164,8 @@ def _by_words(shelf: EpisodeStore, owner: Owner, asked: Sequence[str]) -> dict[i
     return dict(sorted(scores.items(), key=lambda item: -item[1])[:_CANDIDATES])
 
 
-def _by_meaning(shelf: EpisodeStore, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
-    numbers, vectors = shelf.task_vectors(owner, embedder.model)
+def _by_meaning(store: EpisodeStore, embedder: Embedder, owner: Owner, text: str) -> dict[int, float]:
+    numbers, vectors = store.task_vectors(owner, embedder.model)
     if not numbers:
         return {}
     try:
@@ -178,26 +178,26 @@ def _by_meaning(shelf: EpisodeStore, embedder: Embedder, owner: Owner, text: str
     return {numbers[place]: float(scores[place]) for place in np.argsort(-scores)[:_CANDIDATES]}
 
 
-def last_work(shelf: EpisodeStore, owner: Owner, topic: str, limit: int) -> LastWork:
+def last_work(store: EpisodeStore, owner: Owner, topic: str, limit: int) -> LastWork:
     """Return the last tasks that have all words of `topic`, and the last files with one of them in their path."""
     asked = words_of(topic).split()
     numbers = [
-        number for number, words in shelf.tasks_with(owner, asked)[1] if set(asked) <= set(words.split())
+        number for number, words in store.tasks_with(owner, asked)[1] if set(asked) <= set(words.split())
     ]
     tasks = sorted(
-        shelf.tasks_numbered(owner, numbers[-limit:]), key=lambda task: task.started_at, reverse=True
+        store.tasks_numbered(owner, numbers[-limit:]), key=lambda task: task.started_at, reverse=True
     )
     names = query_terms(topic) or [topic]
     touches = {
-        touch.id: touch for name in names[:4] for touch in shelf.touches(owner, like=name, limit=limit)
+        touch.id: touch for name in names[:4] for touch in store.touches(owner, like=name, limit=limit)
     }
     newest = sorted(touches.values(), key=lambda touch: (touch.at, touch.id), reverse=True)
     return LastWork(tuple(tasks), tuple(newest[:limit]))
 
 
-def open_tasks(shelf: EpisodeStore, owner: Owner, limit: int) -> tuple[Task, ...]:
+def open_tasks(store: EpisodeStore, owner: Owner, limit: int) -> tuple[Task, ...]:
     """Return active tasks, then paused ones, each newest first."""
     return (
-        *shelf.tasks(owner, [TaskStatus.ACTIVE], limit),
-        *shelf.tasks(owner, [TaskStatus.PAUSED], limit),
+        *store.tasks(owner, [TaskStatus.ACTIVE], limit),
+        *store.tasks(owner, [TaskStatus.PAUSED], limit),
     )[:limit]

@@ -29,8 +29,8 @@ _PLANNING = "filter_pushdown,statistics_propagation,empty_result_pullup,compress
 class EpisodeTables:
     """The six episode tables of one user, for one project or all. Thread-safe; queries run one at a time."""
 
-    def __init__(self, shelf: EpisodeStore, user_id: str, project_id: str | None) -> None:
-        self._shelf = shelf
+    def __init__(self, store: EpisodeStore, user_id: str, project_id: str | None) -> None:
+        self._store = store
         self._user_id = user_id
         self._project_id = project_id  # None = all projects
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class EpisodeTables:
 
     def _load(self, db: "DuckDBPyConnection", table: str, names: Iterable[str]) -> None:
         """Bring a table up to date, with at least these columns."""
-        change = self._shelf.change()
+        change = self._store.change()
         known = self._change.get(table)
         wanted = {"id", *names}
         reload = known is None or known[1] != change[1] or not wanted <= set(self._loaded[table])
@@ -119,7 +119,7 @@ class EpisodeTables:
 
     def _append(self, db: "DuckDBPyConnection", table: str) -> None:
         names = self._loaded[table]
-        pages = self._shelf.columns(table, names, self._user_id, self._project_id, self._last[table])
+        pages = self._store.columns(table, names, self._user_id, self._project_id, self._last[table])
         for page in pages:
             columns = {
                 name: _array(values, EPISODE_TABLES[table][name])

@@ -46,7 +46,7 @@ class StoredTexts:
     """Stores texts for `pruned_days`; with 0 days it stores nothing."""
 
     def __init__(self, engine: WindowEngine, session: str, clock: m.Clock) -> None:
-        self._shelf = engine.store.pruned
+        self._store = engine.store.pruned
         self._user = engine.settings.user
         self._project = engine.project.id if engine.project else None
         self._days = engine.settings.pruned_days
@@ -59,29 +59,29 @@ class StoredTexts:
             return
         redacted = [text._replace(gist=redact(text.gist)[0], text=redact(text.text)[0]) for text in texts]
         try:
-            self._shelf.drop_before(_oldest(self._clock(), self._days))
-            self._shelf.put(self._user, self._project, redacted)
+            self._store.drop_before(_oldest(self._clock(), self._days))
+            self._store.put(self._user, self._project, redacted)
         except StoreError as error:
             logger.warning("Pruned texts are kept in this process only: %s", error)
             self._fallback.put(redacted)
 
     def get(self, name: str) -> PrunedText | None:
-        return self._fallback.get(name) or self._shelf.get(self._user, name, self._session)
+        return self._fallback.get(name) or self._store.get(self._user, name, self._session)
 
     def find(self, query: str, limit: int) -> list[PrunedText]:
-        stored = self._shelf.find(self._user, self._session, query, limit)
+        stored = self._store.find(self._user, self._session, query, limit)
         return [*stored, *self._fallback.find(query, limit)][:limit]
 
     def save(self, items: Mapping[str, tuple[int, ContextItem]], gone: Iterable[str]) -> None:
         if self._days:
             rows = {name: (position, _redacted(item)) for name, (position, item) in items.items()}
             try:
-                self._shelf.save_window(self._user, self._project, self._session, self._clock(), rows, gone)
+                self._store.save_window(self._user, self._project, self._session, self._clock(), rows, gone)
             except StoreError as error:
                 logger.warning("The window was not saved: %s", error)
 
     def load(self) -> list[ContextItem]:
-        return [from_json(row) for row in self._shelf.window(self._user, self._session)]
+        return [from_json(row) for row in self._store.window(self._user, self._session)]
 
 
 class InMemoryTexts:
@@ -172,10 +172,10 @@ def store_outputs(
 
 def stored_text(engine: WindowEngine, name: str, *, anywhere: bool = False) -> PrunedText | None:
     """Return a text that left a window or was shortened, by its id or the end of it: of this project, or of any."""
-    shelf, user = engine.store.pruned, engine.settings.user
+    store, user = engine.store.pruned, engine.settings.user
     if anywhere:
-        return shelf.get(user, name)
-    return shelf.get_in_project(user, engine.project.id if engine.project else None, name)
+        return store.get(user, name)
+    return store.get_in_project(user, engine.project.id if engine.project else None, name)
 
 
 def _oldest(now: datetime, days: int) -> datetime:
