@@ -26,7 +26,7 @@ def _print_link(link: m.Link) -> None:
     type=RELATION,
     default="relates_to",
     show_default=True,
-    help="relates_to, supersedes, contradicts, derived_from, depends_on or caused_by.",
+    help="The relation: relates_to, supersedes, contradicts, derived_from, depends_on or caused_by.",
 )
 @click.option(
     "--weight", type=float, default=1.0, show_default=True, help="The strength, greater than 0 and at most 1."
@@ -81,7 +81,7 @@ def _links_of_memory(cli: CliContext, memory_id: str) -> Sequence[tuple[m.Link, 
     "--format",
     "form",
     type=click.Choice(["dot", "json"]),
-    help="dot for Graphviz, json for programs [dot; json with --json].",
+    help="The format: dot for Graphviz, or json [dot; json with --json].",
 )
 @rendered()
 def export_links(cli: CliContext, file: str, form: str | None) -> CommandResult | None:

@@ -50,7 +50,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "history": ("history", "Query earlier work: files, tools, tasks and their outcomes."),
     },
     "Maintenance": {
-        "review": ("review", "Decide open questions: merges, contradictions, seeds, stale memories."),
+        "review": ("review", "Answer open questions: merges, contradictions, seeds, stale memories."),
         "consolidate": ("maintenance", "Merge duplicates, find contradictions, repair links and tags."),
         "changes": ("maintenance", "List changes to memories that you can undo, newest first."),
         "undo": ("maintenance", "Undo a change. `recollect changes` lists the ids."),

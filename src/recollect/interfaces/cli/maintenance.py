@@ -37,7 +37,7 @@ def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...]) -> Comman
     """Merge duplicates, find contradictions, repair links and tags.
 
     Works on all projects at low priority. Uncertain cases are added to `recollect review`. You can stop it at any time:
-    the next run continues where it stopped. `recollect undo` undoes a whole run.
+    the next run continues where it stopped. Use `recollect undo` to undo a whole run.
     """
     from recollect.memory.maintenance.consolidate.run import chosen
 
@@ -69,7 +69,7 @@ def _print_consolidation(done: "Consolidation", dry_run: bool) -> None:
     if done.change is not None:
         click.echo(f"Run `recollect undo {done.change[-output.SHORT_ID :]}` to undo this.")
     if any(done.counts.get(name) for name in ("proposed", "contradictions", "stale")):
-        click.echo("Run `recollect review` to decide the open questions.")
+        click.echo("Run `recollect review` to answer the open questions.")
 
 
 def _print_changes(changes: Sequence[m.Change]) -> None:

@@ -72,12 +72,16 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
 )
 @click.option("--season", help="A period in which it ranks higher, such as release-week.")
 @click.option("--branch", help="The git branch on which it is true [all branches].")
-@click.option("--importance", type=float, help="From 0 to 1 [0.5].")
+@click.option("--importance", type=float, help="The importance, from 0 to 1 [0.5].")
 @click.option(
     "--created-by", metavar="AUTHOR", help="user, or agent:NAME, which can write only to this project [user]."
 )
 @click.option("--session", help="The agent session that it comes from.")
-@click.option("--visibility", type=VISIBILITY, help="private, project or team [private; project for agents].")
+@click.option(
+    "--visibility",
+    type=VISIBILITY,
+    help="The visibility: private, project or team [private; project for agents].",
+)
 @click.option("--correction", is_flag=True, help="This corrects the agent and overrides what contradicts it.")
 @rendered(_print_receipt)
 def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Receipt:
@@ -110,7 +114,9 @@ def _print_list(found: dict[str, Any]) -> None:
 @click.option("-k", "--kind", type=KIND, help="Only this kind.")
 @click.option("--scope", type=SCOPE, help="Only this scope: project, global or session.")
 @click.option(
-    "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
+    "--state",
+    type=STATE,
+    help="The state: active, superseded, deprecated, archived, deleted or all [active].",
 )
 @click.option("--all", "every_state", is_flag=True, help="In any state; the same as --state all.")
 @click.option("-t", "--tag", help="Only with this tag.")
@@ -191,8 +197,8 @@ def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]
 @click.option("--trigger", "triggers", multiple=True, help="Replace the triggers; repeatable.")
 @click.option("--season", help='The new season; "" for none.')
 @click.option("--branch", help='The new branch; "" for all branches.')
-@click.option("--importance", type=float, help="From 0 to 1.")
-@click.option("--visibility", type=VISIBILITY, help="private, project or team.")
+@click.option("--importance", type=float, help="The new importance, from 0 to 1.")
+@click.option("--visibility", type=VISIBILITY, help="The new visibility: private, project or team.")
 @rendered()
 def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> CommandResult:
     """Change a memory's text or attributes.

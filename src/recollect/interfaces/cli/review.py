@@ -42,10 +42,10 @@ def review(
     reject: tuple[str, ...],
     edit: tuple[tuple[str, str], ...],
 ) -> CommandResult:
-    """Decide open questions: merges, contradictions, seeds, stale memories.
+    """Answer open questions: merges, contradictions, seeds, stale memories.
 
-    In a terminal each question takes one key: a accepts, r rejects, e edits, s skips, q quits. `recollect undo` undoes an
-    answer and reopens the question.
+    In a terminal each question takes one key: a accepts, r rejects, e edits, s skips, q quits. Use `recollect undo`
+    to undo an answer and reopen the question.
 
     \b
     recollect review --kind seed --accept all

@@ -135,7 +135,9 @@ def _print_briefing_notes(briefing: "Briefing", is_empty: bool) -> None:
 @click.option("--branch", help="Include memories that hold only on this branch [the current one].")
 @click.option("--session", help="Include memories of this session.")
 @click.option(
-    "--state", type=STATE, help="active, superseded, deprecated, archived, deleted or all [active]."
+    "--state",
+    type=STATE,
+    help="The state: active, superseded, deprecated, archived, deleted or all [active].",
 )
 @click.option(
     "--as-of",

@@ -128,7 +128,7 @@ def import_(cli: CliContext, file: str, messages: bool, passphrase_file: Path | 
 
     Memories are stored as they are, without secrets, and not merged with similar ones. A memory that exists already is
     joined with the one in the file: the newer text wins, and nothing is lost. Invalid records are refused and reported;
-    a file that is not JSON changes nothing. `recollect undo` undoes an import.
+    a file that is not JSON changes nothing. Use `recollect undo` to undo an import.
 
     \b
     recollect import memories.json
