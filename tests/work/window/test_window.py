@@ -220,7 +220,8 @@ def test_a_source_that_is_slow_is_not_waited_for(clock, monkeypatch):
     slow.released.set()
 
 
-def test_code_past_work_and_memories_of_the_engine_are_used(engine, folder, clock):
+def test_code_past_work_and_memories_of_the_engine_are_used(engine, folder, clock, monkeypatch):
+    monkeypatch.setattr("recollect.work.window.window.DEADLINE", 60.0)  # a busy machine is no failure
     (folder / "till.py").write_text("def print_receipt(order):\n    return order.total * 2\n")
     engine.remember("The till prints twice because of the retry in the queue", kind="gotcha")
     engine.episodes.start_task("Mend the till that prints twice", session="s0")
