@@ -197,7 +197,7 @@ def test_progress_ends_at_the_total(shop, code):
 
 def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(8)})
-    monkeypatch.setattr(parsing, "FEW", 3)
+    monkeypatch.setattr(parsing, "FEW_FILES", 3)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     wanted = [FileToParse(f"m{number}.py", "python", 10) for number in range(8)]
 
@@ -208,7 +208,7 @@ def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
 
 def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tmp_path):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(4)})
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     wanted = [
         FileToParse(f"m{number}.py", "python" if number else "no such language", 10) for number in range(4)
@@ -220,9 +220,9 @@ def test_a_process_that_dies_costs_the_file_it_died_over(folder, monkeypatch, tm
 
 
 def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkeypatch):
-    count = 3 * parsing.AT_ONCE + 1
+    count = 3 * parsing.BATCH + 1
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(count)})
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     wanted = [
         FileToParse(f"m{number}.py", "none" if number % 40 == 0 else "python", 10) for number in range(count)
@@ -236,9 +236,9 @@ def test_what_a_dead_process_was_given_beside_is_read_by_the_next(folder, monkey
 
 def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
     write(folder, slow="x = [1, 2, 3]\n" * 10_000)
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
-    monkeypatch.setattr(parsing, "PATIENCE", 0.001)
+    monkeypatch.setattr(parsing, "CPU_SECONDS", 0.001)
     wanted = [FileToParse("slow.py", "python", 140_000)]
 
     found = [got.left_out for _, got in parse_files(folder, wanted)]
@@ -248,7 +248,7 @@ def test_a_file_that_takes_too_long_is_left_out(folder, monkeypatch):
 
 def test_a_process_that_somebody_ends_costs_no_file(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     begun = noted(monkeypatch)
     wanted = [FileToParse(f"m{number}.py", "python", 10) for number in range(200)]
@@ -264,7 +264,7 @@ def test_a_process_that_somebody_ends_costs_no_file(folder, monkeypatch):
 
 def test_a_file_that_a_process_died_over_is_not_read_here(folder, monkeypatch):
     write(folder, deadly="", other="")
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     begun = noted(monkeypatch, most=1)
     wanted = [FileToParse("deadly.py", "no such language", 20), FileToParse("other.py", "python", 10)]
@@ -279,7 +279,7 @@ def test_more_than_a_pipe_holds_may_be_given_and_answered_at_once(folder, monkey
     write(
         folder, long="".join(f"def f{number}(a): return g{number}(a).h{number}\n" for number in range(1000))
     )
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     wanted = [FileToParse("long.py", "python", 20)] * 100 + [
         FileToParse(f"{number:03000}", "python", 10) for number in range(100)
@@ -292,7 +292,7 @@ def test_more_than_a_pipe_holds_may_be_given_and_answered_at_once(folder, monkey
 
 def test_a_process_that_starts_while_it_is_stopped_is_ended(folder, monkeypatch):
     write(folder, **{f"m{number}": f"def f{number}(): pass\n" for number in range(200)})
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     stopped = threading.Event()
     begun = noted(monkeypatch, wait=stopped.wait)
@@ -322,7 +322,7 @@ def noted(monkeypatch, most=100, wait=lambda: None):
 
 def test_without_processes_it_is_read_here(folder, monkeypatch):
     write(folder, a="def f(): pass\n", b="def g(): pass\n")
-    monkeypatch.setattr(parsing, "FEW", 0)
+    monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     wanted = [FileToParse(f"{name}.py", "python", 10) for name in "ab"]

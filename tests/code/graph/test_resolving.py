@@ -39,7 +39,7 @@ def unfolded(found):
 def test_processes_find_the_same_edges(folder, files, monkeypatch, cores):
     here = unfolded(resolve_files("python", files, folder))
 
-    monkeypatch.setattr(resolving, "MANY", 1)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: cores)
     beside = unfolded(resolve_files("python", files, folder))
 
@@ -48,7 +48,7 @@ def test_processes_find_the_same_edges(folder, files, monkeypatch, cores):
 
 
 def test_what_processes_found_out_is_kept(folder, files, monkeypatch):
-    monkeypatch.setattr(resolving, "MANY", 1)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     kept = []
 
@@ -62,7 +62,7 @@ def test_what_processes_found_out_is_kept(folder, files, monkeypatch):
 def test_without_processes_all_is_resolved_here(folder, files, monkeypatch):
     here = unfolded(resolve_files("python", files, folder))
 
-    monkeypatch.setattr(resolving, "MANY", 1)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
@@ -70,7 +70,7 @@ def test_without_processes_all_is_resolved_here(folder, files, monkeypatch):
 
 
 def test_nothing_more_comes_once_it_is_stopped(folder, files, monkeypatch):
-    monkeypatch.setattr(resolving, "MANY", 1)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     found = []
 
@@ -106,7 +106,7 @@ def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, monk
         )
         return begun[-1]
 
-    monkeypatch.setattr(resolving, "MANY", 1)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(workers, "start_worker", started)
 

@@ -26,7 +26,7 @@ from recollect.code.graph.database import (
 from recollect.code.graph.file_node import FileNode
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.graph.invalidation import FamilyFiles, LazyFacts
-from recollect.code.graph.parsing import DEADLY, FileToParse, blob_hash, parse_files
+from recollect.code.graph.parsing import CRASHING, FileToParse, blob_hash, parse_files
 from recollect.code.graph.resolving import config_reader, resolve_files
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
@@ -39,9 +39,11 @@ NOT_CODE = "not code"
 MOST_BYTES = 1_000_000  # a longer source file is data
 _ATTEMPTS = 5  # when other processes write at the same time
 _WRITTEN_AT_ONCE = 500  # parsed files written in one transaction
-_FEW = 20
-_MUCH = 0.1  # of the files changed: resolving all is faster than finding the affected ones
-_MOST = 0.3  # of the files are affected: resolving all, in several processes, is faster than resolving these
+_FEW_FILES = 20
+_MANY_CHANGED = 0.1  # of the files changed: resolving all is faster than finding the affected ones
+_MANY_AFFECTED = (
+    0.3  # of the files are affected: resolving all, in several processes, is faster than resolving these
+)
 _HEAD = 128
 _HISTORY = "history 2"
 _DIGEST = "digest"
@@ -253,30 +255,30 @@ class Builder:
                 fresh[path] = record._replace(left_out=NOT_CODE)
             elif record.key not in parses:
                 alike.setdefault(record.key if record.blob else path, []).append(path)
-        same = {paths[0]: paths for paths in alike.values()}
-        wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in same]
+        alike_files = {paths[0]: paths for paths in alike.values()}
+        wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in alike_files]
         control.expect(len(wanted) + len(fresh))
-        unkept: dict[ParseKey, ParsedFile] = {}
+        unwritten: dict[ParseKey, ParsedFile] = {}
         for file, result in parse_files(self._root, wanted, control.stop):
             control.advance()
-            deadly = result.left_out in DEADLY
-            blob = fresh[file.path].blob or (self._blob(file.path) if deadly else result.blob)
-            if not blob or (result.blob != blob and not deadly):
+            is_crash = result.left_out in CRASHING
+            blob = fresh[file.path].blob or (self._blob(file.path) if is_crash else result.blob)
+            if not blob or (result.blob != blob and not is_crash):
                 # It changed or vanished between two looks: the next refresh will see it.
-                for path in same[file.path]:
+                for path in alike_files[file.path]:
                     del fresh[path]
                     if result.left_out:
                         left_out[result.left_out] += 1
                         existing.discard(path)
                 continue
-            for path in same[file.path]:
+            for path in alike_files[file.path]:
                 fresh[path] = fresh[path]._replace(blob=blob, left_out=result.left_out)
             if result.parse:
-                parses[blob, file.language] = unkept[blob, file.language] = result.parse
-            if len(unkept) == _WRITTEN_AT_ONCE:
-                self._attempt(self._database.keep, unkept, _today())
-                unkept = {}
-        self._attempt(self._database.keep, unkept, _today())
+                parses[blob, file.language] = unwritten[blob, file.language] = result.parse
+            if len(unwritten) == _WRITTEN_AT_ONCE:
+                self._attempt(self._database.keep, unwritten, _today())
+                unwritten = {}
+        self._attempt(self._database.keep, unwritten, _today())
         control.check()
         return parses, len(wanted)
 
@@ -356,7 +358,7 @@ class Builder:
         self, family: str, changed: Mapping[str, PackedFacts | None], before: Mapping[str, FileRecord]
     ) -> set[str] | None:
         """Return the affected files; None if there are so many that all may as well be resolved."""
-        if not changed or not before or len(changed) > max(_FEW, _MUCH * len(before)):
+        if not changed or not before or len(changed) > max(_FEW_FILES, _MANY_CHANGED * len(before)):
             return None
         if family not in self._known:
             self._known[family] = self._family(family, before)
@@ -365,7 +367,7 @@ class Builder:
             affected |= self._known[family].update(
                 path, unpack_facts(*packed_facts) if packed_facts else None
             )
-            if len(affected) > max(_FEW, _MOST * len(before)):
+            if len(affected) > max(_FEW_FILES, _MANY_AFFECTED * len(before)):
                 return None
         return affected - {path for path, packed_facts in changed.items() if packed_facts is None}
 

@@ -1,94 +1,43 @@
 """Commands that a project defines itself: what CI runs, and the tasks of a Makefile, a justfile or a Taskfile."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
 
-# Patterns of commands by ecosystem and slot; the first match counts. "" matches in any ecosystem.
-_NODE = r"(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?"
-_KNOWN: dict[str, dict[str, str]] = {
-    "python": {
-        "types": r"mypy|pyright|basedpyright|pytype|ty check|(?:tox|nox)\b.* -[es] ?\S*(?:typ|mypy)\S*",
-        "lint": r"ruff check|flake8|pylint|pre-commit run|prek run|black --check|isort --check|ruff format --check"
-        r"|(?:tox|nox)\b.* -[es] ?\S*(?:lint|style|flake8|black|pre-commit)\S*",
-        "format": r"black|ruff format|isort|yapf|autopep8",
-        "test": r"(?:tox|nox)\b(?!.*-[es] ?\S*doc)|pytest|py\.test|run_?tests\.py|unittest|manage\.py test|hatch test|nose2",
-        "build": r"python3? -m build|uv build|poetry build|hatch build|flit build|pdm build",
-    },
-    "node": {
-        "types": rf"{_NODE} (?:typecheck|type-check|check-types|types|tsc)\b|tsc --noEmit",
-        "lint": rf"{_NODE} lint\S*|eslint|biome (?:check|lint|ci)|oxlint|stylelint",
-        "format": rf"{_NODE} (?:format|fmt|prettier)\S*|prettier|oxfmt|biome format",
-        "test": rf"{_NODE} (?:test|t)\b(?![-:](?:docs?|e2e))\S*|vitest|jest|mocha|ava|node --test|grunt test|playwright test",
-        "build": rf"{_NODE} build\S*|turbo (?:run )?build|next build|tsc -b",
-    },
-    "rust": {
-        "lint": r"cargo (?:\+\S+ )?clippy|cargo (?:\+\S+ )?fmt .*--check",
-        "format": r"cargo (?:\+\S+ )?fmt",
-        "test": r"cargo (?:\+\S+ )?(?:test|nextest run)(?!.*(?:--manifest-path|--bin |--doc|-p ))",
-        "build": r"cargo (?:\+\S+ )?build(?!.*(?:--manifest-path|--bin ))",
-    },
-    "go": {
-        "lint": r"golangci-lint run|go vet|staticcheck|revive",
-        "format": r"gofmt|gofumpt|goimports",
-        "test": r"go test|gotestsum",
-        "build": r"go build",
-    },
-    "java": {
-        "lint": r"(?:mvnw?|gradlew?)\b.*(?:checkstyle|spotless:check|spotlessCheck|spotbugs|detekt|ktlintCheck)\S*",
-        "test": r"(?:mvnw?|gradlew?)(?!.*(?:test\.skip|skipTests|--projects|-pl |:)).* (?:verify|test|check)",
-        "build": r"(?:mvnw?|gradlew?)(?!.*(?:--projects|-pl |:)).* (?:package|install|compile|build|assemble)",
-    },
-    "ruby": {
-        "lint": r"rubocop|standardrb|rake rubocop|rake lint",
-        "test": r"rspec|rake(?: test| spec)?$|rake (?:test|spec)\b|rails test",
-        "build": r"gem build|rake build",
-    },
-    "php": {
-        "lint": r"phpstan|psalm|phpcs|composer (?:run(?:-script)? )?(?:lint|stan|cs|analyse|psalm)\S*|php-cs-fixer .*--dry-run|pint --test",
-        "format": r"php-cs-fixer|phpcbf|pint|composer (?:run )?(?:format|fix|cs-fix)",
-        "test": r"phpunit|pest|composer (?:run(?:-script)? )?tests?\b",
-    },
-    "c": {"lint": r"clang-tidy|cppcheck|cpplint"},
-    "dotnet": {"format": r"dotnet format", "test": r"dotnet test", "build": r"dotnet build"},
-    "": {
-        slot: rf"(?:make|just|task|mage) (?:{names})\b|(?:scripts?|ci|tools|bin|hack|\.)/(?:run[-_])?(?:{names})(?:\.sh)?$"
-        for slot, names in {
-            "types": "types|typecheck|mypy",
-            "lint": "lint|check|vet",
-            "format": "format|fmt",
-            "test": "tests?|unit-?tests?|spec",
-            "build": "build|compile",
-        }.items()
-    },
-}
-_SHAPES = [
-    (ecosystem, slot, re.compile(rf"(?:^|[\s/])({pattern})(?=[\s:;-]|$)"))
-    for ecosystem, slots in _KNOWN.items()
-    for slot, pattern in slots.items()
-]
-# GitHub actions that stand for a command.
-_ACTIONS = {
-    "golangci/golangci-lint-action": "golangci-lint run",
-    "psf/black": "black --check .",
-    "astral-sh/ruff-action": "ruff check",
-    "chartboost/ruff-action": "ruff check",
-    "pre-commit/action": "pre-commit run --all-files",
-    "actions-rs/clippy-check": "cargo clippy",
-    "giraffate/clippy-action": "cargo clippy",
-    "dominikh/staticcheck-action": "staticcheck ./...",
-}
-# The beginnings of commands that only set something up or print something.
-_ASIDE = re.compile(
-    r"(?:sudo|apt|apt-get|brew|choco|echo|printf|curl|wget|git|docker|export|set|mkdir|cp|mv|rm|cat|find|for|if|while|test"
-    r"|pip3?|pipx|gem|rustup|tee|source|tar|chmod|ls|sed|awk|gh|codecov|then|else|fi|do|done|uv (?:pip|sync|tool)|uvx pip"
-    r"|python3? -m (?:pip|venv)|npm (?:ci|i|install|config|publish)|pnpm (?:i|install|add)|yarn (?:install|add)|bun install"
-    r"|npx playwright install|composer (?:install|update|require|remove|config|validate)|bundle (?:install|config|update)"
-    r"|go (?:install|get|mod|env|generate)|cargo (?:install|doc|fuzz|publish)|poetry (?:install|config)|pdm install)(?:\s|$)|\["
-)
+_DATA = Path(__file__).parent / "data" / "commands.toml"
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(_DATA.read_text("utf-8"))
+
+
+@cache
+def _patterns() -> list[tuple[str, str, re.Pattern[str]]]:
+    """Return ecosystem, slot and pattern of the known commands; the first match counts, and "" is any ecosystem."""
+    node = _data()["names"]["node"]
+    return [
+        (
+            "" if ecosystem == "any" else ecosystem,
+            slot,
+            re.compile(rf"(?:^|[\s/])({pattern.replace('{node}', node)})(?=[\s:;-]|$)"),
+        )
+        for ecosystem, slots in _data()["patterns"].items()
+        for slot, pattern in slots.items()
+    ]
+
+
+def task_names() -> dict[str, list[str]]:
+    """Return what tasks are commonly called, by slot, the likeliest name first."""
+    names: dict[str, list[str]] = _data()["tasks"]
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +53,10 @@ class CiCommand:
 
 def slot_of(line: str) -> tuple[str, str, str] | None:
     """Return the ecosystem, the slot and the matched words of a command; None if it does not build, test or lint."""
-    if _ASIDE.match(line):
+    if re.match(_data()["setup"], line):
         return None
     is_task = line.startswith(("make ", "just ", "task "))
-    for ecosystem, slot, shape in _SHAPES:
+    for ecosystem, slot, shape in _patterns():
         if (found := shape.search(line)) and not (ecosystem and is_task):
             return ecosystem, slot, found[1]
     return None
@@ -173,7 +122,8 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
             folder = _unquoted(value).removeprefix("./").strip("/")
         elif name == "uses":
             action = _unquoted(value.split(" #")[0]).split("@")[0]
-            step += [_ACTIONS[action]] if action in _ACTIONS else []
+            actions = _data()["actions"]
+            step += [actions[action]] if action in actions else []
         elif name in ("run", "script", "command"):
             block: list[str] = []
             if not value or value[0] in "|>":
@@ -241,17 +191,6 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     return "" if re.search(r"\$[\w({]|`", plain) else plain
 
 
-# What tasks are commonly called, by slot, the likeliest name first.
-TASKS = {
-    "build": ("build", "compile", "dist", "package"),
-    "test": ("test", "tests", "check", "spec", "unit", "test-unit", "test:unit"),
-    "lint": ("lint", "check:lint", "lint:check", "vet", "style", "phpstan", "analyse", "cs"),
-    "types": ("typecheck", "type-check", "types", "check-types", "check:types", "mypy", "tsc"),
-    "format": ("format", "fmt", "format:write", "prettier", "cs-fix", "fix"),
-    "run": ("start", "run", "serve", "dev"),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ProjectTask:
     line: str  # the command that runs it
@@ -261,7 +200,7 @@ class ProjectTask:
 def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, ProjectTask]:
     """Return the task for each slot. `tasks` has bodies by name; `call` is the command before the name."""
     found = {}
-    for slot, names in TASKS.items():
+    for slot, names in task_names().items():
         for name in names:
             if name in tasks:
                 found[slot] = ProjectTask(f"{call}{name}", tasks[name])

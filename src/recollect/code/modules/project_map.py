@@ -41,7 +41,7 @@ SHOWN_AT_ONCE = 30  # modules in one request to a model
 class ProjectMap:
     def __init__(
         self,
-        shelf: ModuleMapStore,
+        store: ModuleMapStore,
         project_id: str,
         root: Path,
         graph: Callable[[], ScannedGraph],
@@ -49,7 +49,7 @@ class ProjectMap:
         actor: str = "user",
         sidecar: Callable[[], Sidecar] | None = None,  # None = no model is used
     ) -> None:
-        self._shelf = shelf
+        self._store = store
         self._project = project_id
         self._root = root
         self._graph = graph
@@ -59,7 +59,7 @@ class ProjectMap:
 
     def known(self) -> ModuleMap | None:
         """Return the stored map; None if there has been no scan. Fast."""
-        document = self._shelf.get(self._project)
+        document = self._store.get(self._project)
         return from_document(document) if document else None
 
     def current(self) -> ModuleMap:
@@ -156,7 +156,7 @@ class ProjectMap:
             new = how(old)
             return document if document and new == old else as_document(replace(new, updated_at=now))
 
-        return from_document(self._shelf.change(self._project, change, now)) or ModuleMap()
+        return from_document(self._store.change(self._project, change, now)) or ModuleMap()
 
 
 def _clean_text(text: str | None, longest: int, what: str) -> str | None:

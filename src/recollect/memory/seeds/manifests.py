@@ -2,71 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from recollect.code.modules.ecosystems.package_info import table_at
 from recollect.code.modules.module_map import ProjectTools
-from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, table
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 _SURE = 0.8
-_FRAMEWORKS = {
-    name: text
-    for text, names in {
-        "Django": "django",
-        "Django REST framework": "djangorestframework",
-        "Flask": "flask",
-        "FastAPI": "fastapi",
-        "Starlette": "starlette",
-        "SQLAlchemy": "sqlalchemy",
-        "Pydantic": "pydantic",
-        "Celery": "celery",
-        "Click": "click",
-        "Typer": "typer",
-        "PyTorch": "torch",
-        "TensorFlow": "tensorflow",
-        "React": "react",
-        "React Native": "react-native",
-        "Next.js": "next",
-        "Vue": "vue",
-        "Nuxt": "nuxt",
-        "Angular": "@angular/core",
-        "Svelte": "svelte",
-        "SvelteKit": "@sveltejs/kit",
-        "Express": "express",
-        "Fastify": "fastify",
-        "NestJS": "@nestjs/core",
-        "Electron": "electron",
-        "Prisma": "@prisma/client",
-        "Vite": "vite",
-        "Tailwind CSS": "tailwindcss",
-        "Tokio": "tokio",
-        "Axum": "axum",
-        "Actix": "actix-web",
-        "Serde": "serde",
-        "Clap": "clap",
-        "Bevy": "bevy",
-        "Gin": "github.com/gin-gonic/gin",
-        "Echo": "github.com/labstack/echo",
-        "Fiber": "github.com/gofiber/fiber",
-        "Cobra": "github.com/spf13/cobra",
-        "GORM": "gorm.io/gorm",
-        "Rails": "rails",
-        "Sinatra": "sinatra",
-        "Sidekiq": "sidekiq",
-        "Laravel": "laravel/framework",
-        "Symfony": "symfony/framework-bundle",
-        "pytest": "pytest",
-        "Jest": "jest",
-        "Vitest": "vitest",
-        "Playwright": "playwright @playwright/test",
-        "Cypress": "cypress",
-        "Mocha": "mocha",
-        "RSpec": "rspec rspec-rails",
-        "PHPUnit": "phpunit/phpunit",
-    }.items()
-    for name in names.split()
-}
-_TESTING = frozenset(("pytest", "Jest", "Vitest", "Playwright", "Cypress", "Mocha", "RSpec", "PHPUnit"))
+_FRAMEWORKS_FILE = Path(__file__).parent / "data" / "frameworks.txt"
 _COMMANDS = {
     "test": "runs the tests",
     "lint": "lints the code",
@@ -74,6 +19,18 @@ _COMMANDS = {
     "format": "formats the code",
     "build": "builds the project",
 }
+
+
+@cache
+def _frameworks() -> tuple[dict[str, str], frozenset[str]]:
+    """Return the frameworks by package, and the names of those that are for tests."""
+    frameworks, testing = _FRAMEWORKS_FILE.read_text("utf-8").split("# Test frameworks\n")
+
+    def rows(text: str) -> dict[str, str]:
+        pairs = (line.split(": ") for line in text.splitlines() if line and line[0] != "#")
+        return {package: name for name, packages in pairs for package in packages.split()}
+
+    return {**rows(frameworks), **rows(testing)}, frozenset(rows(testing).values())
 
 
 def manifest_seeds(root: Path) -> Iterator[Seed]:
@@ -100,10 +57,11 @@ def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
 
 
 def _built_with(found: ProjectFile, needed: Iterable[str]) -> Iterator[Seed]:
-    text = list(dict.fromkeys(_FRAMEWORKS[name] for name in needed if name in _FRAMEWORKS))
-    if made := [name for name in text if name not in _TESTING]:
+    frameworks, testing = _frameworks()
+    used = list(dict.fromkeys(frameworks[name] for name in needed if name in frameworks))
+    if made := [name for name in used if name not in testing]:
         yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, _SURE)
-    if tested := [name for name in text if name in _TESTING]:
+    if tested := [name for name in used if name in testing]:
         yield Seed(f"The tests are written for {listed(tested)}.", "convention", found.path, _SURE)
 
 
@@ -115,16 +73,16 @@ def _python(root: Path) -> Iterator[Seed]:
             yield from _version("Python", version, found.where("python_requires"))
         return
     document = found.toml()
-    project, poetry = table(document, "project"), table(document, "tool", "poetry")
-    asked = table(poetry, "dependencies")
+    project, poetry = table_at(document, "project"), table_at(document, "tool", "poetry")
+    asked = table_at(poetry, "dependencies")
     version = project.get("requires-python") or asked.get("python")
     yield from _version("Python", version, found.where(r"requires-python|^python\s*="))
     groups: list[Any] = [
         project.get("dependencies"),
-        *table(project, "optional-dependencies").values(),
-        *table(document, "dependency-groups").values(),
+        *table_at(project, "optional-dependencies").values(),
+        *table_at(document, "dependency-groups").values(),
         list(asked),
-        *(list(table(group, "dependencies")) for group in table(poetry, "group").values()),
+        *(list(table_at(group, "dependencies")) for group in table_at(poetry, "group").values()),
     ]
     needed = [
         match[0].lower()
@@ -148,7 +106,7 @@ def _node(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, "package.json")) is None:
         return
     document = found.json()
-    yield from _version("Node.js", table(document, "engines").get("node"), found.where('"engines"'))
+    yield from _version("Node.js", table_at(document, "engines").get("node"), found.where('"engines"'))
     manager = str(document.get("packageManager") or "").partition("@")[0]
     locks = {
         "pnpm-lock.yaml": "pnpm",
@@ -164,9 +122,9 @@ def _node(root: Path) -> Iterator[Seed]:
     if document.get("type") == "module":
         yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
     needed = [
-        *table(document, "dependencies"),
-        *table(document, "devDependencies"),
-        *table(document, "peerDependencies"),
+        *table_at(document, "dependencies"),
+        *table_at(document, "devDependencies"),
+        *table_at(document, "peerDependencies"),
     ]
     yield from _built_with(found, [name for name in needed if name != document.get("name")])
     if document.get("workspaces") or read_first(root, "pnpm-workspace.yaml"):
@@ -177,7 +135,7 @@ def _node(root: Path) -> Iterator[Seed]:
             _SURE,
         )
     config = read_first(root, "tsconfig.json")
-    if config and table(config.json(), "compilerOptions").get("strict") is True:
+    if config and table_at(config.json(), "compilerOptions").get("strict") is True:
         yield Seed("TypeScript is checked in strict mode.", "convention", config.where('"strict"'), _SURE)
 
 
@@ -185,13 +143,13 @@ def _rust(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, "Cargo.toml")) is None:
         return
     document = found.toml()
-    package = {**table(document, "workspace", "package"), **table(document, "package")}
+    package = {**table_at(document, "workspace", "package"), **table_at(document, "package")}
     yield from _version("Rust", package.get("rust-version"), found.where("rust-version"))
     if isinstance(edition := package.get("edition"), str):
         yield Seed(f"The Rust edition is {edition}.", "dependency_relation", found.where("edition"), 0.6)
-    needed = [*table(document, "dependencies"), *table(document, "workspace", "dependencies")]
+    needed = [*table_at(document, "dependencies"), *table_at(document, "workspace", "dependencies")]
     yield from _built_with(found, needed)
-    if members := table(document, "workspace").get("members"):
+    if members := table_at(document, "workspace").get("members"):
         text = f"The repository is a Cargo workspace ({listed(map(str, members[:8]))})."
         yield Seed(text, "architecture", found.where("members"), _SURE)
 
@@ -222,7 +180,10 @@ def _ruby(root: Path) -> Iterator[Seed]:
 
 def _php(root: Path) -> Iterator[Seed]:
     if found := read_first(root, "composer.json"):
-        needed: Mapping[str, Any] = {**table(found.json(), "require"), **table(found.json(), "require-dev")}
+        needed: Mapping[str, Any] = {
+            **table_at(found.json(), "require"),
+            **table_at(found.json(), "require-dev"),
+        }
         yield from _version("PHP", needed.get("php"), found.where('"php"'))
         yield from _built_with(found, needed)
 

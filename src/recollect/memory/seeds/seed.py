@@ -71,13 +71,6 @@ def read_first(root: Path, *paths: str) -> ProjectFile | None:
     return None
 
 
-def table(data: Any, *names: str) -> Mapping[str, Any]:
-    """Return the table at `names`; {} if there is none."""
-    for name in names:
-        data = data.get(name) if isinstance(data, Mapping) else None
-    return data if isinstance(data, Mapping) else {}
-
-
 def listed(items: Iterable[str]) -> str:
     """Return `a, b and c`."""
     names = list(items)

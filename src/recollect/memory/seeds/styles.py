@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first, table
+from recollect.code.modules.ecosystems.package_info import table_at
+from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 _SURE = 0.9
 _MOST_RULES = 16
@@ -48,18 +49,18 @@ def _ruff(root: Path) -> Iterator[Seed]:
     found = read_first(root, "ruff.toml", ".ruff.toml")
     settings = found.toml() if found else {}
     if found is None and (found := read_first(root, "pyproject.toml")):
-        settings = table(found.toml(), "tool", "ruff")
+        settings = table_at(found.toml(), "tool", "ruff")
     if found is None or not settings:
         return
     yield from _line_length(found.where(r"^\s*line-length"), settings.get("line-length"), "ruff")
-    yield from _quotes(found.where(r"quote-style"), table(settings, "format").get("quote-style"), "ruff")
+    yield from _quotes(found.where(r"quote-style"), table_at(settings, "format").get("quote-style"), "ruff")
     if settings.get("indent-width"):
         width = settings["indent-width"]
         yield Seed(f"Python is indented by {width} (ruff).", "convention", found.where("indent-width"), _SURE)
-    lint = {**settings, **table(settings, "lint")}
+    lint = {**settings, **table_at(settings, "lint")}
     selected = [*(lint.get("select") or ()), *(lint.get("extend-select") or ())]
     yield from _rules(found.where(r"\bselect\s*="), selected, "Ruff")
-    if docs := table(lint, "pydocstyle").get("convention"):
+    if docs := table_at(lint, "pydocstyle").get("convention"):
         at = found.where("^convention")
         yield Seed(f"Docstrings follow the {docs} convention (ruff).", "convention", at, _SURE)
 
@@ -67,17 +68,17 @@ def _ruff(root: Path) -> Iterator[Seed]:
 def _python(root: Path) -> Iterator[Seed]:
     """Yield what black, isort, mypy and flake8 are set to, in whichever file."""
     if found := read_first(root, "pyproject.toml"):
-        tools = table(found.toml(), "tool")
+        tools = table_at(found.toml(), "tool")
         if "black" in tools:
             at = found.where(r"^\[tool\.black")
             yield Seed("Python code is formatted with black.", "convention", at, 0.8)
-            yield from _line_length(at, table(tools, "black").get("line-length"), "black")
-            if table(tools, "black").get("skip-string-normalization"):
+            yield from _line_length(at, table_at(tools, "black").get("line-length"), "black")
+            if table_at(tools, "black").get("skip-string-normalization"):
                 yield Seed("Black leaves the quotes of strings as they are.", "convention", at, 0.6)
-        if profile := table(tools, "isort").get("profile"):
+        if profile := table_at(tools, "isort").get("profile"):
             at = found.where(r"^\[tool\.isort")
             yield Seed(f"Imports are sorted with isort, profile {profile}.", "convention", at, 0.7)
-        if table(tools, "mypy").get("strict") is True:
+        if table_at(tools, "mypy").get("strict") is True:
             yield Seed(
                 "mypy checks the types, in strict mode.",
                 "convention",
@@ -86,7 +87,7 @@ def _python(root: Path) -> Iterator[Seed]:
             )
         if "pyright" in tools or "basedpyright" in tools:
             at = found.where(r"^\[tool\.\w*pyright")
-            mode = table(tools, "pyright").get("typeCheckingMode")
+            mode = table_at(tools, "pyright").get("typeCheckingMode")
             yield Seed(
                 f"pyright checks the types{f', in {mode} mode' if mode else ''}.", "convention", at, 0.8
             )
@@ -115,7 +116,7 @@ def _prettier(root: Path) -> Iterator[Seed]:
     )
     settings = (found.json() or _flat_yaml(found)) if found else {}
     if found is None and (found := read_first(root, "package.json")):
-        settings = table(found.json(), "prettier")
+        settings = table_at(found.json(), "prettier")
     if found is None or not settings:
         return
     width, spaces = settings.get("printWidth"), settings.get("tabWidth")
@@ -143,8 +144,8 @@ def _biome(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, "biome.json", "biome.jsonc")) is None:
         return
     settings = found.json()
-    style = table(settings, "formatter")
-    quotes = table(settings, "javascript", "formatter")
+    style = table_at(settings, "formatter")
+    quotes = table_at(settings, "javascript", "formatter")
     settings_text = [
         f"lines up to {style['lineWidth']} characters" if style.get("lineWidth") else "",
         {"tab": "indentation by tabs", "space": f"indentation of {style.get('indentWidth', 2)} spaces"}.get(
@@ -162,7 +163,7 @@ def _eslint(root: Path) -> Iterator[Seed]:
     found = read_first(root, ".eslintrc.json", ".eslintrc", ".eslintrc.yml", ".eslintrc.yaml")
     extends: Any = found.json().get("extends") if found else None
     if found is None and (found := read_first(root, "package.json")):
-        extends = table(found.json(), "eslintConfig").get("extends")
+        extends = table_at(found.json(), "eslintConfig").get("extends")
     extends = [extends] if isinstance(extends, str) else extends
     if found and extends:
         yield from _rules(found.where("extends"), extends, "ESLint", "extends")
@@ -206,12 +207,12 @@ def _rust(root: Path) -> Iterator[Seed]:
         if settings.get("hard_tabs") is True:
             yield Seed("Rust is indented by tabs (rustfmt).", "convention", found.where("hard_tabs"), _SURE)
     if found := read_first(root, "Cargo.toml"):
-        lints = {**table(found.toml(), "workspace", "lints"), **table(found.toml(), "lints")}
+        lints = {**table_at(found.toml(), "workspace", "lints"), **table_at(found.toml(), "lints")}
         settings_text = [
             f"{name} ({level})"
             for group in ("rust", "clippy")
-            for name, setting in table(lints, group).items()
-            if (level := setting if isinstance(setting, str) else table(setting).get("level"))
+            for name, setting in table_at(lints, group).items()
+            if (level := setting if isinstance(setting, str) else table_at(setting).get("level"))
             in ("deny", "forbid")
         ]
         yield from _rules(found.where(r"lints"), settings_text, "Cargo", "refuses code that breaks the lints")

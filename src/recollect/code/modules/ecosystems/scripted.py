@@ -3,7 +3,7 @@
 import json
 import re
 
-from recollect.code.modules.commands import TASKS, tasks_by_slot
+from recollect.code.modules.commands import task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
     Linter,
     PackageInfo,
@@ -16,7 +16,6 @@ from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
 
-_RAKE = {name for names in TASKS.values() for name in names}
 _PHP_LINTERS = (
     Linter(
         "phpstan",
@@ -48,7 +47,8 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
         tasks.setdefault("test", "rake")
     if "RSpec::Core::RakeTask" in rakefile:
         tasks.setdefault("spec", "rake")
-    named = tasks_by_slot({name: body for name, body in tasks.items() if name in _RAKE}, f"{run}rake ")
+    known = {name for names in task_names().values() for name in names}
+    named = tasks_by_slot({name: body for name, body in tasks.items() if name in known}, f"{run}rake ")
     if "config/application.rb" in project:
         defaults = {"test": "bin/rails test", "run": "bin/rails server"}
     else:
