@@ -19,4 +19,4 @@ def test_a_port_that_is_taken_is_told(run):
         told = run("mcp", "--http", port)
 
     assert told.code == 1
-    assert f"Port {port} is taken by another program." in told.err
+    assert f"Port {port} is used by another program." in told.err

@@ -127,7 +127,7 @@ def test_a_refusal_is_logged_without_what_was_sent(served):
     log = (served.home / "daemon.log").read_text()
 
     last = json.loads(log.splitlines()[-1])
-    assert (last["what"], last["status"]) == ("a request was refused", 401)
+    assert (last["what"], last["status"]) == ("refused a request", 401)
     assert "a-guess-of-mine" not in log
     assert served.token not in log
 
@@ -156,5 +156,5 @@ def test_a_token_that_others_can_read_is_not_used(tmp_path):
 def test_an_empty_token_is_not_used(tmp_path):
     (tmp_path / TOKEN).touch(0o600)
 
-    with pytest.raises(Refused, match="holds no token"):
+    with pytest.raises(Refused, match="does not contain a token"):
         read_token(tmp_path)

@@ -32,7 +32,7 @@ async def test_the_slash_commands_are_prompts(connect):
         ("memory", {"action": "alias", "what": "add it's"}, """`recollect alias add 'it'"'"'s'`"""),
         ("memory", {"action": "auto", "what": "off"}, "`recollect auto off`"),
         ("memory", {"action": "config", "what": "aggressive"}, "`recollect preset aggressive`"),
-        ("memory", {"action": "search", "what": "; rm -rf /"}, "Nothing is remembered about that."),
+        ("memory", {"action": "search", "what": "; rm -rf /"}, "No memory matches."),
         ("memory", {"action": "serach"}, "Did you mean 'search'?"),
     ],
 )
@@ -49,7 +49,7 @@ async def test_what_changes_something_names_the_command(connect, engine, name, a
     [
         ({}, "shop: 1 memories (1 gotcha), 0 open conflicts."),
         ({"action": "list"}, "Tests need a running Redis"),
-        ({"action": "list", "what": "decision"}, "Nothing is remembered"),
+        ({"action": "list", "what": "decision"}, "No memory matches"),
         ({"action": "search", "what": "Redis"}, "Tests need a running Redis"),
         ({"action": "budget"}, "tokens in this project"),
         ({"action": "config"}, "Preset: balanced."),

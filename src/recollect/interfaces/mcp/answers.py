@@ -1,13 +1,13 @@
-"""What tools answer with: the keys are the same from version to version, and say no more than is needed.
+"""The structured answers of the tools. Their keys are stable from version to version.
 
-Without slots, which the protocol's library would take for defaults when it describes them to clients.
+The dataclasses have no slots: the MCP library would describe them to clients as defaults.
 """
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Note:
+class MemoryLine:
     """A memory in a list."""
 
     id: str  # short; any tool takes it
@@ -16,41 +16,41 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Found:
-    """Memories that fit, best first."""
+class MemoryList:
+    """Memories that match, best first."""
 
-    results: list[Note]
-    shown_before: list[str]  # ids of those that fit as well, and were shown in this session already
+    results: list[MemoryLine]
+    shown_before: list[str]  # ids of matches that this session was shown already
     notes: list[str]  # why something may be missing
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What became of a statement."""
+class RecordedMemory:
+    """What happened to a statement."""
 
     id: str
     outcome: str  # stored, reinforced, superseded or conflict
     message: str
     supersedes: list[str]
     conflicts_with: list[str]
-    redactions: list[str]  # what sorts of secret were taken out
+    redactions: list[str]  # types of the secrets that were removed
     notes: list[str]
 
 
 @dataclass(frozen=True)
-class Done:
-    """What `memory` answers, whatever the action."""
+class ActionResult:
+    """The answer of `memory`, whatever the action."""
 
     action: str
     message: str  # what happened; for recall, the briefing
-    id: str  # of the memory it happened to; empty where it was none
-    results: list[Note]
+    id: str  # of the memory that was changed; empty if there is none
+    results: list[MemoryLine]
     shown_before: list[str]
 
 
 @dataclass(frozen=True)
-class Line:
-    """Something that was said in a session."""
+class SessionLine:
+    """A message of a session."""
 
     session: str
     message: int
@@ -60,13 +60,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Said:
-    results: list[Line]
+class SessionLines:
+    results: list[SessionLine]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A memory in full, and what was said where it came from."""
+class MemorySource:
+    """A whole memory, and the messages it came from."""
 
     id: str
     kind: str
@@ -74,14 +74,14 @@ class Source:
     state: str
     created_at: str
     created_by: str
-    source: str  # how we know: user_stated, observed…
+    source: str  # how it is known: user_stated, observed…
     files: list[str]
     tags: list[str]
-    messages: list[Line]
+    messages: list[SessionLine]
 
 
 @dataclass(frozen=True)
-class Part:
+class ModuleEntry:
     """A module of the codebase."""
 
     name: str
@@ -95,30 +95,30 @@ class Part:
 
 
 @dataclass(frozen=True)
-class CodeMap:
-    modules: list[Part]
+class ModuleMapAnswer:
+    modules: list[ModuleEntry]
     commands: dict[str, str]  # build, test, lint…
 
 
 @dataclass(frozen=True)
 class CodeLine:
-    """Something in the code."""
+    """A place in the code."""
 
     place: str  # path:line
     name: str
     says: str  # its signature, or how it is connected
-    confidence: float  # 1 = it stands there
+    confidence: float  # 1 = certain
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeList:
     results: list[CodeLine]
     left_off: int  # how many more there are
 
 
 @dataclass(frozen=True)
-class Deed:
-    """Something that was done before: a task, a file touched, a tool's record."""
+class PastAction:
+    """Past work: a task, a file that was touched, a tool's success rate."""
 
     what: str
     at: str
@@ -127,5 +127,5 @@ class Deed:
 
 
 @dataclass(frozen=True)
-class Work:
-    results: list[Deed]
+class PastWork:
+    results: list[PastAction]

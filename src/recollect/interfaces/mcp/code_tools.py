@@ -1,4 +1,4 @@
-"""Tools that know the code: its modules, and who calls what."""
+"""The tools about the code: its modules, and who calls what."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from recollect.errors import Refused
-from recollect.interfaces.mcp.answers import Code, CodeLine, CodeMap, Part
+from recollect.interfaces.mcp.answers import CodeLine, CodeList, ModuleEntry, ModuleMapAnswer
 from recollect.interfaces.mcp.requests import ToolContext
 from recollect.interfaces.mcp.toolbox import CHANGES, READS, Answer, Toolbox
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from recollect.code.nodes import CodeEdge
 
 MOST_FILES = 12  # of a module
-MOST = 50  # results of one call
-TOKENS = 2_000  # of code that is shown
+MOST = 50  # results per call
+TOKENS = 2_000  # of code shown
 
 Question = Literal["relevant", "file", "symbol", "callers", "callees", "deps", "dependents", "impact"]
 Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
@@ -26,11 +26,11 @@ Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
 def add_code_tools(box: Toolbox) -> None:
     @box.tool("Module map", READS)
     async def module_map(
-        task: Annotated[str, Field(description="Only the modules that this task touches.")] = "",
+        task: Annotated[str, Field(description="Only modules that this task touches.")] = "",
         module: Annotated[str, Field(description="Only this one, in full.")] = "",
-    ) -> Annotated[Answer, CodeMap]:
-        """Which parts this codebase has, where their files and tests are, and how it is built, tested and linted. Use it
-        before you look around with glob or grep."""
+    ) -> Annotated[Answer, ModuleMapAnswer]:
+        """List the modules of this codebase with their files and tests, and the commands that build, test and lint it.
+        Use it before you explore with glob or grep."""
         return await box.answer(lambda context: show_map(context, task, module))
 
     @box.tool("Correct the module map", CHANGES)
@@ -41,9 +41,9 @@ def add_code_tools(box: Toolbox) -> None:
         add_files: Annotated[tuple[str, ...], Field(description="Files that belong to it.")] = (),
         remove_files: Annotated[tuple[str, ...], Field(description="Files that do not.")] = (),
         dependencies: Annotated[tuple[str, ...], Field(description="All packages it needs.")] = (),
-    ) -> Annotated[Answer, CodeMap]:
-        """Correct what the map says of a module. Use it when you have found a file that belongs to it, or that its name
-        or description misleads. What the user corrected stays as it is."""
+    ) -> Annotated[Answer, ModuleMapAnswer]:
+        """Correct a module in the map. Use it when a file belongs to another module, or a name or description misleads.
+        Corrections by the user stay."""
         return await box.answer(
             lambda context: correct_map(
                 context, module, name, description, add_files, remove_files, dependencies
@@ -55,20 +55,20 @@ def add_code_tools(box: Toolbox) -> None:
         question: Annotated[
             Question,
             Field(
-                description="relevant: files and lines that a task is about. file: what it defines. symbol: where it is"
-                " defined. callers, callees of a symbol. deps, dependents, impact (what may break) of a file."
+                description="relevant: files and lines for a task. file: what it defines. symbol: where it is defined."
+                " callers, callees of a symbol. deps, dependents, impact (what may break) of a file."
             ),
         ],
         about: Annotated[str, Field(description="The task in words, the file's path, or the symbol's name.")],
-        possible: Annotated[bool, Field(description="Also edges that are only possible.")] = False,
+        possible: Annotated[bool, Field(description="Include edges that are only possible.")] = False,
         limit: Limit = 10,
-    ) -> Annotated[Answer, Code]:
+    ) -> Annotated[Answer, CodeList]:
         """Ask who calls what, what depends on what, and which lines a task is about. Use it before you open files
-        (`relevant`, with the user's request), and before you change a shared one (`impact`)."""
+        (`relevant`, with the user's request) and before you change a shared one (`impact`)."""
         return await box.answer(lambda context: ask_graph(context, question, about, possible, limit))
 
 
-def show_map(context: ToolContext, task: str, name: str) -> tuple[CodeMap, str]:
+def show_map(context: ToolContext, task: str, name: str) -> tuple[ModuleMapAnswer, str]:
     maps = context.engine.maps
     found = maps.current()
     if name:
@@ -88,20 +88,20 @@ def correct_map(
     added: Sequence[str],
     removed: Sequence[str],
     dependencies: Sequence[str],
-) -> tuple[CodeMap, str]:
+) -> tuple[ModuleMapAnswer, str]:
     from recollect.code.modules.merge import Correction
 
-    said = Correction(
+    correction = Correction(
         name or None, description or None, tuple(dependencies) or None, tuple(added), tuple(removed)
     )
     maps = context.engine.maps
-    changed = maps.correct(module, said)
+    changed = maps.correct(module, correction)
     return _shown(maps.current(), [changed])
 
 
-def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[CodeMap, str]:
+def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[ModuleMapAnswer, str]:
     parts = [
-        Part(
+        ModuleEntry(
             each.name,
             each.description,
             list(each.core_files[:MOST_FILES]),
@@ -120,34 +120,34 @@ def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[CodeMap, st
     }
     lines = [_line(part) for part in parts]
     lines += [f"{slot}: {command}" for slot, command in commands.items()]
-    return CodeMap(parts, commands), "\n".join(lines) or "There is no code here to map."
+    return ModuleMapAnswer(parts, commands), "\n".join(lines) or "No code to map in this project."
 
 
-def _line(part: Part) -> str:
-    told = [f"{part.name}: {part.description}".rstrip(": "), f"Files: {', '.join(part.files)}"]
-    told += [f"Tests: {', '.join(part.tests)}"] if part.tests else []
-    told += [f"Deps: {', '.join(part.dependencies)}"] if part.dependencies else []
-    return " | ".join(told)
+def _line(part: ModuleEntry) -> str:
+    fields = [f"{part.name}: {part.description}".rstrip(": "), f"Files: {', '.join(part.files)}"]
+    fields += [f"Tests: {', '.join(part.tests)}"] if part.tests else []
+    fields += [f"Deps: {', '.join(part.dependencies)}"] if part.dependencies else []
+    return " | ".join(fields)
 
 
 def ask_graph(
     context: ToolContext, question: str, about: str, possible: bool, limit: int
-) -> tuple[Code, str]:
+) -> tuple[CodeList, str]:
     if not about.strip():
-        raise Refused("What the question is about was not given.", "Name a task, a file or a symbol.")
+        raise Refused("`about` is empty.", "Name a task, a file or a symbol.")
     if question == "relevant":
         return _relevant(context, about, limit)
     graph = context.engine.code.graph
-    lines = _ASKED[question](graph, about, possible)
+    lines = _QUESTIONS[question](graph, about, possible)
     shown = lines[:limit]
-    text = "\n".join(f"{each.place}  {each.name}  {each.says}".rstrip() for each in shown)
-    return Code(shown, len(lines) - len(shown)), text or "Nothing, as far as is known."
+    text = "\n".join(f"{line.place}  {line.name}  {line.says}".rstrip() for line in shown)
+    return CodeList(shown, len(lines) - len(shown)), text or "None found."
 
 
-def _relevant(context: ToolContext, text: str, limit: int) -> tuple[Code, str]:
+def _relevant(context: ToolContext, text: str, limit: int) -> tuple[CodeList, str]:
     found = context.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
     by_path = {hit.path: hit for hit in found.files}
-    hits = [by_path[path] for path in found.to_read]  # an agent opens them as they come
+    hits = [by_path[path] for path in found.to_read]  # an agent opens them in this order
     lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in hits]
     lines += [
         CodeLine(
@@ -160,7 +160,7 @@ def _relevant(context: ToolContext, text: str, limit: int) -> tuple[Code, str]:
     ]
     files = [f"{hit.path} ({', '.join(hit.why)})" for hit in hits]
     snippets = [f"--- {each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}" for each in found.snippets]
-    return Code(lines, 0), "\n".join([*files, *snippets]) or "Nothing in the code has to do with that."
+    return CodeList(lines, 0), "\n".join([*files, *snippets]) or "No code matches that."
 
 
 def _outline(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
@@ -224,7 +224,7 @@ def _impact(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
     ]
 
 
-_ASKED: "dict[str, Callable[[CodeGraph, str, bool], list[CodeLine]]]" = {
+_QUESTIONS: "dict[str, Callable[[CodeGraph, str, bool], list[CodeLine]]]" = {
     "file": _outline,
     "symbol": _symbol,
     "callers": _callers,

@@ -1,4 +1,4 @@
-"""The server over HTTP: on this machine only, for programs that have the token, and never for a web page."""
+"""Serve MCP over HTTP: on this machine only, for programs that have the token, never for a web page."""
 
 import contextlib
 import errno
@@ -23,14 +23,17 @@ logger = logging.getLogger(__name__)
 ADDRESS = "127.0.0.1"
 PATH = "/mcp"
 TOKEN = "mcp.token"
-PARTING_SECONDS = 2  # that open streams have when the server is stopped
+SHUTDOWN_SECONDS = 2  # that open streams have when the server stops
 
 
 def serve_http(requests: McpRequests, home: Path, port: int, tell: Callable[[str], None]) -> None:
-    """Until it is stopped; `tell` is told the address. Port 0 is any that is free. Raises `Refused`."""
+    """Serve until the process is stopped, and call `tell` with the address. Port 0 takes any free port.
+
+    Raise `Refused` if the port cannot be used.
+    """
     token = read_token(home)
-    line = _listen(port)
-    port = line.getsockname()[1]
+    listener = _listen(port)
+    port = listener.getsockname()[1]
     app = Guard(
         build_server(requests).streamable_http_app(streamable_http_path=PATH, host=ADDRESS), token, port
     )
@@ -40,36 +43,36 @@ def serve_http(requests: McpRequests, home: Path, port: int, tell: Callable[[str
             log_level="warning",
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=PARTING_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
     )
     tell(f"http://{ADDRESS}:{port}{PATH}")
     try:
-        server.run(sockets=[line])
+        server.run(sockets=[listener])
     finally:
         requests.close()
 
 
 def _listen(port: int) -> socket.socket:
-    line = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        line.bind((ADDRESS, port))
-        line.listen()
+        listener.bind((ADDRESS, port))
+        listener.listen()
     except OSError as error:
-        line.close()
+        listener.close()
         taken = error.errno == errno.EADDRINUSE
-        why = "is taken by another program" if taken else f"cannot be used: {error.strerror}"
-        raise Refused(f"Port {port} {why}.", "Give another; 0 takes any that is free.") from error
-    return line
+        why = "is used by another program" if taken else f"cannot be used: {error.strerror}"
+        raise Refused(f"Port {port} {why}.", "Give another; 0 takes any free port.") from error
+    return listener
 
 
 class Guard:
-    """Refuses, before anything of it is read, what does not come from a program that has the token.
+    """Rejects requests without the token before their body is read.
 
-    A page in a browser cannot get in: by a forged name its `Host` is not ours (DNS rebinding), by our address its
-    `Origin` is not, and it has no token.
+    A page in a browser cannot get in: under a forged name its `Host` is not ours (DNS rebinding), under our address its
+    `Origin` is not, and it does not have the token.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
@@ -81,14 +84,14 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope))):
             status, why = refusal
-            logger.warning("a request was refused", extra={"fields": {"why": why, "status": status}})
+            logger.warning("refused a request", extra={"fields": {"why": why, "status": status}})
             known = {"WWW-Authenticate": "Bearer"} if status == 401 else None
             await PlainTextResponse(f"Refused: {why}.\n", status, known)(scope, receive, send)
         elif scope["type"] in ("http", "lifespan"):
             await self._app(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
-        """A status and the reason; None for what may come in."""
+        """Return a status and the reason; None for a request to accept."""
         if [*map(str.lower, headers.getlist("host"))] not in [[host] for host in self._hosts]:
             return 421, "wrong host"
         if any(origin not in self._origins for origin in headers.getlist("origin")):
@@ -100,25 +103,25 @@ class Guard:
 
 
 def read_token(home: Path) -> str:
-    """The one for this home; made when it is first asked for. Raises `Refused`."""
+    """Return the token of this home, creating it if there is none. Raise `Refused` if it cannot be used."""
     file = home / TOKEN
     try:
         if not file.exists():
             _make_token(file)
         if os.name == "posix" and file.stat().st_mode & 0o077:
             raise Refused(
-                f"Others on this machine can read {file}.", "Delete it; a new token is made the next time."
+                f"Others on this machine can read {file}.", "Delete it; the next start creates a new token."
             )
         token = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise Refused(f"{file} cannot be used: {error}.", "Check the permissions of its folder.") from error
     if len(token) < 32:
-        raise Refused(f"{file} holds no token.", "Delete it; a new one is made the next time.")
+        raise Refused(f"{file} does not contain a token.", "Delete it; the next start creates a new one.")
     return token
 
 
 def _make_token(file: Path) -> None:
-    """All of it or nothing, and only if no one else has made one in the meantime."""
+    """Create the file atomically, and only if nobody else has created it meanwhile."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

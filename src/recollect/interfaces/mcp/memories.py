@@ -1,25 +1,33 @@
-"""What the tools of memories do: each answers in stable keys, and says the same as text."""
+"""What the tools for memories and past sessions do. Each returns its answer with stable keys, and as text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollect.errors import MemoryNotFound, Refused
-from recollect.interfaces.mcp.answers import Done, Found, Kept, Line, Note, Said, Source
+from recollect.interfaces.mcp.answers import (
+    ActionResult,
+    MemoryLine,
+    MemoryList,
+    MemorySource,
+    RecordedMemory,
+    SessionLine,
+    SessionLines,
+)
 from recollect.interfaces.mcp.requests import ToolContext
 
 if TYPE_CHECKING:
     from recollect.model import Memory, Message, PrunedText
 
-GIST = 16  # tokens of a memory in a list: with its keys it has about 35
-AROUND = 2  # messages before and after the one that is read
+GIST = 16  # tokens of a memory in a list; with its keys about 35
+AROUND = 2  # messages shown before and after the one that is read
 LONGEST = 4_000  # characters of a message that is read
 SHORT = 300  # of one in a list
 
 
 def search(
     context: ToolContext, query: str, limit: int, kind: str, file: str, repeat: bool
-) -> tuple[Found, str]:
+) -> tuple[MemoryList, str]:
     context.engine.measures.note("on_demand", session=context.client.session)
     answer = context.engine.search(
         query, limit, kind=kind or None, file=file or None, files=(file,) if file else ()
@@ -29,15 +37,15 @@ def search(
 
 def newest(
     context: ToolContext, limit: int, kind: str, tags: Sequence[str], repeat: bool
-) -> tuple[Found, str]:
+) -> tuple[MemoryList, str]:
     memories = context.engine.list(limit=limit, kind=kind or None, tag=tags[0] if tags else None)
     return found(context, memories, repeat)
 
 
 def found(
     context: ToolContext, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
-) -> tuple[Found, str]:
-    """What is new to this session, and the ids of the rest."""
+) -> tuple[MemoryList, str]:
+    """Return the memories that are new to this session in full, and the ids of the others."""
     from recollect.memory.briefing.render import render_hits, short_ids
     from recollect.model import Hit
     from recollect.text import tokens
@@ -46,22 +54,22 @@ def found(
     fresh = [memory for memory in memories if repeat or memory.id not in shown]
     known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
     shown.update(memory.id for memory in fresh)
-    gists = [Note(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
+    gists = [MemoryLine(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
     stale = frozenset(context.engine.stale())
     lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.format, stale=stale)]
     if known:
         lines.append(
-            f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true has them again)."
+            f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true shows them again)."
         )
     elif not fresh:
-        lines.append("Nothing is remembered about that.")
+        lines.append("No memory matches.")
     text = "\n".join(filter(None, [*lines, *notes]))
-    return Found(gists, known, list(notes)), text
+    return MemoryList(gists, known, list(notes)), text
 
 
 def record(
     context: ToolContext, content: str, kind: str, files: Sequence[str], tags: Sequence[str], scope: str = ""
-) -> tuple[Kept, str]:
+) -> tuple[RecordedMemory, str]:
     receipt = context.engine.remember(
         content,
         kind=kind or None,
@@ -71,7 +79,7 @@ def record(
         session=context.client.session,
     )
     context.client.shown.add(receipt.id)
-    kept = Kept(
+    recorded = RecordedMemory(
         id=_short(receipt.id),
         outcome=receipt.outcome,
         message=receipt.message,
@@ -80,18 +88,18 @@ def record(
         redactions=[redaction.type for redaction in receipt.redactions],
         notes=list(receipt.notes),
     )
-    taken_out = f"Taken out as secret: {', '.join(kept.redactions)}." if kept.redactions else ""
-    return kept, " ".join(filter(None, (f"#{kept.id}: {receipt.message}", taken_out, *receipt.notes)))
+    removed = f"Secrets removed: {', '.join(recorded.redactions)}." if recorded.redactions else ""
+    return recorded, " ".join(filter(None, (f"#{recorded.id}: {receipt.message}", removed, *receipt.notes)))
 
 
-def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[Done, str]:
+def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[ActionResult, str]:
     briefing = context.engine.recall(
         task, files=files, host=context.briefing_host, session=context.client.session
     )
     context.client.shown.update(briefing.shown)
     context.engine.measures.injected(briefing.shown, context.client.session)
-    text = briefing.text or "There is no briefing yet; search_memory looks at all that is remembered."
-    return Done("recall", text, "", [], []), text
+    text = briefing.text or "There is no briefing yet. Use search_memory."
+    return ActionResult("recall", text, "", [], []), text
 
 
 def change(
@@ -102,36 +110,36 @@ def change(
     relation: str,
     tags: Sequence[str],
     helpful: bool,
-) -> tuple[Done, str]:
+) -> tuple[ActionResult, str]:
     engine = context.engine
     if not name:
-        raise Refused(f"{action} needs the id of a memory.", "Search for it first.")
+        raise Refused(f"{action} needs the id of a memory.", "Find it with search.")
     if action == "forget":
         done, text = engine.forget(name), "Forgotten; the user can restore it for 30 days."
     elif action == "tag":
         done = engine.tag(name, add=tags)
         text = f"Its tags: {', '.join(done.tags)}."
     elif action == "feedback":
-        done, text = engine.feedback(name, helpful), "Noted."
+        done, text = engine.feedback(name, helpful), "Recorded."
     else:
         engine.link(name, other, relation)
         done, text = engine.get(name), f"Linked: {relation} #{_short(engine.get(other).id)}."
-    return Done(action, text, _short(done.id), [], []), f"#{_short(done.id)}: {text}"
+    return ActionResult(action, text, _short(done.id), [], []), f"#{_short(done.id)}: {text}"
 
 
-def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[Said, str]:
+def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[SessionLines, str]:
     hits = context.engine.search_messages(query, limit)
-    said = Said([_line(hit.message, SHORT) for hit in hits])
-    return said, _page(context, said.results) or "Nothing like that was said in the sessions that are kept."
+    lines = SessionLines([_line(hit.message, SHORT) for hit in hits])
+    return lines, _page(context, lines.results) or "No message matches in the sessions that are kept."
 
 
-def read(context: ToolContext, name: str, session: str, message: int) -> tuple[Source, str]:
+def read(context: ToolContext, name: str, session: str, message: int) -> tuple[MemorySource, str]:
     from recollect.work.window.pruned_texts import stored_text
 
     engine = context.engine
     if not name:
         lines = _around(context, session, message)
-        return Source("", "", "", "", "", "", "", [], [], lines), _page(context, lines)
+        return MemorySource("", "", "", "", "", "", "", [], [], lines), _page(context, lines)
     try:
         memory = engine.get(name)
     except MemoryNotFound:
@@ -141,7 +149,7 @@ def read(context: ToolContext, name: str, session: str, message: int) -> tuple[S
         return _whole(kept)
     context.client.shown.add(memory.id)
     lines = [_line(each, LONGEST) for each in engine.sessions.source(memory)]
-    source = Source(
+    source = MemorySource(
         id=_short(memory.id),
         kind=memory.kind,
         content=memory.content,
@@ -156,40 +164,42 @@ def read(context: ToolContext, name: str, session: str, message: int) -> tuple[S
     return source, _page(context, lines, memory)
 
 
-def _whole(kept: "PrunedText") -> tuple[Source, str]:
-    """Line for line; only what would pass for the fence around it is spelt otherwise."""
+def _whole(kept: "PrunedText") -> tuple[MemorySource, str]:
+    """Return a text that was shortened, line for line; only a copy of the frame around it is broken."""
     from recollect.memory.briefing.render import PLAIN
     from recollect.model import INJECTED_MARK
 
     at = f"{kept.at:%Y-%m-%d %H:%M}"
     text = kept.text.replace(INJECTED_MARK, INJECTED_MARK.replace("-", " "))
-    source = Source(kept.id, "output", kept.text, "", at, kept.gist, kept.session, [], [], [])
+    source = MemorySource(kept.id, "output", kept.text, "", at, kept.gist, kept.session, [], [], [])
     return source, PLAIN.document([f"[OUTPUT] {kept.gist}, {at} #{kept.id}\n{text}\n"])
 
 
-def _around(context: ToolContext, session: str, message: int) -> list[Line]:
-    """What was said there, in this project only."""
+def _around(context: ToolContext, session: str, message: int) -> list[SessionLine]:
+    """Return the messages around one, in this project only."""
     engine = context.engine
     here = engine.project.id if engine.project else None
     span = engine.store.messages.span(
         engine.settings.user, session, max(message - AROUND, 0), message + AROUND
     )
-    said = [_line(each, LONGEST) for each in span if each.project_id == here]
-    if not said:
+    lines = [_line(each, LONGEST) for each in span if each.project_id == here]
+    if not lines:
         raise Refused(
-            f"Nothing is kept of message {message} of session {session[:60]!r}.",
+            f"Message {message} of session {session[:60]!r} is not kept.",
             "Give an id, or a session and a message that session_search found.",
         )
-    return said
+    return lines
 
 
-def _line(message: "Message", most: int) -> Line:
+def _line(message: "Message", most: int) -> SessionLine:
     text = message.text if len(message.text) <= most else f"{message.text[:most]}…"
-    return Line(message.session, message.order, message.author, f"{message.created_at:%Y-%m-%d %H:%M}", text)
+    return SessionLine(
+        message.session, message.order, message.author, f"{message.created_at:%Y-%m-%d %H:%M}", text
+    )
 
 
-def _page(context: ToolContext, lines: Sequence[Line], memory: "Memory | None" = None) -> str:
-    """In the host's form, fenced like everything that was remembered; empty for nothing."""
+def _page(context: ToolContext, lines: Sequence[SessionLine], memory: "Memory | None" = None) -> str:
+    """Return messages and a memory in the host's format, framed like every memory; empty for none."""
     from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry
 
     form = format_named(context.format)

@@ -1,7 +1,7 @@
 """Prompts, which hosts show as slash commands, and the briefing as a resource.
 
-What only looks is answered in the prompt itself. What changes something says which command or tool does it: a host
-may ask for a prompt just to show it.
+A prompt that only shows something has the answer in it. One that changes something names the command or tool to run: a
+host may ask for a prompt just to display it.
 """
 
 import shlex
@@ -14,20 +14,20 @@ from pydantic import Field
 from recollect.errors import RecollectError, UnknownName
 from recollect.interfaces.mcp.memories import found, newest, recall
 from recollect.interfaces.mcp.requests import McpRequests, ToolContext
-from recollect.interfaces.mcp.toolbox import tell
+from recollect.interfaces.mcp.toolbox import error_text
 
 SHOW = "Show the user this, and nothing more:\n\n"
 
 
 def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
     @server.prompt(title="Remember")
-    def remember(text: Annotated[str, Field(description="What to keep.")]) -> str:
-        """Keep something in this project's long-term memory."""
+    def remember(text: Annotated[str, Field(description="What to remember.")]) -> str:
+        """Remember something in this project's long-term memory."""
         return (
-            f"The user wants this kept in long-term memory, word for word:\n\n{text}\n\nRun"
+            f"The user wants this remembered, word for word:\n\n{text}\n\nRun"
             f" {_command('remember', text)} in a shell: what a user says weighs more than what you observe. Add --kind"
             " decision, gotcha, convention, preference or procedure if it plainly is one. Without a shell, call"
-            " record_memory. Then tell in one line what became of it."
+            " record_memory. Then say in one line what happened."
         )
 
     @server.prompt(title="Forget")
@@ -35,18 +35,18 @@ def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
         """Forget a memory; it can be restored for 30 days."""
         return (
             f"The user wants a memory forgotten: {memory}\n\nCall the tool memory with action=forget and id set to exactly"
-            " that. If it fits several, show them and ask which one. Then tell in one line what was forgotten."
+            " that. If it fits several, show them and ask which one. Then say in one line what was forgotten."
         )
 
     @server.prompt(title="Pin")
     def pin(memory: Annotated[str, Field(description="Its id, or a word that only it has.")]) -> str:
-        """Pin a memory so that it stands in every briefing, or unpin it."""
+        """Pin a memory to show it in every briefing, or unpin it."""
         return _run("pin", memory)
 
     @server.prompt(title="Consolidate")
     def consolidate() -> str:
-        """Merge what says the same, find contradictions, tidy up."""
-        return f"{_run('consolidate')} `recollect review` shows what waits for the user; `recollect undo` takes it back."
+        """Merge duplicates, find contradictions, clean up."""
+        return f"{_run('consolidate')} `recollect review` shows what needs a decision; `recollect undo` reverts it."
 
     @server.prompt(title="Memory")
     async def memory(
@@ -57,15 +57,15 @@ def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
             str, Field(description="A kind, a query, a number, on or off… as the action needs.")
         ] = "",
     ) -> str:
-        """Look at long-term memory and set it up (status, list, search, budget, alias, auto, config)."""
+        """Show and configure long-term memory (status, list, search, budget, alias, auto, config)."""
         if action not in ACTIONS:
-            return SHOW + tell(UnknownName("action", action, list(ACTIONS)))
+            return SHOW + error_text(UnknownName("action", action, list(ACTIONS)))
         if ACTIONS[action] and (what or action in ("alias", "auto")):
             return _run(ACTIONS[action], *_words(what))
         try:
-            return SHOW + await requests.run(lambda context: _look(context, action, what))
+            return SHOW + await requests.run(lambda context: _answer(context, action, what))
         except RecollectError as error:
-            return SHOW + tell(error)
+            return SHOW + error_text(error)
 
 
 def add_resources(server: MCPServer[Any], requests: McpRequests) -> None:
@@ -80,10 +80,10 @@ def add_resources(server: MCPServer[Any], requests: McpRequests) -> None:
         try:
             return await requests.run(lambda context: recall(context, "", ())[1])
         except RecollectError as error:
-            raise ResourceError(tell(error)) from error
+            raise ResourceError(error_text(error)) from error
 
 
-# What a user may ask of `/memory`, and the command that changes it; empty where there is nothing to change.
+# The actions of `/memory`, and the command that changes each; empty = nothing to change.
 ACTIONS = {
     "status": "",
     "list": "",
@@ -95,7 +95,7 @@ ACTIONS = {
 }
 
 
-def _look(context: ToolContext, action: str, what: str) -> str:
+def _answer(context: ToolContext, action: str, what: str) -> str:
     engine = context.engine
     if action == "list":
         return newest(context, 20, what, (), repeat=True)[1]
@@ -116,7 +116,7 @@ def _look(context: ToolContext, action: str, what: str) -> str:
 
 def _run(*words: str) -> str:
     return (
-        f"The user wants this done: run {_command(*words)} in a shell, as it stands, and tell in a line or two what it"
+        f"The user wants this done: run {_command(*words)} in a shell, as it stands, and say in a line or two what it"
         " printed. If you have no shell, give the user the command."
     )
 
@@ -126,7 +126,7 @@ def _command(*words: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """`text` as words; quotes that do not match are taken as they are."""
+    """Return the words of `text`; unmatched quotes are taken literally."""
     try:
         return shlex.split(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a tool is made: it says when to use it, hands the work to the engine, and answers in text and in stable keys."""
+"""How tools are registered: each says when to use it, calls the engine, and answers as text and with stable keys."""
 
 import functools
 from collections.abc import Callable, Coroutine, Mapping
@@ -29,16 +29,18 @@ CHANGES = wire.ToolAnnotations(
 
 _called: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar(
     "called"
-)  # the tool at work, and what it was given
+)  # the running tool, and its arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
+    """Registers tools with the server and runs them."""
+
     server: MCPServer[Any]
     requests: McpRequests
 
     async def answer(self, work: Work) -> Answer:
-        """What `work` answers; an error of ours is an answer too."""
+        """Return what `work` answers; a `RecollectError` becomes an answer too."""
         name, given = _called.get()
 
         def recorded(context: ToolContext) -> tuple[Any, str]:
@@ -55,16 +57,16 @@ class Toolbox:
         try:
             result, text = await self.requests.run(recorded)
         except RecollectError as error:
-            return wire.CallToolResult(content=[wire.TextContent(text=tell(error))], is_error=True)
+            return wire.CallToolResult(content=[wire.TextContent(text=error_text(error))], is_error=True)
         from recollect.model import as_json
 
         return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content=as_json(result))
 
     def tool(self, title: str, hints: wire.ToolAnnotations) -> Callable[[Tool], Tool]:
-        """Adds the function to the server's tools; its docstring tells agents when to use it."""
+        """Register the decorated function as a tool; its docstring tells agents when to use it."""
 
         def add(made: Tool) -> Tool:
-            said = " ".join((made.__doc__ or "").split())
+            description = " ".join((made.__doc__ or "").split())
 
             @functools.wraps(made)
             async def called(**given: Any) -> Answer:
@@ -72,12 +74,13 @@ class Toolbox:
                 return await made(**given)
 
             self.server.add_tool(
-                called, title=title, description=said, annotations=hints, structured_output=True
+                called, title=title, description=description, annotations=hints, structured_output=True
             )
             return made
 
         return add
 
 
-def tell(error: RecollectError) -> str:
+def error_text(error: RecollectError) -> str:
+    """Return the message and the hint of an error."""
     return f"{error.message} {error.hint}".strip()

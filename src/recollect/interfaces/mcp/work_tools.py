@@ -1,4 +1,4 @@
-"""The tool that knows what was done before."""
+"""The tool that answers questions about past work."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from recollect.errors import Refused
-from recollect.interfaces.mcp.answers import Deed, Work
+from recollect.interfaces.mcp.answers import PastAction, PastWork
 from recollect.interfaces.mcp.requests import ToolContext
 from recollect.interfaces.mcp.toolbox import READS, Answer, Toolbox
 
@@ -29,9 +29,9 @@ def add_work_tools(box: Toolbox) -> None:
             Question,
             Field(
                 description="like: tasks like this one, with their outcome and files. file: what was done with a file."
-                " topic: the last work on a topic. doing: what was left unfinished. tasks: the newest. together: files"
+                " topic: the last work on a topic. doing: unfinished tasks. tasks: the newest. together: files"
                 " edited together (with this one). tools: how often each tool worked in the last week. fix: what"
-                " mended a failure like this."
+                " fixed a failure like this."
             ),
         ],
         about: Annotated[
@@ -39,83 +39,90 @@ def add_work_tools(box: Toolbox) -> None:
             Field(description="The task, file, topic, or the failing output; not for doing, tasks, tools."),
         ] = "",
         limit: Limit = 5,
-    ) -> Annotated[Answer, Work]:
-        """Ask what was done in earlier sessions of this project. Use it when you begin a task (`like`), when a command
-        or test fails (`fix`), and before you call an edit complete (`together`)."""
+    ) -> Annotated[Answer, PastWork]:
+        """Ask what earlier sessions of this project did. Use it when you begin a task (`like`), when a command or test
+        fails (`fix`), and before you call an edit complete (`together`)."""
         return await box.answer(lambda context: ask_history(context, question, about, limit))
 
 
-def ask_history(context: ToolContext, question: str, about: str, limit: int) -> tuple[Work, str]:
+def ask_history(context: ToolContext, question: str, about: str, limit: int) -> tuple[PastWork, str]:
     if question in ("like", "file", "topic", "fix") and not about.strip():
-        raise Refused(f"{question} needs to know what about.", "Say it with `about`.")
-    deeds = _ASKED[question](context.engine, about, limit)
-    return Work(deeds), "\n".join(map(_line, deeds)) or "Nothing of that kind is recorded."
+        raise Refused(f"{question} needs `about`.", "Name the task, file, topic or error.")
+    actions = _QUESTIONS[question](context.engine, about, limit)
+    return PastWork(actions), "\n".join(map(_line, actions)) or "No such work is recorded."
 
 
-def _line(deed: Deed) -> str:
-    files = f" [{', '.join(deed.files)}]" if deed.files else ""
-    return " ".join(filter(None, (deed.at, deed.what, f"→ {deed.outcome}" if deed.outcome else ""))) + files
+def _line(action: PastAction) -> str:
+    files = f" [{', '.join(action.files)}]" if action.files else ""
+    return (
+        " ".join(filter(None, (action.at, action.what, f"→ {action.outcome}" if action.outcome else "")))
+        + files
+    )
 
 
-def _task(task: "Task") -> Deed:
-    return Deed(task.description, _day(task.started_at), task.outcome or task.status, list(task.files)[:10])
+def _task(task: "Task") -> PastAction:
+    return PastAction(
+        task.description, _day(task.started_at), task.outcome or task.status, list(task.files)[:10]
+    )
 
 
 def _day(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
 
 
-def _like(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _like(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     return [_task(each.task) for each in engine.episodes.similar_tasks(about, limit)]
 
 
-def _file(engine: "Engine", about: str, limit: int) -> list[Deed]:
-    found = engine.episodes.file(about, limit)
+def _file(engine: "Engine", about: str, limit: int) -> list[PastAction]:
+    history = engine.episodes.file(about, limit)
     return [
-        Deed(f"{each.operation} {found.path}", _day(each.at), each.changes or "", [])
-        for each in found.touches
+        PastAction(f"{touch.operation} {history.path}", _day(touch.at), touch.changes or "", [])
+        for touch in history.touches
     ]
 
 
-def _topic(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _topic(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     found = engine.episodes.last(about, limit)
-    touched = [Deed(f"{each.operation} {each.path}", _day(each.at), "", []) for each in found.touches]
+    touched = [
+        PastAction(f"{touch.operation} {touch.path}", _day(touch.at), "", []) for touch in found.touches
+    ]
     return [*map(_task, found.tasks), *touched][:limit]
 
 
-def _doing(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _doing(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     return [_task(each) for each in engine.episodes.what_was_i_doing(limit)]
 
 
-def _tasks(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _tasks(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     return [_task(each) for each in engine.episodes.tasks(None, limit)]
 
 
-def _together(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _together(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     return [
-        Deed(f"{each.count} times together", _day(each.last_seen), "", list(each.files))
+        PastAction(f"{each.count} times together", _day(each.last_seen), "", list(each.files))
         for each in engine.episodes.coedits(about or None, limit)
     ]
 
 
-def _tools(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _tools(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     from recollect.model import utc_now
 
     since = utc_now() - WEEK
     return [
-        Deed(f"{each.tool}: {each.total:,} runs", "", f"{each.rate:.0%} worked", [])
+        PastAction(f"{each.tool}: {each.total:,} runs", "", f"{each.rate:.0%} worked", [])
         for each in engine.episodes.tools(since)[:limit]
     ]
 
 
-def _fix(engine: "Engine", about: str, limit: int) -> list[Deed]:
+def _fix(engine: "Engine", about: str, limit: int) -> list[PastAction]:
     return [
-        Deed(fix.text, _day(fix.last_seen), f"worked {fix.count} times", list(fix.files))
+        PastAction(fix.text, _day(fix.last_seen), f"worked {fix.count} times", list(fix.files))
         for fix in engine.episodes.fixes_for(about, limit=limit)
     ]
 
 
-_ASKED: "dict[str, Callable[[Engine, str, int], list[Deed]]]" = {
+_QUESTIONS: "dict[str, Callable[[Engine, str, int], list[PastAction]]]" = {
     "like": _like,
     "file": _file,
     "topic": _topic,
