@@ -30,8 +30,8 @@ from recollect.interfaces.daemon.start import take_lock
 from recollect.model import from_text, to_text, utc_now
 from recollect.work.extract import extract
 from recollect.work.hosts.transcripts import read
-from recollect.work.sessions.kept import clean
-from recollect.work.sessions.transcript import Learning, learn_from_file
+from recollect.work.sessions.events import clean_event
+from recollect.work.sessions.transcript import LearningReport, learn_from_file
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.report import Report
 
@@ -264,10 +264,10 @@ def _replayed(trace: Path, written: bool) -> dict[str, Any]:
         with Engine.open(project, home) as engine:
             found = _learnt(engine, session)
         with Engine.open(project, home.parent / "extracted") as engine:
-            learn_from_file(engine.sessions, told, Learning())
+            learn_from_file(engine.sessions, told, LearningReport())
             wanted = _learnt(engine, session)
     if not written:
-        heard = extract(map(clean, _heard(events)), utc_now())
+        heard = extract(map(clean_event, _heard(events)), utc_now())
         wanted["findings of what hooks tell"] = [each.content for each in heard]
         found["findings of what hooks tell"] = found["findings"]
     text = json.loads(briefing)["hookSpecificOutput"]["additionalContext"] if briefing else ""

@@ -41,7 +41,9 @@ def run(small: bool = False) -> dict[str, Any]:
             engine.care.compact()
             again = engine.care.compact()
             kept = list(
-                engine.store.iter_memories(replace(engine.view(), states=ALL_STATES, all_sessions=True))
+                engine.store.iter_memories(
+                    replace(engine.context.view(), states=ALL_STATES, all_sessions=True)
+                )
             )
             archived = [each for each in kept if each.state is m.State.ARCHIVED]
             lines = lines_of(engine.store, home / "audit-archive.jsonl")

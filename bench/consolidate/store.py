@@ -47,7 +47,7 @@ def _fill(home: Path, said: list[Said], embed: Vectors, orphans: int) -> list[st
     names: list[str] = []
     bare = set(pick.sample(range(len(said)), WITHOUT_VECTOR))
     with Engine.open(home / "project", home) as engine:
-        engine.register()
+        engine.context.register_project()
         assert engine.project is not None
         store, here = engine.store, engine.project.id
         for begin in range(0, len(said), _AT_ONCE):

@@ -61,7 +61,7 @@ def run(sizes: Sequence[int] = SIZES, homes: Path | None = None, rounds: int = R
 def measure(homes: Path, size: int, rounds: int) -> dict[str, Any]:
     home = _home(homes, size)
     with Engine.open(homes / "project", home) as engine:
-        view, model = engine.view(), engine.embedder.model
+        view, model = engine.context.view(), engine.embedder.model
         begin = perf_counter()
         engine.search("scheduler")
         first = perf_counter() - begin
@@ -69,8 +69,8 @@ def measure(homes: Path, size: int, rounds: int) -> dict[str, Any]:
         systems: dict[str, Callable[[str, bytes], object]] = {
             "search": lambda text, _: engine.search(text),
             "embedding": lambda text, _: engine.embedder.embed([text]),
-            "vectors": lambda _, vector: engine.index.near(view, model, vector, K),
-            "all cosines": lambda _, vector: engine.index.scan(view, model, vector),
+            "vectors": lambda _, vector: engine.memory.index.near(view, model, vector, K),
+            "all cosines": lambda _, vector: engine.memory.index.scan(view, model, vector),
             "FTS5": lambda text, _: engine.store.match(view, text, K),
         }
         if rival is not None:
@@ -136,7 +136,7 @@ def _sqlite_vec(engine: Engine) -> Callable[[bytes], list[Any]] | None:
     db.enable_load_extension(True)
     db.load_extension(sqlite_vec.loadable_path())
     db.execute(f"CREATE VIRTUAL TABLE v USING vec0(e float[{Synthetic.dim}] distance_metric=cosine)")
-    rows = engine.store.vectors(engine.view(), engine.embedder.model)
+    rows = engine.store.vectors(engine.context.view(), engine.embedder.model)
     with db:
         db.executemany("INSERT INTO v (rowid, e) VALUES (?, ?)", enumerate(vector for _, vector in rows))
     return lambda vector: list(
@@ -197,7 +197,7 @@ def _agreement(engine: Engine, vectors: Sequence[bytes]) -> dict[str, float]:
 
     As `near` does it; where a search does not compare all in full either, as that does, which leaves fewer.
     """
-    scan = engine.index.scan(engine.view(), engine.embedder.model, vectors[0])
+    scan = engine.memory.index.scan(engine.context.view(), engine.embedder.model, vectors[0])
     assert scan is not None
     many = scan.exact is not None
     found = {"random vectors": _found(scan.matrix, [np.frombuffer(each, "<f4") for each in vectors], many)}

@@ -237,7 +237,7 @@ def as_declared_package(tmp_path):
 
     main, web, *_ = as_monorepo_package(tmp_path)
     with Engine.open(web, tmp_path / "home", embedder=NoEmbedder()) as engine:
-        engine.declare_subproject()
+        engine.preferences.declare_subproject()
     return main, web, "another", "web (ID) in FOLDER, on branch main, known by a subproject, packages/web."
 
 
@@ -290,7 +290,7 @@ def test_every_way_to_stand_somewhere_is_the_right_project_and_the_doctor_explai
 
     def register(where):
         with Engine.open(where, tmp_path / "home", embedder=NoEmbedder()) as engine:
-            engine.register()
+            engine.context.register_project()
             return engine.project.id, engine.doctor()[0].finding
 
     first, _ = register(main)

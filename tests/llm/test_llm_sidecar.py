@@ -284,13 +284,13 @@ def test_nothing_is_sent_before_the_user_agrees(far_away, server, embedder, cloc
     assert sidecar.relate(NEW, OLD) is LOCAL
     assert (server.requests, ledger()) == ([], [])
 
-    engine.agree(agreement(far_away))
+    engine.preferences.agree(agreement(far_away))
 
     assert sidecar.relate(NEW, OLD) is StatementRelation.RELATED
 
 
 def test_agreeing_to_an_embedding_server_is_another_matter(far_away, server, embedder, clock, engine):
-    engine.agree(far_away.sidecar_url)
+    engine.preferences.agree(far_away.sidecar_url)
 
     guarded(far_away, server, engine.store, embedder, clock).relate(NEW, OLD)
 

@@ -49,7 +49,7 @@ def ask(home, embedder, clock, engine):
             load_settings(home, {}, sidecar="command", sidecar_command=command), sidecar_seconds=seconds
         )
         if agree:
-            engine.agree(agreement(settings))
+            engine.preferences.agree(agreement(settings))
         return open_sidecar(settings, engine.store, embedder, clock).relate(NEW, OLD)
 
     return ask

@@ -328,11 +328,11 @@ def test_a_damaged_encrypted_store_is_restored_encrypted(filled, open_engine, mo
     for damaged in (b"", bytes(range(256)) * 64, database.read_bytes()[:9000]):
         database.write_bytes(damaged)
         restored = open_engine()
-        if not restored.notices:  # found by reading only
+        if not restored.store.notices:  # found by reading only
             assert restored.store.check() != []
             restored.close()
             restored = open_engine()
-        assert "damaged" in restored.notices[0]
+        assert "damaged" in restored.store.notices[0]
         assert restored.store.info().encrypted
         assert all_of(restored) == EXPECTED
         restored.close()
@@ -439,7 +439,7 @@ before = contents(engine)
 engine.store.close()
 for crashed in crash_everywhere(home, work, rekey):
     engine = OPEN(crashed)
-    assert contents(engine) == before and not engine.notices and engine.store.check() == [], crashed
+    assert contents(engine) == before and not engine.store.notices and engine.store.check() == [], crashed
     if engine.store.info().encrypted != (what == "encrypt"):
         os.environ["RECOLLECT_KEY"] = sys.argv[5] if what == "encrypt" else os.environ["RECOLLECT_KEY"]
         getattr(engine, what)()
@@ -500,7 +500,7 @@ def test_rekeying_killed_at_any_moment_leaves_a_store_that_opens(filled, folder,
 
         engine = open_engine()
         assert all_of(engine) == EXPECTED
-        assert engine.notices == ()
+        assert engine.store.notices == ()
         assert engine.store.check() == []
         if engine.store.info().encrypted:
             engine.decrypt()

@@ -30,6 +30,11 @@ class Codebase:
         self._refreshed_at = -REFRESH_EVERY
         self._schedule = RefreshSchedule(root)
 
+    @property
+    def exists(self) -> bool:
+        """Whether a graph of these files has been built before."""
+        return self._database_path.exists()
+
     def refresh(self, progress: Progress | None = None, stop: Callable[[], bool] | None = None) -> Refreshed:
         """Update the graph with the files that changed. It costs what changed, so you may call it often."""
         with self._lock:
@@ -52,6 +57,11 @@ class Codebase:
         if time.monotonic() - self._refreshed_at >= REFRESH_EVERY:
             self.refresh()
         return self._builder.graph
+
+    @property
+    def open_graph(self) -> CodeGraph | None:
+        """The graph if it was used before, else None: for callers that do not need it enough to build it."""
+        return self.graph if self._opened_builder is not None else None
 
     def relevant(
         self,
@@ -94,6 +104,11 @@ class Codebase:
         if self._opened_builder is None:
             self._opened_builder = Builder(self.root, self._database_path, self._key)
         return self._opened_builder
+
+    def use_key(self, key: str | None) -> None:
+        """Close the graph and open it with `key` from now on; None = it is not encrypted."""
+        self.close()
+        self._key = key
 
     def close(self) -> None:
         with self._lock:

@@ -1,15 +1,43 @@
 """`open_embedder`: the only place that knows which embedders there are."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from recollect.config import Settings
 from recollect.context.embedder import Embedder
 from recollect.embed.minilm import MiniLM
 from recollect.errors import BadSetting, EmbedderUnavailable, UnknownName, VectorsTurnedOff
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
+
+
+def embedder_for(settings: Settings, agreed: Collection[str]) -> Embedder:
+    """Return the embedder of the settings. A remote server is used only if its address is in `agreed`."""
+    url = settings.embedder_url
+    if settings.embedder == "http" and not _is_local(url) and url not in agreed:
+        return NoEmbedder(
+            EmbedderUnavailable(
+                f"You have not yet agreed to sending the texts of memories to {url}.",
+                f"`recollect init --agree {url}` records that you agree.",
+            )
+        )
+    return open_embedder(
+        settings.embedder,
+        url=url or None,
+        model=settings.embedder_model or None,
+        key=os.environ.get("RECOLLECT_EMBEDDER_KEY"),
+        dim=settings.embedder_dim or None,
+        path=Path(settings.embedder_path) if settings.embedder_path else None,
+        providers=settings.embedder_providers,
+    )
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def open_embedder(

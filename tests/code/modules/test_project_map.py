@@ -7,11 +7,18 @@ import pytest
 
 from recollect.code.modules.merge import Correction
 from recollect.code.modules.module_map import Confidence
-from recollect.code.modules.project_map import ProjectMap
+from recollect.code.modules.project_map import ProjectMap, mark_used
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleTitle
 
 NO_GRAPH = SimpleNamespace(paths=(), file_links=dict, dependencies=lambda path: (), outline=lambda path: ())
+
+
+class FakeCodebase:
+    graph = NO_GRAPH
+
+    def __init__(self, root):
+        self.root = root
 
 
 class ScriptedSidecar:
@@ -48,7 +55,7 @@ def shop(folder):
 @pytest.fixture
 def make_maps(store, shop, clock):
     def make(**details):
-        return ProjectMap(store.modules, "p1", shop, lambda: NO_GRAPH, clock, **details)
+        return ProjectMap(store.modules, "p1", FakeCodebase(shop), clock, **details)
 
     return make
 
@@ -70,7 +77,7 @@ def test_the_first_look_scans_and_later_ones_do_not(maps, shop):
 def test_each_project_has_its_own_map(maps, store, shop, clock):
     maps.current()
 
-    other = ProjectMap(store.modules, "p2", shop, lambda: NO_GRAPH, clock)
+    other = ProjectMap(store.modules, "p2", FakeCodebase(shop), clock)
 
     assert other.known() is None
 
@@ -122,16 +129,16 @@ def test_corrections_at_the_same_time_are_all_kept(maps, make_maps):
     assert [each.description for each in maps.current().modules] == ["one", "two"]
 
 
-def test_use_before_there_is_a_map_is_forgotten(maps):
-    maps.used(["src/shop/auth/login.py"], "s1")
+def test_use_before_there_is_a_map_is_forgotten(maps, store, clock):
+    mark_used(store.modules, "p1", ["src/shop/auth/login.py"], "s1", clock())
 
     assert maps.known() is None
 
 
-def test_use_makes_a_module_surer(maps):
+def test_use_makes_a_module_surer(maps, store, clock):
     maps.current()
 
-    maps.used(["src/shop/auth/login.py"], "s1")
+    mark_used(store.modules, "p1", ["src/shop/auth/login.py"], "s1", clock())
 
     assert [each.confidence for each in maps.current().modules] == [Confidence.PARTIAL, Confidence.SHALLOW]
 
@@ -146,7 +153,7 @@ def test_a_briefing_gets_cards_only_where_there_is_a_map(maps):
 
 def test_a_model_is_asked_once_for_what_is_shallow(make_maps):
     sidecar = ScriptedSidecar()
-    maps = make_maps(sidecar=lambda: sidecar)
+    maps = make_maps(sidecar=sidecar)
     maps.current()
     found = maps.rescan()
 

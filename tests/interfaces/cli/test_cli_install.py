@@ -224,7 +224,7 @@ def test_doctor_checks_the_chain_and_mends_it(run, user, home):
 def test_doctor_takes_in_what_waits(run, user, home):
     event = Event(session="s", order=0, at=m.utc_now(), author=USER, text="Use tabs")
     with Engine.open() as engine:
-        engine.spool.append("s", [("e1", event)], m.utc_now())
+        engine.sessions.spool.append("s", [("e1", event)], m.utc_now())
 
     waiting, fixed = run("doctor"), run("doctor", "--fix", "--json")
 

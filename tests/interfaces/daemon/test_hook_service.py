@@ -149,7 +149,7 @@ def test_the_spool_holds_no_secret(home, folder):
 
 def test_with_memory_off_nothing_is_kept_or_shown(hook, memory, recorded):
     memory.remember("Releases go out on Tuesdays only", kind="convention")
-    memory.set_switch("memory", False)
+    memory.preferences.set_switch("memory", False)
 
     assert hook("SessionStart", source="startup") == ""
     assert hook("UserPromptSubmit", prompt=ASK) == ""
@@ -157,7 +157,7 @@ def test_with_memory_off_nothing_is_kept_or_shown(hook, memory, recorded):
 
 
 def test_with_learning_off_sessions_are_kept_and_not_learnt_from(hook, service, memory):
-    memory.set_switch("auto", False)
+    memory.preferences.set_switch("auto", False)
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
 
     hook("SessionEnd", reason="other")
@@ -209,7 +209,7 @@ def test_a_transcript_is_read_only_where_the_host_keeps_its_own(hook, service, m
 def test_ten_thousand_characters_are_never_exceeded(hook, memory):
     for number in range(60):
         memory.remember(f"Convention {number}: " + f"word{number} " * 60, kind="convention")
-    memory.set_budget(5000)
+    memory.preferences.set_budget(5000)
 
     told = hook("SessionStart", source="startup")
 

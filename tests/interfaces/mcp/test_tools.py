@@ -296,7 +296,7 @@ async def test_a_folder_that_has_gone_is_told(connect, folder):
 
 async def test_memory_that_was_turned_off_gives_nothing(connect, engine):
     engine.remember(REDIS)
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
     async with connect() as client:
         answer = await client.call_tool("search_memory", {"query": "Redis"})
 

@@ -33,10 +33,10 @@ def change(config, clock, text=AFTER):
 
 def test_a_memory_goes_stale_with_its_function_alone(engine, config, clock, about):
     change(config, clock, BEFORE.replace("pass", "return 1"))
-    other = engine.check_code()
+    other = engine.care.check_code()
     change(config, clock)
 
-    own = engine.check_code()
+    own = engine.care.check_code()
 
     assert other == {}
     assert list(own) == [about]
@@ -46,7 +46,7 @@ def test_a_memory_goes_stale_with_its_function_alone(engine, config, clock, abou
 def test_a_stale_memory_ranks_lower_and_says_so(engine, config, clock, about):
     fresh = score(engine, about)
     change(config, clock)
-    engine.check_code()
+    engine.care.check_code()
 
     found, told = score(engine, about), engine.recall(ASKED).text
 
@@ -64,7 +64,7 @@ def test_who_confirms_a_stale_memory_ties_it_to_the_code_as_it_is(engine, config
 
     assert [each.memories[0].id for each in asked] == [about]
     assert engine.get(about).anchors[0].symbol == "parse_config"
-    assert engine.check_code() == {}
+    assert engine.care.check_code() == {}
     assert engine.questions("stale") == ()
     assert "stale" not in engine.recall(ASKED).text
 
@@ -73,7 +73,7 @@ def test_a_memory_that_is_edited_is_about_what_it_says_now(engine, config, clock
     edited, _ = engine.edit(about, content="`other` in `config.py` ignores unknown keys")
 
     change(config, clock)
-    first = engine.check_code()
+    first = engine.care.check_code()
     change(config, clock, AFTER.replace("pass", "return 9"))
     engine.care.consolidate(["facts"])
 
@@ -97,9 +97,9 @@ def test_in_a_worktree_a_memory_is_held_against_the_code_that_is_there(
 
     with Engine.open(other, home, embedder=embedder, clock=clock) as engine:
         name = engine.remember("`parse_config` in `config.py` ignores unknown keys").id
-        there = engine.check_code()
+        there = engine.care.check_code()
     with Engine.open(folder, home, embedder=embedder, clock=clock) as engine:
-        here = engine.check_code()
+        here = engine.care.check_code()
 
     assert there == {}
     assert list(here) == [name]

@@ -138,9 +138,9 @@ def test_an_empty_memory_says_nothing(fresh):
 
 
 def test_a_ceiling_can_be_set_for_the_project(engine):
-    engine.set_budget(300)
+    engine.preferences.set_budget(300)
     small = engine.recall(TASK)
-    engine.set_budget(None)
+    engine.preferences.set_budget(None)
 
     assert 0 < small.tokens <= 300 < engine.recall(TASK).tokens
 
@@ -150,7 +150,7 @@ def test_a_budget_without_room_is_refused(engine, budget):
     with pytest.raises(Refused, match="no room"):
         engine.recall(TASK, budget=budget)
     with pytest.raises(Refused, match="no room"):
-        engine.set_budget(budget)
+        engine.preferences.set_budget(budget)
 
 
 def test_unknown_hosts_and_roles_are_refused_by_name(engine):

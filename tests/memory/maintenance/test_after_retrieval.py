@@ -19,7 +19,7 @@ def after(engine, clock):
 
     def run(**found):
         values = {"retrieval": f"r{next(numbers)}", "shown": [], **found}
-        return after_retrieval(engine.store, clock, engine.view(), **values)
+        return after_retrieval(engine.store, clock, engine.context.view(), **values)
 
     return run
 

@@ -388,7 +388,7 @@ def search(engine):
 
 
 def idle(engine):
-    engine.maintain()
+    engine.schedule.run_idle()
 
 
 def look(engine):

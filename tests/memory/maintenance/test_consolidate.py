@@ -496,7 +496,7 @@ def test_the_engine_consolidates_for_people_only(engine):
     assert engine.care.consolidate(dry_run=True).finished
     assert engine.care.consolidate(["tags"]).summary == "Nothing to do."
     with pytest.raises(OutOfScope):
-        replace(engine.care, actor="agent:coder").consolidate()
+        replace(engine.care, context=replace(engine.context, actor="agent:coder")).consolidate()
 
 
 HOUR = timedelta(hours=1)

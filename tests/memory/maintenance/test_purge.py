@@ -18,7 +18,7 @@ from recollect.model import (
     Task,
     ToolExecution,
 )
-from recollect.work.sessions.files import WaitingFiles
+from recollect.store.spool_files import SpoolFiles
 
 SECRET = "Zanzibar"
 
@@ -119,7 +119,7 @@ def test_an_old_change_cannot_be_undone_into_a_purged_memory(engine, clock):
     engine.store.put_clusters(engine.project.id, [cluster])
     engine.forget(gone.id)
     clock.advance(days=10)
-    change = engine.care.change("consolidate", "clusters made anew")
+    change = engine.context.new_change("consolidate", "clusters made anew", project_id=engine.project.id)
     with engine.store.changes.recorded(change):
         engine.store.put_clusters(engine.project.id, [])
     clock.advance(days=21)
@@ -147,7 +147,7 @@ def test_a_project_is_forgotten_as_one_change_with_all_that_belongs_to_it(engine
     assert seen(engine) == ["Commits are signed"]
     assert engine.search_messages("mail") == ()
     assert engine.gaps() == ()
-    assert [each.name for each in engine.aliases() if not each.ours] == []
+    assert [each.name for each in engine.preferences.aliases() if not each.ours] == []
     assert engine.care.changes()[0].id == change.id
     assert engine.store.check() == []
 
@@ -155,7 +155,7 @@ def test_a_project_is_forgotten_as_one_change_with_all_that_belongs_to_it(engine
 @pytest.mark.parametrize("way", ["undo", "restore"])
 def test_a_forgotten_project_comes_back_as_it_was(engine, clock, way):
     fill(engine, clock)
-    engine._searcher.search_messages("mail", engine.view(), 5)  # it is in memory now
+    engine.retrieval.searcher.search_messages("mail", engine.context.view(), 5)  # it is in memory now
     change, _ = engine.care.forget_project()
     clock.advance(days=29)
 
@@ -165,7 +165,7 @@ def test_a_forgotten_project_comes_back_as_it_was(engine, clock, way):
     assert seen(engine) == ["Carts are kept a day", "Commits are signed", "Mail is sent by a worker"]
     assert len(engine.search_messages("mail")) == 1
     assert len(engine.gaps()) == 1
-    assert [each.name for each in engine.aliases() if not each.ours] == ["post"]
+    assert [each.name for each in engine.preferences.aliases() if not each.ours] == ["post"]
     assert len(engine.store.findings("monday")) == 1
     assert engine.store.check() == []
     with pytest.raises(Refused):
@@ -194,14 +194,14 @@ def test_what_was_done_since_stays_when_a_project_comes_back(engine, clock):
     engine.care.forget_project()
     engine.remember("Orders are never deleted")
     engine.import_messages([{"session": "monday", "order": 0, "text": "Why is mail fast?"}])
-    engine.add_alias("basket", ["cart"])
+    engine.preferences.add_alias("basket", ["cart"])
     clock.advance(days=1)
 
     engine.care.restore_project()
 
     assert len(seen(engine)) == 4
     assert [hit.message.text for hit in engine.search_messages("mail")] == ["Why is mail fast?"]
-    assert [each.name for each in engine.aliases() if not each.ours] == ["basket"]
+    assert [each.name for each in engine.preferences.aliases() if not each.ours] == ["basket"]
 
 
 def test_a_project_in_use_again_keeps_its_name_and_what_is_new(engine, clock):
@@ -247,7 +247,7 @@ def test_forgetting_what_is_forgotten_already_leaves_the_way_back(engine, clock)
 def test_what_waits_in_the_spool_is_forgotten_with_everything(engine, home):
     engine.remember("Mail is sent by a worker")
     for folder in ("spool", "spool/hooks"):
-        WaitingFiles(home / folder).append("s1", "something a user said\n")
+        SpoolFiles(home / folder).append("s1", "something a user said\n")
 
     engine.care.forget_everything()
 
@@ -256,7 +256,7 @@ def test_what_waits_in_the_spool_is_forgotten_with_everything(engine, home):
 
 def test_a_switch_someone_turned_stays_turned(engine, clock):
     engine.remember("Mail is sent by a worker")
-    engine.set_switch("auto", on=False)
+    engine.preferences.set_switch("auto", on=False)
     engine.care.forget_project()
     clock.advance(days=31)
 
@@ -270,7 +270,7 @@ def fill(engine, clock):
     engine.remember("Carts are kept a day")
     engine.remember("Commits are signed", scope="global")
     engine.import_messages([{"session": "monday", "order": 0, "text": "Why is mail slow?"}])
-    engine.add_alias("post", ["mail"])
+    engine.preferences.add_alias("post", ["mail"])
     session = m.Session("monday", engine.settings.user, engine.project.id, clock())
     engine.store.put_session(session)
     engine.store.put_finding(m.Finding(m.new_id(), "monday", "f", "fact", "Mail is slow on Mondays", clock()))
@@ -339,7 +339,7 @@ def test_a_purge_leaves_the_code_graphs_of_projects_that_are_kept(open_engine, h
 
 
 def work_in_code(engine):
-    (engine.root / "zanzibar.py").write_text("def zanzibar_ships():\n    return 1\n")
+    (engine.context.root / "zanzibar.py").write_text("def zanzibar_ships():\n    return 1\n")
 
 
 def work(engine, clock):

@@ -1,8 +1,11 @@
 """What a program would not decide alone, decided by a person."""
 
+from dataclasses import replace
+
 import pytest
 
 import recollect.model as m
+from recollect.engine import Engine
 from recollect.errors import ContentRefused, OutOfScope, ReviewNotFound, UnknownName
 from recollect.memory.maintenance.review import KINDS, headline
 
@@ -13,7 +16,7 @@ def ask(engine):
 
     def ask(kind, *texts):
         ids = [engine.remember(text, created_by="agent:coder").id for text in texts]
-        now = engine._clock()
+        now = engine.context.clock()
         review = m.Review(
             m.new_id(now), engine.settings.user, engine.project.id, kind, tuple(ids), "why", now
         )
@@ -85,13 +88,13 @@ def test_what_becomes_of_a_single_memory(engine, ask, kind, answer, becomes):
 @pytest.mark.parametrize(("kind", "answer"), [("seed", "accept"), ("stale", "reject")])
 def test_what_a_person_confirms_is_said_anew_and_is_no_programs_any_more(engine, ask, kind, answer):
     review, memory = ask(kind, "Branches are named after tickets")
-    engine._clock.advance(days=40)
+    engine.context.clock.advance(days=40)
 
     engine.decide(review, answer)
 
     kept = engine.get(memory)
     assert (kept.trust, kept.standing, kept.promoted_at) == (0.9, "confirmed", None)
-    assert kept.reinforcements[-1].at == engine._clock()
+    assert kept.reinforcements[-1].at == engine.context.clock()
 
 
 @pytest.mark.parametrize(("answer", "becomes"), [("accept", "deprecated"), ("reject", "active")])
@@ -191,11 +194,11 @@ def test_a_conflict_settled_elsewhere_is_asked_no_more(engine):
 
 def test_an_agent_may_look_and_not_decide(engine, ask):
     review, _ = ask("stale", "Branches are named after tickets")
-    engine.actor = "agent:coder"
+    agent = Engine(replace(engine.context, actor="agent:coder"))
 
-    assert len(engine.questions()) == 1
+    assert len(agent.questions()) == 1
     with pytest.raises(OutOfScope):
-        engine.decide(review, "accept")
+        agent.decide(review, "accept")
 
 
 def test_the_headline_says_how_many_of_what(engine, ask):

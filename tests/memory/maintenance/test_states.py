@@ -364,7 +364,7 @@ def test_an_agent_cannot_bring_back_what_the_user_took_away(agent, engine):
 
 def test_an_agent_cannot_agree_encrypt_or_settle(agent, engine):
     with pytest.raises(OutOfScope):
-        agent.agree("https://example.org/v1")
+        agent.preferences.agree("https://example.org/v1")
     with pytest.raises(OutOfScope):
         agent.encrypt()
     with pytest.raises(OutOfScope):
@@ -381,8 +381,8 @@ def test_an_agent_sees_no_other_projects_audit_lines(agent, tmp_path):
 
 def test_the_address_of_a_server_holds_no_credentials(engine):
     for url in ("https://user:secret@example.org/v1", "https://example.org/v1?token=secret"):
-        with pytest.raises(Refused, match="holds no user"):
-            engine.agree(url)
+        with pytest.raises(Refused, match="must not contain a user"):
+            engine.preferences.agree(url)
 
 
 # two at once

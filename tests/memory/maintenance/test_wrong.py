@@ -1,7 +1,10 @@
 """A person calls a memory wrong: one act, and one way back."""
 
+from dataclasses import replace
+
 import pytest
 
+from recollect.engine import Engine
 from recollect.errors import ContentRefused, OutOfScope, Refused
 from recollect.model import State
 
@@ -101,10 +104,10 @@ def test_what_makes_no_sense_is_refused(engine, mail):
 
 
 def test_an_agent_calls_nothing_wrong(engine, mail):
-    engine.actor = "agent:coder"
+    agent = Engine(replace(engine.context, actor="agent:coder"))
 
     with pytest.raises(OutOfScope):
-        engine.wrong(mail.id)
+        agent.wrong(mail.id)
 
 
 def test_a_correction_near_to_the_wrong_words_does_not_end_up_in_them(engine, mail):

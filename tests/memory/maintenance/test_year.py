@@ -34,13 +34,13 @@ def year(tmp_path_factory):
 
 
 def everything(engine):
-    view = replace(engine.view(), states=ALL_STATES, all_sessions=True)
+    view = replace(engine.context.view(), states=ALL_STATES, all_sessions=True)
     return list(engine.store.iter_memories(view))
 
 
 def test_much_has_happened(year):
     lived, engine = year
-    archived = engine.count(state="archived")
+    archived = engine.memory.count(state="archived")
 
     assert lived.happened["writes"] > 700
     assert lived.happened["used"] > 200

@@ -37,7 +37,7 @@ class Year:
             with self._open_engine() as self._engine:
                 for _ in days[opening * len(days) // OPENINGS : (opening + 1) * len(days) // OPENINGS]:
                     self._spend_a_day()
-                    self._engine.maintain(clusters=False)  # as the daemon does when nobody is waiting
+                    self._engine.schedule.run_idle()  # as the daemon does when nobody is waiting
                     self._clock.advance(days=self._every - 1, hours=16)
 
     def _spend_a_day(self):
@@ -97,7 +97,7 @@ class Year:
         after_retrieval(
             self._engine.store,
             self._clock,
-            self._engine.view(),
+            self._engine.context.view(),
             retrieval=m.new_id(),
             shown=shown,
             used=[name] if name in shown else [],

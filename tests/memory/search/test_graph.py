@@ -411,8 +411,8 @@ def company(tmp_path_factory):
 def hits(engine, question):
     """As a search has them without the graph: near by meaning, and the best by words."""
     vector = engine.embedder.embed([question])[0].astype("<f4").tobytes()
-    near = engine.index.near(engine.view(), engine.embedder.model, vector, 10)
-    words = engine.store.match(engine.view(), question, 10)
+    near = engine.memory.index.near(engine.context.view(), engine.embedder.model, vector, 10)
+    words = engine.store.match(engine.context.view(), question, 10)
     return near, words
 
 
@@ -422,7 +422,7 @@ def test_an_answer_that_shares_nothing_with_the_question_is_found_by_tag_or_link
     answer = question["relevant"][0]
     seeds = choose_seeds([*near, *((name, SEED_SIMILARITY) for name, _ in words[:3])])
 
-    found = expand_from(company.store, seeds, company.view())
+    found = expand_from(company.store, seeds, company.context.view())
 
     assert answer not in {name for name, _ in (*near, *words)}  # without the graph there is no way to it
     assert answer in found
@@ -432,7 +432,9 @@ def test_an_answer_that_shares_nothing_with_the_question_is_found_by_tag_or_link
 def test_similar_goes_by_meaning_and_leaves_out_the_memory_itself(company):
     one = company.get("l15")
 
-    how, found = similar(company.store, company.index, company.embedder.model, one, company.view(), limit=5)
+    how, found = similar(
+        company.store, company.memory.index, company.embedder.model, one, company.context.view(), limit=5
+    )
 
     assert how == "meaning"
     assert len(found) == 5

@@ -136,11 +136,11 @@ def test_messages_go_once_they_have_been_kept_for_their_time(home, folder, clock
     with Engine.open(folder, home, clock=clock, embedder=embedder) as engine:
         engine.import_messages(messages())
         clock.advance(days=90)
-        engine.maintain(clusters=False)
+        engine.schedule.run_idle()
         before = len(engine.search_messages("seed"))
 
         clock.advance(days=1)
-        engine.maintain(clusters=False)
+        engine.schedule.run_idle()
 
         assert before > 0
         assert engine.search_messages("seed") == ()
@@ -152,7 +152,7 @@ def test_messages_stay_for_good_on_request(home, folder, clock, embedder):
         engine.import_messages(messages())
         clock.advance(days=4000)
 
-        engine.maintain(clusters=False)
+        engine.schedule.run_idle()
 
         assert engine.search_messages("seed") != ()
 

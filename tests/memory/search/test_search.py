@@ -74,7 +74,7 @@ def test_an_alias_finds_what_is_called_otherwise(engine):
     engine.remember("Kubernetes restarts pods that fail their probe twice")
 
     default = engine.search("k8s", graph=False)
-    engine.add_alias("gizmo", ["kubernetes"])
+    engine.preferences.add_alias("gizmo", ["kubernetes"])
     own = engine.search("gizmo")
 
     assert "words" in default.results[0].why["channels"]
@@ -99,9 +99,9 @@ def test_a_season_that_is_on_lifts_its_memories(engine):
     engine.remember("Freeze the main branch on Thursday", season="release-week")
     before = engine.search("when is the branch frozen").results[0].score
 
-    engine.start_season("release-week")
+    engine.preferences.start_season("release-week")
     during = engine.search("when is the branch frozen").results[0].score
-    engine.end_season("release-week")
+    engine.preferences.end_season("release-week")
 
     assert during > before
     assert engine.search("when is the branch frozen").results[0].score == pytest.approx(before)
@@ -140,7 +140,7 @@ def test_explain_tells_why_a_memory_is_where_it_is(engine):
     hit = engine.explain("where are the locks", receipt.id)
 
     assert hit.why["channels"]["words"]["rank"] == 1
-    with pytest.raises(Refused, match="nothing to do"):
+    with pytest.raises(Refused, match="not among the first 100"):
         engine.explain("zebra crossing", receipt.id)
 
 
@@ -348,11 +348,11 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, slow, late,
     engine.remember("Redis holds the locks", tags=("infra",))
     store = SlowStore(engine.store, ())
     searcher = Searcher(replace(engine.context, store=store), MemoryIndex(store), LatencyWindow())
-    searcher.search(SearchQuery("redis locks", engine.view()))
+    searcher.search(SearchQuery("redis locks", engine.context.view()))
     engine.remember("The mailer retries")  # so that the index has something to read
     store._slow = slow
 
-    answer = searcher.search(SearchQuery("redis locks", engine.view()))
+    answer = searcher.search(SearchQuery("redis locks", engine.context.view()))
     store.released.set()
     searcher.close()
 
@@ -386,11 +386,11 @@ def test_words_are_looked_for_while_the_model_is_at_work(engine):
         replace(engine.context, store=store, embedder=model), MemoryIndex(store), LatencyWindow()
     )
     model.told.set()
-    searcher.search(SearchQuery("redis locks", engine.view()))
+    searcher.search(SearchQuery("redis locks", engine.context.view()))
     model.told.clear()
     store.asked = model.told.set
 
-    answer = searcher.search(SearchQuery("redis locks", engine.view()))
+    answer = searcher.search(SearchQuery("redis locks", engine.context.view()))
     searcher.close()
 
     assert contents(answer) == ["Redis holds the locks"]
@@ -399,7 +399,7 @@ def test_words_are_looked_for_while_the_model_is_at_work(engine):
 
 def test_after_a_hundred_fast_answers_it_recovers(engine):
     engine.remember("Redis holds the locks")
-    window = engine._searcher.window
+    window = engine.retrieval.searcher.window
     for _ in range(20):
         window.add(500)
     degraded = window.degraded

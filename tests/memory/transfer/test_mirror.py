@@ -313,7 +313,7 @@ def test_projects_of_one_name_have_files_of_their_own(engine, sync, there):
     engine.remember("Use tabs")
     other = Project("p0123456789abcde", "shop", "/srv/shop", "")
     engine.store.put_project(other, ["dir:/srv/shop"])
-    engine.bring_in([{"content": "Prices are in cents", "project_id": other.id}])
+    engine.transfer.import_records([{"content": "Prices are in cents", "project_id": other.id}])
 
     sync()
 

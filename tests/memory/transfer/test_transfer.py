@@ -75,7 +75,7 @@ def export(engine, **options):
 
 def bring(engine, text):
     file = read_import_file(lines_of(text.encode()), "file")
-    return engine.bring_in(file.records, file)
+    return engine.transfer.import_records(file.records, file)
 
 
 def document(memories=(), links=(), projects=()):
@@ -122,13 +122,13 @@ def test_an_import_that_the_store_cuts_short_tells_what_is_kept(open_engine):
         raise StoreError("The disk is full: nothing was changed.", "Free some space.")
 
     with pytest.raises(StoreError, match="a part of it is kept") as caught:
-        engine.bring_in(records())
+        engine.transfer.import_records(records())
 
     (change,) = engine.care.changes()
     assert change.id in caught.value.hint
-    assert (change.finished_at, engine.count() > 0) == (None, True)
+    assert (change.finished_at, engine.memory.count() > 0) == (None, True)
     engine.care.undo(change.id)
-    assert engine.count() == 0
+    assert engine.memory.count() == 0
 
 
 def test_an_import_takes_no_memory_away_from_its_user(open_engine):
@@ -136,7 +136,9 @@ def test_an_import_takes_no_memory_away_from_its_user(open_engine):
     name = engine.remember("Mail is sent by a worker").id
     later = "2030-01-01T00:00:00Z"
 
-    report = engine.bring_in([{"id": name, "content": "Ours now", "user_id": "mallory", "updated_at": later}])
+    report = engine.transfer.import_records(
+        [{"id": name, "content": "Ours now", "user_id": "mallory", "updated_at": later}]
+    )
 
     assert (report.refused, report.change) == (
         [(0, f"Memory {name} already exists and belongs to another user.")],
@@ -208,7 +210,7 @@ def test_what_cannot_be_kept_is_refused_with_its_reason_and_the_rest_kept(open_e
         {"content": "Also good"},
     ]
 
-    report = engine.bring_in(lines)
+    report = engine.transfer.import_records(lines)
 
     assert [number for number, _ in report.refused] == list(range(1, 10))
     assert all(reason for _, reason in report.refused)
@@ -236,7 +238,7 @@ def test_secrets_are_taken_out_of_every_imported_field(open_engine, tmp_path):
         "anchors": [{"path": secret}],
     }
 
-    report = engine.bring_in([record])
+    report = engine.transfer.import_records([record])
     engine.backup()
     engine.close()
 
@@ -322,7 +324,7 @@ def test_a_line_may_be_superseded_by_one_that_comes_after_it(open_engine):
 def test_a_record_with_a_malformed_part_is_refused_alone(open_engine, field, value):
     engine = open_engine()
 
-    report = engine.bring_in([{"content": "Odd one", field: value}, {"content": "Good one"}])
+    report = engine.transfer.import_records([{"content": "Odd one", field: value}, {"content": "Good one"}])
 
     assert [number for number, _ in report.refused] == [0]
     assert [memory.content for memory in engine.list()] == ["Good one"]
@@ -421,7 +423,7 @@ def test_of_two_records_with_one_id_the_later_wins_and_counts_once(open_engine):
         {"id": "one", "content": "first", "updated_at": "2026-01-01"},
     ]
 
-    report = engine.bring_in(records)
+    report = engine.transfer.import_records(records)
 
     assert engine.get("one").content == "third"
     assert (report.kept, report.ids) == (1, ["one"] * 3)
@@ -659,10 +661,10 @@ def fill(engine, clock):
     other = engine.remember("Mail goes out by a worker", scope="global")
     engine.link(receipt.id, other.id)
     engine.store.describe_tag("style", "How code looks")
-    engine.add_alias("till", ["cash register"])
-    engine.remove_alias("db", ["database"])
-    engine.start_season("release-week")
-    engine.set_budget(900)
+    engine.preferences.add_alias("till", ["cash register"])
+    engine.preferences.remove_alias("db", ["database"])
+    engine.preferences.start_season("release-week")
+    engine.preferences.set_budget(900)
     here, now, store = engine.project.id, clock(), engine.store
     user = engine.settings.user
     store.put_session(
@@ -686,7 +688,7 @@ def fill(engine, clock):
 
 def fill_work(engine, now):
     """A map that a person has corrected, and one of every kind of what was learnt from work."""
-    (engine.root / "till.py").write_text("def ring():\n    return 1\n")
+    (engine.context.root / "till.py").write_text("def ring():\n    return 1\n")
     engine.maps.rescan()
     engine.maps.correct(engine.maps.current().modules[0].name, Correction(description="Where carts are paid"))
     shelf, owner = engine.store.episodes, engine.episodes.owner
@@ -778,7 +780,7 @@ def test_of_two_maps_the_one_a_person_corrected_holds_and_else_the_newer(
     for name in sorted(machines, reverse=ours_is_newer):
         clock.advance(days=1)
         engine = engines[name] = open_engine(name, clock=clock, actor=machines[name])
-        (engine.root / "till.py").write_text("x = 1\n")
+        (engine.context.root / "till.py").write_text("x = 1\n")
         engine.remember("Use tabs")
         engine.maps.correct(engine.maps.current().modules[0].name, Correction(description=name))
         engine.close()
@@ -876,7 +878,9 @@ def test_a_file_is_read_a_record_at_a_time(open_engine, form):
 def test_a_vector_that_is_none_is_refused_with_its_record(open_engine, vector):
     engine = open_engine(embedder=FakeEmbedder())
 
-    report = engine.bring_in([{"content": "Use tabs", "vector": vector}, {"content": "Use spaces"}])
+    report = engine.transfer.import_records(
+        [{"content": "Use tabs", "vector": vector}, {"content": "Use spaces"}]
+    )
 
     assert [number for number, _ in report.refused] == [0]
     assert "vector" in report.refused[0][1]
@@ -888,7 +892,7 @@ def test_a_vector_of_another_model_or_of_a_text_with_a_secret_is_made_anew(open_
     vector = {"model": "other", "values": "AACAPw=="}
     longer = {"model": "fake", "values": "AACAPwAAAAA="}
 
-    engine.bring_in(
+    engine.transfer.import_records(
         [
             {"content": "Use tabs", "vector": vector},
             {"content": "Use both", "vector": longer},

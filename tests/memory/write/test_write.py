@@ -445,14 +445,14 @@ def test_without_a_model_writing_and_word_search_go_on_and_vectors_come_later(op
     found = poor.search("advisory lock")
 
     rich = open_engine()
-    missing = rich.count_missing()
+    missing = rich.care.count_missing()
     rich.remember("Something else altogether, about mail")
 
     assert "without a vector" in first.notes[0]
     assert [hit.memory.id for hit in found.results] == [first.id]
     assert found.partial
     assert missing == 1
-    assert rich.count_missing() == 0
+    assert rich.care.count_missing() == 0
 
 
 def test_who_turned_vectors_off_is_not_told_so_again_and_again(open_engine):
@@ -503,7 +503,7 @@ def test_an_edit_without_a_model_leaves_no_vector_of_the_old_text(open_engine):
 
     poor.edit(receipt.id, content="Uploads are scanned for viruses")
 
-    assert rich.count_missing() == 1
+    assert rich.care.count_missing() == 1
     assert rich.search("which port").results == ()
     rich.embed_missing()
     assert rich.search("malware check of files").results[0].memory.id == receipt.id

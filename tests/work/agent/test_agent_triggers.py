@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.work.agent.context import context_of
-from recollect.work.agent.triggers import Seen, reasons, seen
+from recollect.work.agent.triggers import Baseline, baseline, reasons
+from recollect.work.agent.turn import current_turn
 
 
 def user(text):
@@ -30,24 +30,24 @@ def assistant(text):
     ],
 )
 def test_a_first_turn_is_looked_into_for_these_reasons(messages, expected):
-    assert reasons(context_of(messages), Seen()) == expected
+    assert reasons(current_turn(messages), Baseline()) == expected
 
 
 def test_the_same_turn_again_gives_no_reason():
-    context = context_of([user("Add retries to the payment webhook handler in src/pay.py")])
+    context = current_turn([user("Add retries to the payment webhook handler in src/pay.py")])
 
-    assert reasons(context, seen(context)) == ()
+    assert reasons(context, baseline(context)) == ()
 
 
 def test_an_error_counts_when_it_appears_and_not_while_it_stays():
-    first = context_of([user("run it"), assistant("ValueError: bad input, the run failed")])
-    second = context_of([user("run it"), assistant("ValueError: bad input, the run failed"), user("hm")])
+    first = current_turn([user("run it"), assistant("ValueError: bad input, the run failed")])
+    second = current_turn([user("run it"), assistant("ValueError: bad input, the run failed"), user("hm")])
 
-    assert reasons(second, seen(first)) == ()
+    assert reasons(second, baseline(first)) == ()
 
 
 def test_tools_and_our_own_text_are_not_the_request():
-    context = context_of(
+    context = current_turn(
         [
             user("Fix the login test"),
             {
@@ -67,10 +67,10 @@ def test_tools_and_our_own_text_are_not_the_request():
     "nonsense", [None, 7, "text", {"role": "user"}, {"content": [3]}, {"role": 1, "content": 2}]
 )
 def test_what_is_no_message_is_passed_over(nonsense):
-    assert context_of([nonsense, user("Fix the login test")]).request == "Fix the login test"
+    assert current_turn([nonsense, user("Fix the login test")]).request == "Fix the login test"
 
 
 def test_a_long_text_is_cut_between_words():
-    context = context_of([user("word " * 399 + "ghp_" + "q7Rk2mX9" * 4 + "aBcd and more")])
+    context = current_turn([user("word " * 399 + "ghp_" + "q7Rk2mX9" * 4 + "aBcd and more")])
 
     assert context.request.endswith("word") and "ghp_" not in context.text

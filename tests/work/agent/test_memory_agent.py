@@ -10,7 +10,7 @@ import pytest
 
 from recollect.engine import Engine
 from recollect.work.agent.memory_agent import QUEUE, MemoryAgent
-from recollect.work.agent.topic import TURNS
+from recollect.work.agent.tracker import FORGET_AFTER
 
 GOTCHA = "The payment webhook retries must be idempotent."
 ASK = "Add retries to the payment webhook handler please"
@@ -41,7 +41,7 @@ def test_a_topic_change_brings_it_back(turn):
 
 def test_turn_fifty_one_brings_it_back(turn, agent):
     assert turn(ASK) == [GOTCHA]
-    for number in range(2, TURNS + 1):
+    for number in range(2, FORGET_AFTER + 1):
         assert turn(f"{ASK}, webhook payment retry number {number}") == []
 
     assert turn(f"{ASK} once more for the payment webhook") == [GOTCHA]
@@ -140,7 +140,7 @@ def test_what_could_not_be_dealt_with_at_the_end_is_spooled_and_learnt_from_late
     agent.close(0.05)
     sidecar.gate.set()
     agent._worker.join(20)
-    taken = engine.sessions.take_in(engine.spool)
+    taken = engine.sessions.drain_spool()
 
     assert taken == 2
     assert "No, use pnpm, not npm." in [text for _, text in _said(engine, "one")]
@@ -166,7 +166,7 @@ def test_a_conversation_is_learnt_from_as_it_goes(agent, engine):
 
 
 def test_with_memory_off_nothing_is_looked_up(turn, engine):
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
 
     assert turn(ASK) == []
 

@@ -217,7 +217,8 @@ def test_rows_are_kept_for_good_where_the_setting_says_so(engine, doings, clock)
 
     watch(engine, doings.run("make"))
     clock.advance(days=1000)
-    engine.episodes.settings = replace(engine.settings, episode_days=0)
+    settings = replace(engine.settings, episode_days=0)
+    engine.episodes.context = replace(engine.context, settings=settings)
 
     assert engine.episodes.roll_up_if_due() == 0
 

@@ -13,8 +13,8 @@ from recollect.engine import Engine
 from recollect.errors import StoreBusy
 from recollect.model import StoredEvent
 from recollect.work.hosts.hook_input import host_event, session_events
-from recollect.work.sessions.kept import keep
-from recollect.work.sessions.spool import Spool
+from recollect.work.sessions.events import stored_event
+from recollect.work.sessions.spool import EventSpool
 from recollect.work.transcripts.event import Event
 
 # What is asked, or a tool with what it is given, what it answers and whether it failed.
@@ -178,7 +178,7 @@ def test_the_same_words_asked_again_after_a_session_was_resumed_are_another_requ
 
 
 def test_nothing_is_recorded_by_any_interface_while_memory_is_off(engine, folder):
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
 
     engine.sessions.start("s1", host="claude-code")
     engine.sessions.record("s1", list(by_hooks(str(folder))))
@@ -193,9 +193,9 @@ def test_nothing_is_recorded_by_any_interface_while_memory_is_off(engine, folder
 def test_what_was_kept_before_memory_was_turned_off_is_not_recorded_after(engine, folder):
     engine.sessions.start("s1", host="claude-code")
     engine.store.events.append(
-        "s1", [keep(event, name, engine.sessions.clock()) for name, event in by_hooks(str(folder))]
+        "s1", [stored_event(event, name, engine.sessions.clock()) for name, event in by_hooks(str(folder))]
     )
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
 
     engine.sessions.end("s1")
 
@@ -203,7 +203,7 @@ def test_what_was_kept_before_memory_was_turned_off_is_not_recorded_after(engine
 
 
 def test_with_learning_off_what_was_done_is_recorded_and_nothing_found(engine, folder, extracted):
-    engine.set_switch("auto", False)
+    engine.preferences.set_switch("auto", False)
 
     engine.sessions.start("s1", host="claude-code")
     engine.sessions.record("s1", list(by_hooks(str(folder))))
@@ -306,12 +306,12 @@ def test_a_session_with_damaged_events_is_learnt_from(engine, odd, number):
     ],
 )
 def test_a_damaged_line_that_waited_costs_only_itself(engine, folder, tmp_path, extracted, line):
-    spool = Spool(tmp_path / "waiting")
+    spool = EventSpool(tmp_path / "waiting")
     spool.append("s1", list(by_hooks(str(folder))), engine.sessions.clock())
     with (tmp_path / "waiting" / "s1.jsonl").open("a") as file:
         file.write(f"{line}\n")
 
-    engine.sessions.take_in(spool)
+    engine.sessions.drain_spool(spool)
     engine.sessions.end("s1")
 
     assert episodes(engine) == extracted

@@ -16,7 +16,7 @@ SAID = (
 
 
 def test_a_transcript_becomes_a_session_with_its_findings_and_memories(engine, tmp_path):
-    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+    learning = engine.sessions.learn_from_files([transcript(tmp_path / "a.jsonl", *SAID)])
 
     (session,) = learning.sessions
     assert "pnpm" in engine.get(learning.promoted[0]).content
@@ -26,10 +26,10 @@ def test_a_transcript_becomes_a_session_with_its_findings_and_memories(engine, t
 
 def test_reading_it_twice_changes_nothing(engine, tmp_path):
     path = transcript(tmp_path / "a.jsonl", *SAID)
-    first = engine.learn_from([path])
+    first = engine.sessions.learn_from_files([path])
     before = engine.get(first.promoted[0])
 
-    again = engine.learn_from([path])
+    again = engine.sessions.learn_from_files([path])
 
     assert again.promoted == []
     assert engine.get(before.id) == before
@@ -39,7 +39,7 @@ def test_reading_it_twice_changes_nothing(engine, tmp_path):
 def test_a_file_that_is_no_transcript_is_named_and_the_rest_is_read(engine, tmp_path):
     (tmp_path / "b.txt").write_text("just a text\n")
 
-    learning = engine.learn_from([tmp_path / "b.txt", transcript(tmp_path / "a.jsonl", *SAID)])
+    learning = engine.sessions.learn_from_files([tmp_path / "b.txt", transcript(tmp_path / "a.jsonl", *SAID)])
 
     assert learning.files == 1
     assert "b.txt" in learning.refused[0]
@@ -51,13 +51,13 @@ def test_sessions_of_other_projects_are_passed_over_on_request(engine, folder, t
     here = transcript(tmp_path / "a.jsonl", *SAID, cwd=folder)
     there = transcript(tmp_path / "b.jsonl", *SAID, cwd=other, session="t2")
 
-    learning = engine.learn_from([here, there], own_only=True)
+    learning = engine.sessions.learn_from_files([here, there], own_only=True)
 
     assert (learning.sessions, learning.elsewhere) == (["t1"], 1)
 
 
 def test_a_session_held_nobody_knows_where_is_passed_over_too(engine, tmp_path):
-    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)], own_only=True)
+    learning = engine.sessions.learn_from_files([transcript(tmp_path / "a.jsonl", *SAID)], own_only=True)
 
     assert (learning.sessions, learning.elsewhere, engine.list()) == ([], 1, ())
 
@@ -70,7 +70,7 @@ def test_a_session_that_is_anothers_costs_only_itself(engine, home, folder, tmp_
     with path.open("a") as both:
         both.write(transcript(tmp_path / "b.jsonl", *SAID, session="t2").read_text())
 
-    learning = engine.learn_from([path])
+    learning = engine.sessions.learn_from_files([path])
 
     assert (learning.sessions, learning.files) == (["t2"], 1)
     assert "t1 belongs to another project" in learning.refused[0]
@@ -83,7 +83,7 @@ def test_a_session_told_in_pieces_is_counted_once(engine, tmp_path):
     with path.open("a") as file:
         file.write(between + later)
 
-    learning = engine.learn_from([path])
+    learning = engine.sessions.learn_from_files([path])
 
     assert (learning.sessions, learning.findings) == (["t1", "t2"], 1)
 
@@ -93,11 +93,11 @@ def test_a_session_that_breaks_the_rules_costs_only_itself(engine, tmp_path):
         def extract(self, transcript, gaps):
             return super().extract(transcript, gaps) if "yarn" in transcript else 1 / 0
 
-    engine.sessions.sidecar = Broken
+    engine.sessions.sidecar = Broken()
     broken = transcript(tmp_path / "a.jsonl", *SAID)
     other = transcript(tmp_path / "b.jsonl", ("user", "Why is yarn here?"), session="t2")
 
-    learning = engine.learn_from([broken, other])
+    learning = engine.sessions.learn_from_files([broken, other])
 
     assert learning.sessions == ["t2"]
     assert "t1 could not be learnt from" in learning.refused[0]
@@ -109,7 +109,7 @@ def test_what_a_sub_agent_says_in_a_file_of_its_own_takes_no_ones_place(engine, 
     below = transcript(tmp_path / "agent-7.jsonl", *told, agentId="7", isSidechain=True)
     above = transcript(tmp_path / "t1.jsonl", *SAID)
 
-    engine.learn_from([below, above])
+    engine.sessions.learn_from_files([below, above])
 
     said = engine.store.messages.session(engine.settings.user, "t1")
     assert [message.text for message in said] == [text for _, text in SAID]
@@ -117,18 +117,18 @@ def test_what_a_sub_agent_says_in_a_file_of_its_own_takes_no_ones_place(engine, 
 
 
 def test_a_person_who_asks_is_answered_though_learning_by_itself_is_off(engine, tmp_path):
-    engine.set_switch("auto", False)
+    engine.preferences.set_switch("auto", False)
 
-    learning = engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+    learning = engine.sessions.learn_from_files([transcript(tmp_path / "a.jsonl", *SAID)])
 
     assert "pnpm" in engine.get(learning.promoted[0]).content
 
 
 def test_with_memory_off_nothing_is_learnt_from_files(engine, tmp_path):
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
 
     with pytest.raises(Refused, match="off"):
-        engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+        engine.sessions.learn_from_files([transcript(tmp_path / "a.jsonl", *SAID)])
 
     assert engine.sessions.newest() == ()
 
@@ -154,8 +154,8 @@ class Model:
 def asked(engine, tmp_path):
     def learn(*learnt):
         model = Model(*learnt)
-        engine.sessions.sidecar = lambda: model
-        return model, engine.learn_from([transcript(tmp_path / "a.jsonl", *SAID)])
+        engine.sessions.sidecar = model
+        return model, engine.sessions.learn_from_files([transcript(tmp_path / "a.jsonl", *SAID)])
 
     return learn
 

@@ -9,7 +9,7 @@ from talk import Talk, transcript
 import recollect.model as m
 from recollect.engine import Engine
 from recollect.errors import Refused, SessionNotFound
-from recollect.work.sessions.kept import clean, keep
+from recollect.work.sessions.events import clean_event, stored_event
 from recollect.work.transcripts.event import Event
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -115,7 +115,7 @@ class Stubborn:
 
 def test_learning_that_fails_is_tried_once_more(engine, talk):
     model = Stubborn(failures=1)
-    engine.sessions.sidecar = lambda: model
+    engine.sessions.sidecar = model
 
     ended = learn(engine, corrected(talk))
 
@@ -124,7 +124,7 @@ def test_learning_that_fails_is_tried_once_more(engine, talk):
 
 def test_learning_that_fails_twice_is_left_for_recovery(engine, talk, clock):
     model = Stubborn(failures=2)
-    engine.sessions.sidecar = lambda: model
+    engine.sessions.sidecar = model
 
     with pytest.raises(ZeroDivisionError):
         learn(engine, corrected(talk))
@@ -187,20 +187,20 @@ def test_no_secret_of_a_session_reaches_the_disk(engine, talk, home):
 def test_no_field_of_an_event_keeps_a_secret(engine, field):
     event = Event("s1", 0, "assistant", "", **{"tool": "Bash", field: f"/x/{SECRET}"})
 
-    assert SECRET[6:30] not in keep(event, "e1", NOW).event
+    assert SECRET[6:30] not in stored_event(event, "e1", NOW).event
 
 
 def test_no_value_or_name_of_a_tools_input_keeps_a_secret():
     event = Event("s1", 0, "assistant", "", tool="Bash", input={SECRET: {SECRET: [SECRET, {"a": SECRET}]}})
 
-    assert SECRET[6:30] not in keep(event, "e1", NOW).event
+    assert SECRET[6:30] not in stored_event(event, "e1", NOW).event
 
 
 @pytest.mark.parametrize("before", range(23_950, 24_010, 10))
 def test_a_long_answer_keeps_its_end_and_no_half_of_a_secret(before):
     text = " " * before + SECRET + " y" * 9000 + " error: redis is not reachable"
 
-    kept = keep(Event("s1", 0, "tool", text, tool="Bash"), "e1", NOW).event
+    kept = stored_event(Event("s1", 0, "tool", text, tool="Bash"), "e1", NOW).event
 
     assert SECRET[4:12] not in kept
     assert "error: redis is not reachable" in kept
@@ -209,7 +209,7 @@ def test_a_long_answer_keeps_its_end_and_no_half_of_a_secret(before):
 def test_two_calls_whose_names_are_secret_stay_two():
     one, other = (Event("s1", 0, "tool", "ok", tool="Bash", call=SECRET + end) for end in "ab")
 
-    assert clean(one).call != clean(other).call
+    assert clean_event(one).call != clean_event(other).call
 
 
 def test_what_no_file_can_hold_is_kept_as_far_as_it_can(engine, talk):
@@ -242,7 +242,7 @@ def test_an_id_that_should_not_be_kept_is_refused(engine, name):
 @pytest.mark.parametrize("name", ["ses_zRR-nGhH7O21q9IR03WZb22rcSE", "0199a5f2-6c1e-7bd1-9a55-3f2b8c9e1d4a"])
 def test_an_id_as_hosts_make_them_is_no_secret(engine, name):
     assert engine.sessions.start(name).id == name
-    assert clean(Event(name, 0, "assistant", "", tool="Bash", agent=name, call=name)).agent == name
+    assert clean_event(Event(name, 0, "assistant", "", tool="Bash", agent=name, call=name)).agent == name
 
 
 def test_the_events_of_a_session_are_gone_once_it_was_learnt_from(engine, talk, execute):
@@ -295,10 +295,10 @@ def test_a_finding_is_a_candidate_confirmed_once_it_was_used(engine, clock):
     _mended(engine, "s1", "coder")
     (name,) = _mended(engine, "s2", "qa").promoted
     promoted = engine.get(name)
-    engine.note_use([name], "s3")
+    engine.retrieval.note_use([name], "s3")
     clock.advance(hours=25)
 
-    engine.maintain(clusters=False)
+    engine.schedule.run_idle()
 
     assert promoted.standing is m.Standing.CANDIDATE
     assert engine.get(name).standing is m.Standing.CONFIRMED
@@ -312,7 +312,7 @@ def test_a_finding_that_nobody_uses_is_a_candidate_that_counts_for_less_once(eng
 
     for _ in range(3):
         clock.advance(hours=25)
-        engine.maintain(clusters=False)
+        engine.schedule.run_idle()
 
     after = engine.get(name)
     assert (promoted.standing, after.standing) == (m.Standing.CANDIDATE, m.Standing.CANDIDATE)
@@ -329,7 +329,7 @@ def _mended(engine, name, agent):
 
 
 def test_with_learning_off_nothing_is_learnt_but_what_was_said_stays(engine, talk):
-    engine.set_switch("auto", False)
+    engine.preferences.set_switch("auto", False)
 
     ended = learn(engine, corrected(talk))
 
@@ -338,7 +338,7 @@ def test_with_learning_off_nothing_is_learnt_but_what_was_said_stays(engine, tal
 
 
 def test_with_memory_off_nothing_is_kept(engine, talk):
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
 
     ended = learn(engine, corrected(talk))
 
@@ -349,10 +349,10 @@ def test_with_memory_off_nothing_is_kept(engine, talk):
 def test_with_memory_off_the_hosts_record_and_what_waits_are_left_alone(engine, talk, clock, tmp_path):
     path = transcript(tmp_path / "t1.jsonl", *SAID)
     engine.sessions.start("t1", host="claude-code", transcript=str(path))
-    engine.spool.append("s2", corrected(talk).events, clock())
-    engine.set_switch("memory", False)
+    engine.sessions.spool.append("s2", corrected(talk).events, clock())
+    engine.preferences.set_switch("memory", False)
 
-    engine.sessions.take_in(engine.spool)
+    engine.sessions.drain_spool()
     checked = engine.sessions.checkpoint("t1")
     ended = engine.sessions.end("t1")
 
@@ -366,9 +366,9 @@ def test_with_memory_off_what_crashed_before_waits(engine, talk, clock):
     engine.sessions.record("s1", corrected(talk).events)
     clock.advance(hours=1)
 
-    engine.set_switch("memory", False)
+    engine.preferences.set_switch("memory", False)
     assert engine.sessions.recover() == ()
-    engine.set_switch("memory", True)
+    engine.preferences.set_switch("memory", True)
 
     assert len(engine.sessions.recover()) == 1
 
@@ -445,19 +445,19 @@ def test_nothing_of_a_session_crosses_into_another_project(
 
 
 def test_what_waits_is_taken_in_by_its_own_project(engine, talk, home, tmp_path, clock, embedder):
-    engine.spool.append("s1", corrected(talk).events, clock())
+    engine.sessions.spool.append("s1", corrected(talk).events, clock())
     (tmp_path / "other").mkdir()
 
     with Engine.open(tmp_path / "other", home, clock=clock, embedder=embedder) as elsewhere:
-        assert elsewhere.sessions.take_in(elsewhere.spool) == 0
-    assert engine.sessions.take_in(engine.spool) == len(talk.events)
+        assert elsewhere.sessions.drain_spool() == 0
+    assert engine.sessions.drain_spool() == len(talk.events)
 
 
 def test_what_comes_in_after_the_end_is_learnt_from_too(engine, talk, clock):
     _mended(engine, "s1", "coder")
-    engine.spool.append("s1", corrected(talk).events, clock())
+    engine.sessions.spool.append("s1", corrected(talk).events, clock())
 
-    engine.sessions.take_in(engine.spool)
+    engine.sessions.drain_spool()
     clock.advance(minutes=31)
     (recovered,) = engine.sessions.recover()
 
@@ -465,13 +465,13 @@ def test_what_comes_in_after_the_end_is_learnt_from_too(engine, talk, clock):
 
 
 def test_a_session_that_is_refused_does_not_hold_up_those_that_wait_behind_it(engine, talk, clock):
-    engine.spool.append("a" * 600, talk.user("one").events, clock())
-    engine.spool.append("b", Talk().user("two").events, clock())
+    engine.sessions.spool.append("a" * 600, talk.user("one").events, clock())
+    engine.sessions.spool.append("b", Talk().user("two").events, clock())
 
-    engine.sessions.take_in(engine.spool)
+    engine.sessions.drain_spool()
 
     assert [each.id for each in engine.sessions.newest()] == ["b"]
-    assert engine.sessions.take_in(engine.spool) == 0
+    assert engine.sessions.drain_spool() == 0
 
 
 def test_an_unknown_session_is_refused_by_name(engine):

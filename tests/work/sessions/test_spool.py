@@ -5,16 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recollect.work.sessions.spool import Spool
+from recollect.work.sessions.spool import EventSpool
 
 
 @pytest.fixture
 def spool(tmp_path):
-    return Spool(tmp_path / "spool")
+    return EventSpool(tmp_path / "spool")
 
 
 def taken(engine, spool):
-    engine.sessions.take_in(spool)
+    engine.sessions.drain_spool(spool)
     return [event.text for event in engine.sessions._events("s1")]
 
 
@@ -24,7 +24,7 @@ def test_what_waited_comes_in_in_order(engine, spool, talk, clock):
         assert spool.append("s1", [event], clock())
 
     assert taken(engine, spool) == ["one", "two", "three"]
-    assert engine.sessions.take_in(spool) == 0
+    assert engine.sessions.drain_spool(spool) == 0
 
 
 def test_an_event_that_is_in_the_store_already_counts_once(engine, spool, talk, clock):
@@ -69,7 +69,7 @@ def test_many_writers_and_a_drainer_lose_nothing(engine, spool, clock, talk):
 
 
 def test_a_full_file_takes_no_more_and_says_so(tmp_path, talk, clock):
-    spool = Spool(tmp_path / "spool", largest=300)
+    spool = EventSpool(tmp_path / "spool", largest=300)
     talk.user("a" * 100).user("b" * 100).user("c" * 100)
 
     assert [spool.append("s1", [event], clock()) for event in talk.events] == [True, False, False]

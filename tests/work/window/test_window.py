@@ -365,7 +365,7 @@ def test_nothing_is_kept_where_the_settings_say_so(home, folder, clock, embedder
 
 
 def test_a_project_that_is_forgotten_takes_its_windows_with_it(engine, execute, clock):
-    engine.register()
+    engine.context.register_project()
     window = ContextWindow(engine, LIMIT, "s1", clock)
     long_ago(window, clock, FACT)
     assert window.find("receipts daemon port")

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Protocol
 
 import recollect.model as m
 from recollect.code.files import list_files
@@ -38,21 +39,30 @@ LONGEST_DESCRIPTION = 300
 SHOWN_AT_ONCE = 30  # modules in one request to a model
 
 
+class MappedCode(Protocol):
+    """The code that a map is made of. A `Codebase` is one."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def graph(self) -> ScannedGraph: ...
+
+
 class ProjectMap:
     def __init__(
         self,
         store: ModuleMapStore,
         project_id: str,
-        root: Path,
-        graph: Callable[[], ScannedGraph],
+        code: MappedCode,
         clock: m.Clock,
         actor: str = "user",
-        sidecar: Callable[[], Sidecar] | None = None,  # None = no model is used
+        sidecar: Sidecar | None = None,  # None = no model is used
     ) -> None:
         self._store = store
         self._project = project_id
-        self._root = root
-        self._graph = graph
+        self._root = code.root
+        self._code = code
         self._clock = clock
         self._actor = actor
         self._sidecar = sidecar
@@ -75,9 +85,9 @@ class ProjectMap:
 
     def rescan(self) -> ModuleMap:
         """Scan all files again. Corrections and what was learnt stay."""
-        found = scan(read_scan_input(self._root, list_files(self._root).files, self._graph()))
+        found = scan(read_scan_input(self._root, list_files(self._root).files, self._code.graph))
         new = self._change(lambda old: merge_scan(old, found))
-        return self._classify(new, self._sidecar()) if self._sidecar else new
+        return self._classify(new, self._sidecar) if self._sidecar else new
 
     def correct(self, name: str, correction: Correction) -> Module:
         """Correct a module, for all later scans. Raise `UnknownName` or `Refused`."""
@@ -112,11 +122,6 @@ class ProjectMap:
             )
         return inside.as_posix()
 
-    def used(self, files: Sequence[str], session: str) -> None:
-        """Record files that a session worked on: it raises the confidence of their modules. Does nothing without a map."""
-        if files and self.known():
-            self._change(lambda old: record_use(old or ModuleMap(), files, session))
-
     def for_task(self, text: str, files: Sequence[str] = ()) -> list[ModuleMatch]:
         """Return the modules that a task is about, best first; `files` are those that a ranking found for it."""
         return match_modules(self.current(), text, files)
@@ -149,14 +154,28 @@ class ProjectMap:
         return self._change(lambda old: apply_titles(old or ModuleMap(), names)) if names else found
 
     def _change(self, how: Callable[[ModuleMap | None], ModuleMap]) -> ModuleMap:
-        now = self._clock()
+        return _change_stored(self._store, self._project, how, self._clock())
 
-        def change(document: str | None) -> str:
-            old = from_document(document) if document else None
-            new = how(old)
-            return document if document and new == old else as_document(replace(new, updated_at=now))
 
-        return from_document(self._store.change(self._project, change, now)) or ModuleMap()
+def mark_used(
+    store: ModuleMapStore, project_id: str, files: Sequence[str], session: str, now: datetime
+) -> None:
+    """Raise the confidence of the modules whose files a session worked on. Does nothing without a map."""
+    if files and store.get(project_id):
+        _change_stored(store, project_id, lambda old: record_use(old or ModuleMap(), files, session), now)
+
+
+def _change_stored(
+    store: ModuleMapStore, project_id: str, how: Callable[[ModuleMap | None], ModuleMap], now: datetime
+) -> ModuleMap:
+    """Change the stored map in one transaction, and return it."""
+
+    def change(document: str | None) -> str:
+        old = from_document(document) if document else None
+        new = how(old)
+        return document if document and new == old else as_document(replace(new, updated_at=now))
+
+    return from_document(store.change(project_id, change, now)) or ModuleMap()
 
 
 def _clean_text(text: str | None, longest: int, what: str) -> str | None:

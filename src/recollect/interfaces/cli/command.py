@@ -53,7 +53,7 @@ class CliContext:
             self._engine = Engine.open(
                 project=self.project, settings=settings, embedder=from_daemon(settings)
             )
-            for notice in self._engine.notices:
+            for notice in self._engine.store.notices:
                 click.echo(output.one_line(notice), err=True)
         return self._engine
 

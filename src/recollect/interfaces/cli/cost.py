@@ -43,7 +43,7 @@ def cost(cli: CliContext, show_prompt: str | None, agree: bool) -> CommandResult
                 f"The sidecar is {settings.sidecar}: nothing is sent to it.",
                 "Set `sidecar` to http or command first.",
             )
-        engine.agree(agreement(settings))
+        engine.preferences.agree(agreement(settings))
     costs = spending.costs(settings, engine.store, m.utc_now())
     return CommandResult(costs, lambda: _print_costs(costs))
 

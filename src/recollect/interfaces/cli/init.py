@@ -39,13 +39,13 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
     it adds only what is new.
     """
     if agree:
-        cli.engine.agree(agree)
+        cli.engine.preferences.agree(agree)
     if subproject:
-        cli.engine.declare_subproject()
+        cli.engine.preferences.declare_subproject()
     if agree or subproject:
         cli.close_engine()  # so that it opens again with the new project or embedder
     engine = cli.engine
-    engine.register()
+    engine.context.register_project()
     report = _InitReport()
     with report.step("code"):
         report.add("code", *_read_code(engine))
@@ -63,7 +63,7 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
         made, note = make_vectors(engine)
         report.add("vectors", {"made": made}, f"{made:,} made" if made else "")
         report.notes += [note] if note else []
-    project, total = engine.project, engine.count()
+    project, total = engine.project, engine.memory.count()
 
     def text() -> None:
         if project:
@@ -82,7 +82,7 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
 def make_vectors(engine: "Engine") -> tuple[int, str]:
     """Make the missing vectors; return how many were made, and a note if that failed."""
     try:
-        missing = engine.count_missing()
+        missing = engine.care.count_missing()
         if not missing:
             return 0, ""
         with output.progress("Making vectors", missing) as advance:
@@ -170,7 +170,7 @@ def _describe_map(modules: "ModuleMap") -> tuple[dict[str, Any], str]:
 
 
 def _check_anchors(engine: "Engine") -> tuple[dict[str, Any], str]:
-    stale = engine.check_code()
+    stale = engine.care.check_code()
     memories = output.count(len(stale), "memory", "memories")
     return {"memories": list(stale)}, f"{memories} about code that has changed" if stale else ""
 

@@ -92,7 +92,7 @@ def export_links(cli: CliContext, file: str, form: str | None) -> CommandResult 
     """
     if file == "-" and cli.json and form == "dot":
         raise usage_error("--json and --format dot cannot be used together.")
-    memories, links = cli.engine.memory_graph()
+    memories, links = cli.engine.memory.graph()
     if (form or ("json" if file == "-" and cli.json else "dot")) == "dot":
         text = _as_dot(memories, links)
     else:

@@ -45,6 +45,8 @@ def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...]) -> Comman
         os.nice(max(0, _NICE - os.nice(0)))
     try:
         with output.progress("Consolidating", 100 * len(chosen(only))) as advance:
+            if not only and not dry_run:
+                cli.engine.sessions.recover()
             done = cli.engine.care.consolidate(only, dry_run=dry_run, progress=advance)
     except KeyboardInterrupt:
         click.echo("Stopped. The next `recollect consolidate` continues from here.", err=True)
@@ -282,7 +284,7 @@ def _repair(engine: "Engine") -> list[str]:
 
     home = engine.settings.home
     done = [*close_to_others(home), *repair_hosts(home, this_machine())]
-    if events := engine.sessions.take_in(engine.spool):
+    if events := engine.sessions.drain_spool():
         done.append(f"Read {output.count(events, 'event')} from the spool.")
     if waiting_files(home) and client.ensure(home):
         done.append("Started the daemon, which reads the waiting events.")

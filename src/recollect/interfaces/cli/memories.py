@@ -145,7 +145,7 @@ def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: A
     if limit is None and not cli.json:
         limit = _LISTED
     memories = cli.engine.list(limit=limit or None, **filters)
-    total = cli.engine.count(**filters) if limit and len(memories) == limit else len(memories)
+    total = cli.engine.memory.count(**filters) if limit and len(memories) == limit else len(memories)
     return {"memories": memories, "total": total}
 
 
@@ -267,7 +267,7 @@ def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> C
 
         return CommandResult({"memory": memory}, text)
     if everything and not sure:
-        _confirm_everything(cli, cli.engine.count(all_projects=True))
+        _confirm_everything(cli, cli.engine.memory.count(all_projects=True))
     care = cli.engine.care
     change, cleared = care.forget_everything() if everything else care.forget_project()
 

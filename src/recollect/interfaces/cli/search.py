@@ -81,7 +81,7 @@ def recall(
     if words and task is not None:
         raise usage_error("Give TASK or --task, not both.")
     briefing = cli.engine.recall(read_text(words if task is None else [task]), **given(options))
-    is_empty = not briefing.text and cli.engine.count() == 0
+    is_empty = not briefing.text and cli.engine.memory.count() == 0
     if write is not None:
         _write_briefing(write, briefing.text)
 
@@ -177,7 +177,7 @@ def search(
     if as_of is not None:
         filters["as_of"] = parse_time(as_of)
     found = cli.engine.search(read_text(query), graph=not no_graph, **filters)
-    stale = cli.engine.stale()
+    stale = cli.engine.care.stale()
 
     def text() -> None:
         if not found.results:

@@ -13,7 +13,7 @@ from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
 from recollect.interfaces.cli.options import MEMORY, limit_option, parse_time, read_text, usage_error
 
 if TYPE_CHECKING:
-    from recollect.work.sessions.transcript import Learning
+    from recollect.work.sessions.transcript import LearningReport
 
 
 @click.group(no_args_is_help=False, subcommand_metavar="list|show|search|source|end|fork|recover ...")
@@ -172,7 +172,7 @@ def recover(cli: CliContext, name: str | None) -> CommandResult:
     Without ID these are the sessions without an event for half an hour.
     """
     sessions = cli.engine.sessions
-    events = sessions.take_in(cli.engine.spool)
+    events = sessions.drain_spool(cli.engine.sessions.spool)
     recovered = sessions.recover(sessions.find(name).id if name else None)
 
     def text() -> None:
@@ -201,11 +201,11 @@ def extract(cli: CliContext, files: tuple[Path, ...], since: str | None) -> Comm
     """
     if bool(files) == (since is not None):
         raise usage_error("Give files, or --since.")
-    paths = list(files) if since is None else cli.engine.session_files(parse_time(since))
+    paths = list(files) if since is None else cli.engine.sessions.transcript_files(parse_time(since))
     if missing := [path for path in files if not path.is_file()]:
         raise Refused(f"The file {str(missing[0])!r} does not exist.", "Check the path.")
     with output.progress("Reading", sum(path.stat().st_size for path in paths)) as advance:
-        learning = cli.engine.learn_from(paths, own_only=since is not None, progress=advance)
+        learning = cli.engine.sessions.learn_from_files(paths, own_only=since is not None, progress=advance)
     value = {
         "files": learning.files,
         "sessions": learning.sessions,
@@ -220,7 +220,7 @@ def extract(cli: CliContext, files: tuple[Path, ...], since: str | None) -> Comm
     return CommandResult(value, lambda: _print_extraction(learning, len(paths)))
 
 
-def _print_extraction(learning: "Learning", paths: int) -> None:
+def _print_extraction(learning: "LearningReport", paths: int) -> None:
     if not paths:
         click.echo("No session files found since that time.")
         return

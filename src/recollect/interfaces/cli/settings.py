@@ -38,7 +38,7 @@ def add_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> "Alias":
     \b
     recollect alias add billing invoice "tax engine"
     """
-    return cli.engine.add_alias(name, words)
+    return cli.engine.preferences.add_alias(name, words)
 
 
 def _print_aliases(aliases: "Sequence[Alias]") -> None:
@@ -53,7 +53,7 @@ def _print_aliases(aliases: "Sequence[Alias]") -> None:
 @rendered(_print_aliases, key="aliases")
 def list_aliases(cli: CliContext) -> "Sequence[Alias]":
     """List your aliases and the built-in ones."""
-    return cli.engine.aliases()
+    return cli.engine.preferences.aliases()
 
 
 @alias.command(name="remove")
@@ -65,7 +65,7 @@ def remove_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> CommandR
 
     This also works for built-in ones.
     """
-    removed = cli.engine.remove_alias(name, words)
+    removed = cli.engine.preferences.remove_alias(name, words)
     text = f"A search for {name} no longer finds {', '.join(removed)}."
     return CommandResult({"name": name, "removed": removed}, lambda: click.echo(output.one_line(text)))
 
@@ -92,8 +92,8 @@ _season_command = rendered(_print_seasons, key="seasons", empty="No active seaso
 @_season_command
 def start_season(cli: CliContext, name: str) -> Sequence[str]:
     """Start a season."""
-    cli.engine.start_season(name)
-    return cli.engine.seasons()
+    cli.engine.preferences.start_season(name)
+    return cli.engine.preferences.seasons()
 
 
 @season.command(name="end")
@@ -101,15 +101,15 @@ def start_season(cli: CliContext, name: str) -> Sequence[str]:
 @_season_command
 def end_season(cli: CliContext, name: str) -> Sequence[str]:
     """End a season. Its memories are kept and rank as usual."""
-    cli.engine.end_season(name)
-    return cli.engine.seasons()
+    cli.engine.preferences.end_season(name)
+    return cli.engine.preferences.seasons()
 
 
 @season.command(name="list")
 @_season_command
 def list_seasons(cli: CliContext) -> Sequence[str]:
     """List the active seasons."""
-    return cli.engine.seasons()
+    return cli.engine.preferences.seasons()
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -5 is refused as a number
@@ -123,8 +123,8 @@ def budget(cli: CliContext, tokens: int | None, default: bool) -> CommandResult:
     if tokens is not None and default:
         raise usage_error("TOKENS and --default cannot be used together.")
     if tokens is not None or default:
-        cli.engine.set_budget(tokens)
-    budget = cli.engine.budget()
+        cli.engine.preferences.set_budget(tokens)
+    budget = cli.engine.preferences.budget()
     origin = "the default" if budget == CEILING else f"the default is {CEILING:,}"
     text = f"A briefing has at most {budget:,} tokens ({origin}), and at most 8 % of the agent's remaining context."
     return CommandResult({"budget": budget, "default": budget == CEILING}, lambda: click.echo(text))
@@ -136,7 +136,7 @@ _everywhere = click.option(
 
 
 def _set_switch(cli: CliContext, name: str, on: bool, everywhere: bool) -> CommandResult:
-    cli.engine.set_switch(name, on, everywhere=everywhere)
+    cli.engine.preferences.set_switch(name, on, everywhere=everywhere)
     project = cli.engine.project
     where = "everywhere" if everywhere or project is None else f"in {output.one_line(project.name)}"
     what = "Memory" if name == "memory" else "Learning from sessions"
@@ -183,5 +183,5 @@ def _print_preset(name: str) -> None:
 def preset(cli: CliContext, name: str | None, everywhere: bool) -> Any:
     """Show or set how readily findings become memories."""
     if name is not None:
-        cli.engine.set_preset(name, everywhere=everywhere)
+        cli.engine.sessions.set_preset(name, everywhere=everywhere)
     return cli.engine.sessions.preset()

@@ -91,7 +91,7 @@ def _write_markdown(engine: "Engine", file: str, this_project: bool) -> int:
     from recollect.memory.transfer.markdown import pages
     from recollect.memory.transfer.mirror import file_name
 
-    written = list(pages(engine.store, engine.all_mine(this_project)))
+    written = list(pages(engine.store, engine.context.full_view(this_project=this_project)))
     whole = "\n".join(page.text for page in written)
     folder = Path(file)
     if file == "-":
@@ -187,7 +187,7 @@ def _import_memories(cli: CliContext, lines: "Lines", name: str) -> CommandResul
 
     source = read_import_file(lines, name)
     with output.progress("Importing", source.counts.get("memories", 0)) as advance:
-        report = cli.engine.bring_in(source.records, source, advance)
+        report = cli.engine.transfer.import_records(source.records, source, advance)
     refused = _refused(report, source)
 
     def text() -> None:

@@ -29,7 +29,6 @@ from recollect.work.hosts.hook_output import join_texts, printed
 from recollect.work.hosts.host import HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
 from recollect.work.hosts.session_files import session_files
-from recollect.work.sessions.kept import keep
 
 logger = logging.getLogger(__name__)
 
@@ -129,13 +128,13 @@ class HookService:
             return session.shorten(engine, event)
 
     def _record(self, engine: Engine, session: HookSession, events: Sequence[HostEvent]) -> None:
-        engine.register()
-        branch = engine.place.branch if engine.place else None
+        engine.context.register_project()
+        branch = engine.context.folder.branch if engine.context.folder else None
         engine.sessions.start(session.session, host=session.host, branch=branch, at=events[0].at)
-        stored = [keep(each, name, event.at) for event in events for name, each in session_events(event)]
-        if stored:
-            engine.store.events.append(session.session, stored)
-            session.new_events += len(stored)
+        recorded = [pair for event in events for pair in session_events(event)]
+        if recorded:
+            engine.sessions.record(session.session, recorded, checkpoint=False)
+            session.new_events += len(recorded)
 
     def _session_of(self, event: HostEvent) -> HookSession:
         with self._lock:
@@ -237,9 +236,9 @@ class HookService:
         if not HOSTS[session.host].project_files.rules:
             return
         with self._engines.use(session.folder, HOOK_ACTOR) as engine:
-            if engine.place is not None:
+            if engine.context.folder is not None:
                 briefing = engine.recall(host=session.host).text
-                write_briefing(session.host, engine.place.root, briefing)
+                write_briefing(session.host, engine.context.folder.root, briefing)
 
     def _later(self, job: Callable[..., object], *arguments: Any) -> None:
         def run() -> None:
@@ -315,8 +314,8 @@ class HookService:
         while self._changed_folders and not self._stopping.is_set():
             folder = self._changed_folders.pop()
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
-                engine.maintain()
-                engine.sessions.take_in(engine.spool)  # what agents in Python left there
+                engine.schedule.run_idle()
+                engine.sessions.drain_spool()  # what agents in Python left there
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
                     self._recovered[folder] = self._now()
                     engine.sessions.recover()
@@ -329,7 +328,7 @@ class HookService:
         for folder in self._engines.folders():
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
                 if engine.sessions.on:
-                    engine.follow_code(self._now(), self._must_stop)
+                    engine.code.follow(self._now(), self._must_stop)
 
     def _consolidate_if_due(self) -> None:
         """Consolidate if it is due; consider it once per quiet period."""
@@ -342,7 +341,8 @@ class HookService:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
                 why = due(last_run(engine.store), m.utc_now(), active, engine.settings.capacity, idle)
                 if why is not None:
-                    care = replace(engine.care, actor=CONSOLIDATION_ACTOR)
+                    engine.sessions.recover()
+                    care = replace(engine.care, context=replace(engine.context, actor=CONSOLIDATION_ACTOR))
                     care.consolidate(stop=self._must_stop, busy=self.foreground.busy)
                     logger.info("consolidated memories", extra={"fields": {"why": why}})
 
@@ -400,6 +400,4 @@ def _note_transcript(engine: Engine, session: HookSession, event: HostEvent) -> 
         recent = session_files(expand_home("~"), since, os.environ)
     if any(file.path == Path(named) for file in recent):
         session.transcript = named
-        stored = engine.sessions.get(session.session)
-        if not stored.transcript:
-            engine.store.put_session(replace(stored, transcript=named))
+        engine.sessions.set_transcript(session.session, named)

@@ -11,8 +11,8 @@ from recollect.engine import Engine
 from recollect.memory import ranking
 from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry, one_line, short_ids
 from recollect.memory.search.triggers import matching, warning_view
-from recollect.work.agent.context import Message, context_of
-from recollect.work.agent.topic import Topic
+from recollect.work.agent.tracker import TopicTracker
+from recollect.work.agent.turn import Message, current_turn
 from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
@@ -60,7 +60,7 @@ class HookSession:
         self._warned: set[str] = set()
         self._recent: deque[Message] = deque(maxlen=RECENT)
         self._size = 0
-        self._topic: Topic | None = None  # None until it is asked for
+        self._topic: TopicTracker | None = None  # None until it is asked for
 
     def record(self, event: HostEvent) -> None:
         """Remember what was said, and forget what the agent has forgotten."""
@@ -127,7 +127,7 @@ class HookSession:
 
     def _briefing(self, task: str) -> Lookup:
         def brief(engine: Engine) -> str:
-            limit, budget = context_limit(self.host), min(engine.budget(), TOKENS)
+            limit, budget = context_limit(self.host), min(engine.preferences.budget(), TOKENS)
             while budget > 0:
                 briefing = engine.recall(task, host=self.host, budget=budget, session=self.session)
                 if len(briefing.text) <= limit:
@@ -144,15 +144,17 @@ class HookSession:
         return brief
 
     def _look(self, engine: Engine) -> str:
-        context = replace(context_of(tuple(self._recent)), size=self._size)
+        turn = replace(current_turn(tuple(self._recent)), size=self._size)
         with self._topic_lock:
             topic = self._topic_of(engine)
-            found = topic.look(context)
-            topic.tidy()
+            found = topic.find_memories(turn)
+            topic.flush_rejected()
         return self._rendered(hit.memory for hit in found.hits) if found else ""
 
     def _warnings(self, engine: Engine, text: str) -> str:
-        known = engine.store.with_triggers(warning_view(engine.view(session=self.session)), _MOST_TRIGGERS)
+        known = engine.store.with_triggers(
+            warning_view(engine.context.view(session=self.session)), _MOST_TRIGGERS
+        )
         fired = [memory for memory, _ in matching(known, text) if memory.id not in self._warned]
         self._warned |= {memory.id for memory in fired[:MOST_WARNINGS]}
         return self._rendered(fired[:MOST_WARNINGS])
@@ -166,9 +168,9 @@ class HookSession:
             self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known
         )
 
-    def _topic_of(self, engine: Engine) -> Topic:
+    def _topic_of(self, engine: Engine) -> TopicTracker:
         if self._topic is None:
-            self._topic = Topic(engine, self.session)
+            self._topic = TopicTracker(engine, self.session)
         self._topic.engine = engine
         return self._topic
 

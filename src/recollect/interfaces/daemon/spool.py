@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 from typing import Any
 
+from recollect.store.spool_files import SpoolFiles
 from recollect.text.redact import redact
 from recollect.work.hosts.hook_input import field_names
-from recollect.work.sessions.files import WaitingFiles
 
 LONGEST = 24_000  # characters of one text: nothing learns from more
 MOST_VALUES = 64  # in an object or a list
@@ -34,7 +34,7 @@ class HookSpool:
     """The events that wait, in `spool/hooks` of a home."""
 
     def __init__(self, home: str | Path) -> None:
-        self._files = WaitingFiles(Path(home) / "spool" / "hooks")
+        self._files = SpoolFiles(Path(home) / "spool" / "hooks")
 
     def append(self, fields: Fields, body: bytes) -> bool:
         """Write the event down without its secrets; return whether it is on disk now. What is not JSON is dropped."""

@@ -55,7 +55,7 @@ def found(
     known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
     shown.update(memory.id for memory in fresh)
     gists = [MemoryLine(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
-    stale = frozenset(context.engine.stale())
+    stale = frozenset(context.engine.care.stale())
     lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.format, stale=stale)]
     if known:
         lines.append(

@@ -103,7 +103,7 @@ def _answer(context: ToolContext, action: str, what: str) -> str:
         answer = engine.search(what, 10)
         return found(context, [hit.memory for hit in answer.results], True, answer.notes)[1]
     if action == "budget":
-        return f"A briefing takes at most {engine.budget():,} tokens in this project."
+        return f"A briefing takes at most {engine.preferences.budget():,} tokens in this project."
     if action == "config":
         return f"Preset: {engine.sessions.preset()}."
     stats = engine.stats()

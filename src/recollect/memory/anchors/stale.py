@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
+from recollect.context.context import Context
 from recollect.context.store import Store
 from recollect.model import Stale
 from recollect.store.stale import STALE, stale_in
@@ -57,6 +58,13 @@ def refresh(
             {path: [each.size, each.mtime_ns, each.marks] for path, each in checked.seen.items()},
         )
     return after
+
+
+def check_anchors(context: Context, code: "KnownCode | None") -> dict[str, Stale]:
+    """Check the memories of the context's project against its code; return the stale ones by id."""
+    if context.project is None:
+        return {}
+    return refresh(context.store, context.user_id, context.project, context.clock(), code)
 
 
 def _tied(root: Path, memory: m.Memory, code: "KnownCode") -> m.Memory:

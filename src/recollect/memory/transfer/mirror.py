@@ -9,15 +9,16 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import recollect.model as m
 from recollect.config import expand_home
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
+from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance import states
 from recollect.memory.write.writer import MemoryWriter
 from recollect.store.keys import sync as to_disk
@@ -56,26 +57,20 @@ class _LastWritten:
 
 
 class Mirror:
-    """Keeps `folder` in step with the memories of one user. `writer` returns the writer of a project, or of none."""
+    """Keeps `folder` in step with the memories of one user. Edits in the files are recorded as `change`."""
 
-    def __init__(
-        self,
-        store: Store,
-        folder: Path,
-        writer: Callable[[m.Project | None], MemoryWriter],
-        *,
-        user_id: str,
-        actor: str,
-        clock: m.Clock,
-        change: m.Change,
-    ) -> None:
-        self._store = store
+    def __init__(self, context: Context, index: MemoryIndex, folder: Path, change: m.Change) -> None:
+        self._context = context
+        self._index = index
+        self._store = context.store
         self._folder = expand_home(folder)
-        self._writer = writer
-        self._user_id = user_id
-        self._actor = actor
-        self._clock = clock
+        self._user_id = context.user_id
+        self._actor = context.actor
+        self._clock = context.clock
         self._change = change
+
+    def _writer(self, project: m.Project | None) -> MemoryWriter:
+        return MemoryWriter(self._context.for_project(project), self._index)
 
     def sync(self) -> MirrorReport:
         """Apply the edits in the files to the store, then write the files again. An unreadable file stays unchanged."""

@@ -1,4 +1,4 @@
-"""The memory agent: follows a conversation in the background, one step behind, and is never in its way."""
+"""The memory agent: follows a conversation in a background thread, and never makes it wait."""
 
 import logging
 import threading
@@ -7,22 +7,18 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import recollect.model as m
 from recollect.errors import RecollectError
 from recollect.llm.protocol import Sidecar
-from recollect.work.agent.context import Message, context_of
-from recollect.work.agent.topic import MOST_SHOWN, Pending, Topic
+from recollect.work.agent.tracker import MAX_SHOWN, AgentEngine, Pending, TopicTracker
+from recollect.work.agent.turn import Message, current_turn
 from recollect.work.transcripts.live import LiveMessages
-
-if TYPE_CHECKING:
-    from recollect.engine import Engine
 
 logger = logging.getLogger(__name__)
 
-QUEUE = 32  # updates that wait; the oldest goes when another comes
-FINISH_SECONDS = 2.0  # that a clean end waits for the pass at hand
+QUEUE = 32  # updates that wait; a new one replaces the oldest
+FINISH_SECONDS = 2.0  # that `close` waits for the current pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class _Update:
 
 
 class MemoryAgent:
-    """One per process: asking for a second gives the first, unless that is closed or of another engine.
+    """One per process: creating a second returns the first, unless that is closed or uses another engine.
 
     `submit` and `take_pending` never wait, whatever the store, the model or the sidecar are doing.
     """
@@ -40,24 +36,24 @@ class MemoryAgent:
     _living: "weakref.ReferenceType[MemoryAgent] | None" = None
     _choosing = threading.Lock()
 
-    def __new__(cls, engine: "Engine", sidecar: Sidecar | None = None) -> "MemoryAgent":
+    def __new__(cls, engine: AgentEngine, sidecar: Sidecar | None = None) -> "MemoryAgent":
         with cls._choosing:
             living = cls._living() if cls._living else None
             if living is not None and not living.closed:
                 if living.engine is engine:
                     return living
-                living._stopping.set()  # its engine is another's now
+                living._stopping.set()  # the new agent uses another engine
                 living._wake.set()
             agent = super().__new__(cls)
             agent._set_up(engine, sidecar)
             cls._living = weakref.ref(agent)
             return agent
 
-    def _set_up(self, engine: "Engine", sidecar: Sidecar | None) -> None:
+    def _set_up(self, engine: AgentEngine, sidecar: Sidecar | None) -> None:
         self.engine = engine
-        self.dropped = 0  # updates that were never looked at, because newer ones came
+        self.dropped = 0  # updates that newer ones replaced
         self.passes = 0
-        self.last_error: str | None = None  # None = the last pass went well
+        self.last_error: str | None = None  # None = the last pass succeeded
         self._sidecar = sidecar
         self._queue: deque[_Update] = deque(maxlen=QUEUE)
         self._pending: deque[Pending] = deque(maxlen=QUEUE)
@@ -65,15 +61,15 @@ class MemoryAgent:
         self._idle = threading.Event()
         self._idle.set()
         self._stopping = threading.Event()
-        self._topic = Topic(engine, "", sidecar)
+        self._tracker = TopicTracker(engine, "", sidecar)
         self._reading = LiveMessages("")
         self._worker = threading.Thread(target=self._work, name="recollect-memory-agent", daemon=True)
         self._worker.start()
 
-    # the foreground: nothing here waits
+    # called by the conversation: nothing here waits
 
     def submit(self, messages: Sequence[Message], session: str = "") -> bool:
-        """Hand over the conversation so far, as role and content; whether it was taken. Returns at once."""
+        """Queue the conversation so far, as role and content. Returns at once; False if the agent is closed."""
         if self._stopping.is_set():
             return False
         if len(self._queue) == QUEUE:
@@ -84,42 +80,42 @@ class MemoryAgent:
         return True
 
     def take_pending(self) -> Pending:
-        """What has been found since the last call, once; empty if nothing. Returns at once."""
+        """Return what was found since the last call, once; empty if nothing. Returns at once."""
         hits: dict[str, m.Hit] = {}
         why: dict[str, None] = {}
         while self._pending:
             try:
-                found = self._pending.popleft()
-            except IndexError:  # another thread was quicker
+                pending = self._pending.popleft()
+            except IndexError:  # another thread took the last one
                 break
-            hits |= {hit.memory.id: hit for hit in found.hits}
-            why |= dict.fromkeys(found.reasons)
-        return Pending(tuple(hits.values())[:MOST_SHOWN], tuple(why))
+            hits |= {hit.memory.id: hit for hit in pending.hits}
+            why |= dict.fromkeys(pending.reasons)
+        return Pending(tuple(hits.values())[:MAX_SHOWN], tuple(why))
 
     @property
     def closed(self) -> bool:
         return self._stopping.is_set()
 
     def settle(self, seconds: float = FINISH_SECONDS) -> bool:
-        """Wait until all that was submitted has been looked at; False if that takes longer. For tests and clean ends."""
+        """Wait until everything submitted is processed; return False if that takes longer than `seconds`."""
         return self._idle.wait(seconds)
 
     def close(self, seconds: float = FINISH_SECONDS) -> None:
-        """Finish what is at hand, within that time; what was said and not yet dealt with is spooled. Closing twice is fine."""
+        """Finish the current pass within `seconds`, and spool the messages that are not recorded yet. Closing twice does nothing."""
         if self._stopping.is_set():
             return
         self.settle(seconds)
         self._stopping.set()
         self._wake.set()
         self._worker.join(seconds)
-        self._spool_rest()
+        self._spool_queue()
 
-    def _spool_rest(self) -> None:
+    def _spool_queue(self) -> None:
         for update in self._queue:
             if update.session:
                 events = LiveMessages(update.session).new(update.messages)
                 with suppress(OSError):
-                    self.engine.spool.append(update.session, events, m.utc_now())
+                    self.engine.sessions.spool.append(update.session, events, m.utc_now())
         self._queue.clear()
 
     def __enter__(self) -> "MemoryAgent":
@@ -128,7 +124,7 @@ class MemoryAgent:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # the background
+    # in the worker thread
 
     def _work(self) -> None:
         while not self._stopping.is_set():
@@ -138,7 +134,7 @@ class MemoryAgent:
                 self._attempt(self._queue.popleft())
             if not self._queue:
                 self._idle.set()
-                if self._queue:  # one came just then
+                if self._queue:  # one was submitted meanwhile
                     self._idle.clear()
                     self._wake.set()
 
@@ -148,8 +144,8 @@ class MemoryAgent:
             self.last_error = None
         except RecollectError as error:
             self.last_error = error.message
-            logger.warning("memory was not asked: %s", error.message)
-        except Exception as error:  # the loop must live, whatever a turn holds
+            logger.warning("memory was not searched: %s", error.message)
+        except Exception as error:  # the worker must survive any turn
             self.last_error = repr(error)
             logger.exception("a pass of the memory agent failed")
         self.passes += 1
@@ -157,20 +153,20 @@ class MemoryAgent:
     def _pass(self, update: _Update) -> None:
         if not self.engine.sessions.on:
             return
-        if update.session != self._topic.session:
+        if update.session != self._tracker.session:
             self._pending.clear()
-            self._topic = Topic(self.engine, update.session, self._sidecar)
+            self._tracker = TopicTracker(self.engine, update.session, self._sidecar)
             self._reading = LiveMessages(update.session)
         self._record(update)
-        found = self._topic.look(context_of(update.messages))
-        if found:
-            self._pending.append(found)
-        if found is not None:
-            self._topic.tidy()
-            self.engine.maintain()
+        pending = self._tracker.find_memories(current_turn(update.messages))
+        if pending:
+            self._pending.append(pending)
+        if pending is not None:
+            self._tracker.flush_rejected()
+            self.engine.schedule.run_idle()
 
     def _record(self, update: _Update) -> None:
-        """What is new in the conversation goes to its session, to be learnt from."""
+        """Record the new messages in their session."""
         events = self._reading.new(update.messages)
         if update.session and events:
             self.engine.sessions.start(update.session, agent="python")

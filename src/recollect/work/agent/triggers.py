@@ -1,12 +1,12 @@
-"""Whether a turn is worth looking into memory for, and why. Pure."""
+"""Decide whether a turn needs a search, and why. Pure functions."""
 
 import re
 from dataclasses import dataclass
 
-from recollect.work.agent.context import Context, suffixes
+from recollect.work.agent.turn import Turn, suffixes
 
-NEW_TEXT = 2000  # characters since the last look: some 500 tokens
-FEWEST_WORDS = 3  # of a request that says something
+NEW_TEXT = 2000  # characters since the last search: some 500 tokens
+FEWEST_WORDS = 3  # of a request that is more than small talk
 
 _ERROR = re.compile(
     r"\b(error|exception|traceback|failed|failure|fatal|panic|segfault|exit code [1-9]|cannot|undefined)\b",
@@ -25,8 +25,8 @@ _SMALL_TALK = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was there at the last look."""
+class Baseline:
+    """The conversation as it was at the last search."""
 
     request: str = ""
     size: int = 0
@@ -34,23 +34,23 @@ class Seen:
     failing: bool = False
 
 
-def seen(context: Context) -> Seen:
-    return Seen(context.request, context.size, suffixes(context.files), _fails(context))
+def baseline(turn: Turn) -> Baseline:
+    return Baseline(turn.request, turn.size, suffixes(turn.files), _fails(turn))
 
 
-def reasons(context: Context, last: Seen) -> tuple[str, ...]:
-    """Why this turn is worth a look; none for one that is not."""
-    fresh = context.request != last.request
-    words = {word.lower() for word in _WORD.findall(context.request)} - _SMALL_TALK
+def reasons(turn: Turn, last: Baseline) -> tuple[str, ...]:
+    """Return the reasons to search for this turn; empty if there are none."""
+    fresh = turn.request != last.request
+    words = {word.lower() for word in _WORD.findall(turn.request)} - _SMALL_TALK
     checks = {
         "a new request": fresh and len(words) >= FEWEST_WORDS,
-        "much that is new": context.size - last.size >= NEW_TEXT,
-        "another type of file": bool(suffixes(context.files) - last.suffixes) and bool(context.files),
-        "an error": _fails(context) and not last.failing,
-        "talk of design": fresh and bool(_DESIGN.search(context.request)),
+        "much that is new": turn.size - last.size >= NEW_TEXT,
+        "another type of file": bool(suffixes(turn.files) - last.suffixes) and bool(turn.files),
+        "an error": _fails(turn) and not last.failing,
+        "talk of design": fresh and bool(_DESIGN.search(turn.request)),
     }
     return tuple(name for name, holds in checks.items() if holds)
 
 
-def _fails(context: Context) -> bool:
-    return bool(_ERROR.search(context.request) or _ERROR.search(context.answered))
+def _fails(turn: Turn) -> bool:
+    return bool(_ERROR.search(turn.request) or _ERROR.search(turn.answered))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.config import Settings
+from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
@@ -33,7 +33,6 @@ from recollect.work.episodes.patterns import Fix, fixes_among, sightings
 from recollect.work.episodes.record import CallPairing, bounded, clean, executed, project_path
 from recollect.work.episodes.recorder import Recorder
 from recollect.work.episodes.tables import EpisodeTables
-from recollect.work.sessions.switches import is_on
 from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
 
 if TYPE_CHECKING:
@@ -83,31 +82,32 @@ class _QueuedCall:
 class Episodes:
     """`engine.episodes`. Thread-safe."""
 
-    store: Store
-    embedder: Embedder
-    settings: Settings
-    clock: m.Clock
-    user_id: str
-    project: m.Project | None  # None = outside any project
+    context: Context
+    store: Store = field(init=False)
+    embedder: Embedder = field(init=False)
+    clock: m.Clock = field(init=False)
     _followed: dict[str, _FollowedSession] = field(default_factory=dict)
     _recorder: Recorder[_QueuedCall] = field(init=False)
     _tables: EpisodeTables = field(init=False)
 
     def __post_init__(self) -> None:
+        self.store = self.context.store
+        self.embedder = self.context.embedder
+        self.clock = self.context.clock
         self._recorder = Recorder(self._write)
-        self._tables = EpisodeTables(self.store.episodes, self.user_id, self.owner.project_id or "")
+        self._tables = EpisodeTables(self.store.episodes, self.context.user_id, self.owner.project_id or "")
 
     @property
     def owner(self) -> Owner:
-        return Owner(self.user_id, self.project.id if self.project else None)
+        return Owner(self.context.user_id, self.context.project_id)
 
     @property
     def _on(self) -> bool:
-        return is_on(self.store, self.owner.project_id, "memory")
+        return self.context.is_on("memory")
 
     @property
     def root(self) -> str:
-        return self.project.root if self.project else ""
+        return self.context.project.root if self.context.project else ""
 
     # recording
 
@@ -254,7 +254,7 @@ class Episodes:
 
     def _oldest(self) -> datetime | None:
         """Return the time before which rows are summed up, or None. Older rows must not be counted again."""
-        days = self.settings.episode_days
+        days = self.context.settings.episode_days
         return self.clock() - timedelta(days=min(days, 36_500)) if days else None
 
     def _process_request(
@@ -346,7 +346,7 @@ class Episodes:
     def _session(self, given: str | None) -> str:
         if given is not None:
             return given
-        newest = self.store.sessions(self.user_id, self.owner.project_id, 1)
+        newest = self.store.sessions(self.context.user_id, self.owner.project_id, 1)
         if newest and not newest[0].ended_at:
             last = newest[0].active_at or newest[0].started_at
             return newest[0].id if self.clock() - last < ACTIVE_FOR else ""
@@ -446,7 +446,7 @@ class Episodes:
         from recollect.work.episodes.sql import select
 
         project_id = None if all_projects else self.owner.project_id or ""
-        return select(self.settings.database, self.user_id, project_id, query)
+        return select(self.context.settings.database, self.context.user_id, project_id, query)
 
     def export(self, folder: Path, *, force: bool = False) -> dict[str, int]:
         """Write the six tables as Parquet files into `folder` and return the number of rows in each."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from threading import Lock
 
 import recollect.model as m
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import StoreError
 from recollect.work.metrics.discovery import Discovery
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Savings, saved
@@ -35,10 +35,7 @@ class Timing:
 class Measures:
     """Counting takes microseconds and writes nothing; `flush` writes, in the background. Thread-safe."""
 
-    store: Store
-    clock: m.Clock
-    user_id: str
-    project_id: str | None
+    context: Context
     _times: Counter[tuple[str, int]] = field(default_factory=Counter)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # session and name
     _last: dict[str, object] = field(default_factory=dict)  # the memories shown last
@@ -64,7 +61,7 @@ class Measures:
         shown = list(ids)
         if shown:
             self.note(INJECTED, len(shown), session)
-            self._last = {"at": m.to_text(self.clock()), "session": session or "", "memories": shown}
+            self._last = {"at": m.to_text(self.context.clock()), "session": session or "", "memories": shown}
 
     @property
     def waiting(self) -> bool:
@@ -78,7 +75,7 @@ class Measures:
         if not (times or counts or last):
             return
         try:
-            with self.store.transaction():
+            with self.context.store.transaction():
                 self._write(times, counts, last)
         except StoreError:
             with self._lock:
@@ -90,15 +87,19 @@ class Measures:
     def _write(
         self, times: Counter[tuple[str, int]], counts: Counter[tuple[str, str]], last: dict[str, object]
     ) -> None:
-        now = self.clock()
+        now = self.context.clock()
         if times:
-            self.store.measures.add_timings(self.user_id, self.project_id, f"{now:%Y-%m-%d}", times)
+            self.context.store.measures.add_timings(
+                self.context.user_id, self.context.project_id, f"{now:%Y-%m-%d}", times
+            )
         for session in {session for session, _ in counts}:
             values = {name: value for (owner, name), value in counts.items() if owner == session}
-            self.store.measures.add(self.user_id, self.project_id, session, values, now)
+            self.context.store.measures.add(
+                self.context.user_id, self.context.project_id, session, values, now
+            )
         if last:
-            self.store.set_setting(self.project_id, LAST, last)
-        self.store.measures.forget_before(now - KEPT)
+            self.context.store.set_setting(self.context.project_id, LAST, last)
+        self.context.store.measures.forget_before(now - KEPT)
 
     def watch(self, session: m.Session, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the same events; store what the session spent on exploration if it is over."""
@@ -110,20 +111,24 @@ class Measures:
             yield event
         if session.ended_at is not None and last is not None:
             values = {DISCOVERY: discovery.tokens, LOOKS: discovery.looks, EDITED: float(discovery.edited)}
-            self.store.measures.set(self.user_id, self.project_id, session.id, values, last)
+            self.context.store.measures.set(
+                self.context.user_id, self.context.project_id, session.id, values, last
+            )
 
     def saved(self, session: str) -> Savings:
         """Return the tokens that memory saved in a session, with the comparison behind it."""
         with suppress(StoreError):  # a read-only home can be read
             self.flush()
-        rows = self.store.measures.by_session(self.user_id, self.project_id)
+        rows = self.context.store.measures.by_session(self.context.user_id, self.context.project_id)
         return saved(rows.get(session, {}), [row for name, row in rows.items() if name != session])
 
     def timings(self, days: int = 30, *, everywhere: bool = False) -> dict[str, Timing]:
         with suppress(StoreError):
             self.flush()
-        since = f"{self.clock() - timedelta(days=days):%Y-%m-%d}"
-        timings = self.store.measures.timings(self.user_id, self.project_id, since, everywhere=everywhere)
+        since = f"{self.context.clock() - timedelta(days=days):%Y-%m-%d}"
+        timings = self.context.store.measures.timings(
+            self.context.user_id, self.context.project_id, since, everywhere=everywhere
+        )
         return {name: _timing(by_day) for name, by_day in timings.items()}
 
 

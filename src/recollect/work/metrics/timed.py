@@ -1,21 +1,22 @@
-"""An embedder whose work is timed, a text at a time."""
+"""An embedder that notes how long it takes."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.context.embedder import Embedder
+from recollect.work.metrics.measures import Measures
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
 
 
-class Timed:
-    """`took` is told a name and seconds. Bulk is not timed: nobody waits for it."""
+class TimedEmbedder:
+    """Passes everything on to an embedder and times single texts. Batches are not timed: nobody waits for them."""
 
-    def __init__(self, embedder: Embedder, took: Callable[[str, float], None]) -> None:
+    def __init__(self, embedder: Embedder, measures: Measures) -> None:
         self._embedder = embedder
-        self._took = took
+        self._measures = measures
 
     @property
     def model(self) -> str:
@@ -29,7 +30,7 @@ class Timed:
         began = time.perf_counter()
         rows = self._embedder.embed(texts)
         if len(texts) == 1:
-            self._took("embed", time.perf_counter() - began)
+            self._measures.took("embed", time.perf_counter() - began)
         return rows
 
     def embed_each(self, batches: "Iterable[Sequence[str]]") -> "Iterator[Rows]":

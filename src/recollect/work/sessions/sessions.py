@@ -1,51 +1,57 @@
 """Sessions: what happens in them is kept as it comes, learnt from at every turn, and promoted at their end."""
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import recollect.model as m
-from recollect.context.embedder import Embedder
-from recollect.context.store import Store
+from recollect.config import expand_home
+from recollect.context.context import Context
+from recollect.context.project import identify, locate
 from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError, Refused, SessionNotFound
 from recollect.kinds import kind_of
 from recollect.llm.protocol import Sidecar
+from recollect.memory.memories import Memories
 from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.text.words import distinctive_words
+from recollect.work.episodes.episodes import Episodes
 from recollect.work.extract import extract
+from recollect.work.hosts.session_files import session_files
 from recollect.work.hosts.transcripts import FORMATS, read
-from recollect.work.sessions.kept import clean, event_from, keep, label
+from recollect.work.metrics.measures import Measures
+from recollect.work.sessions.events import clean_event, clean_name, event_from, stored_event
 from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
-from recollect.work.sessions.spool import Spool
+from recollect.work.sessions.spool import EventSpool
 from recollect.work.sessions.summary import LINES, Story, watched
-from recollect.work.sessions.switches import is_on
 from recollect.work.transcripts.event import Event
+
+if TYPE_CHECKING:
+    from recollect.work.sessions.transcript import LearningReport
 
 logger = logging.getLogger(__name__)
 
 CHECKPOINT = 10  # messages after which findings are made, if the turn has not ended before
 IDLE = timedelta(minutes=30)  # after which a session that has not ended is taken to have crashed
 EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is known again
+_MAX_TOUCHED = 2000  # files of a session that raise the confidence of their modules
 _BATCH = 64  # messages embedded at once
 _ANSWERS = 2  # telling words that a finding shares with a gap it answers
 _GAP_BONUS = 0.2  # importance of a finding that fills a gap
 
 Item = TypeVar("Item")
-Remember = Callable[[m.Draft], m.Receipt]
-# Hands on the events of a session, all there are so far, and sees them go by.
-Watch = Callable[[m.Session, Iterable[Event]], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedSession:
     """What a session came to."""
 
     session: m.Session
@@ -54,42 +60,58 @@ class Ended:
     left: tuple[tuple[str, str], ...] = ()  # findings that were not promoted, each with the reason
 
 
-@dataclass(slots=True)
 class Sessions:
-    """`engine.sessions`. Calls take milliseconds and are meant for the background; from any thread."""
+    """The sessions of one project. Calls take milliseconds and may come from any thread."""
 
-    store: Store
-    embedder: Embedder
-    clock: m.Clock
-    user_id: str
-    project: m.Project | None  # None = outside any project: nothing is promoted there
-    remember: Remember
-    sidecar: Callable[[], Sidecar] | None = None  # None = rules alone
-    watch: Watch = lambda session, events: events
-    _said: dict[str, int] = field(default_factory=dict)  # messages since a session's last checkpoint
-
-    @property
-    def project_id(self) -> str | None:
-        return self.project.id if self.project else None
+    def __init__(
+        self,
+        context: Context,
+        memory: Memories,
+        episodes: Episodes,
+        measures: Measures,
+        sidecar: Sidecar | None = None,
+    ) -> None:
+        self.context = context
+        self.store = context.store
+        self.clock = context.clock
+        self.user_id = context.user_id
+        self.project_id = context.project_id  # None = outside any project: nothing is promoted there
+        self._memory = memory
+        self._episodes = episodes
+        self._measures = measures
+        self.sidecar = sidecar  # None = rules alone
+        self._new_messages: dict[str, int] = {}  # by session, since its last checkpoint
+        self.spool = EventSpool(context.settings.home / "spool" / "sessions" / (self.project_id or "none"))
 
     # settings
 
     @property
     def auto(self) -> bool:
-        """Whether sessions are learnt from without being asked."""
-        return is_on(self.store, self.project_id, "auto")
+        """Whether sessions are learnt from automatically."""
+        return self.context.is_on("auto")
 
     @property
     def on(self) -> bool:
-        """Whether memory is on at all here."""
-        return is_on(self.store, self.project_id, "memory")
+        """Whether memory is on in this project."""
+        return self.context.is_on("memory")
 
     def preset(self) -> str:
+        """Return the name of the preset that decides which findings become memories."""
         return str(
             self.store.setting(self.project_id, "preset")
             or self.store.setting(None, "preset")
             or DEFAULT_PRESET
         )
+
+    def set_preset(self, name: str, *, everywhere: bool = False) -> None:
+        """Set how readily findings become memories, for this project or everywhere. Raises `UnknownName`."""
+        self.context.refuse_agents("change how memory learns")
+        preset_named(name)
+        project_id = None if everywhere else self.project_id
+        self.store.log(
+            "update", self.context.actor, self.clock(), None, {"preset": name, "project": project_id}
+        )
+        self.store.set_setting(project_id, "preset", name)
 
     # a session as it goes on
 
@@ -117,37 +139,50 @@ class Sessions:
             self.user_id,
             self.project_id,
             now,
-            label(agent or host),
-            label(host),
-            label(branch) if branch else None,
+            clean_name(agent or host),
+            clean_name(host),
+            clean_name(branch) if branch else None,
             transcript=transcript,
             active_at=now,
         )
         self.store.put_session(session)
         return session
 
-    def record(self, session_id: str, events: Sequence[tuple[str, Event]]) -> int:
-        """Keep `events`, each under an id that counts once; how many were new. They are on disk when it returns."""
+    def record(self, session_id: str, events: Sequence[tuple[str, Event]], *, checkpoint: bool = True) -> int:
+        """Store `events`, each under an id that counts once, and return how many were new.
+
+        They are on disk when it returns. A checkpoint follows when the user has spoken or enough was said; with
+        `checkpoint=False` the caller makes it later.
+        """
         if not self.on:
             return 0
         self.get(session_id)
         now = self.clock()
-        new = self.store.events.append(session_id, [keep(event, event_id, now) for event_id, event in events])
-        said = [event for _, event in events if event.is_message]
-        self._said[session_id] = self._said.get(session_id, 0) + len(said)
-        if self._said[session_id] >= CHECKPOINT or any(event.author == "user" for event in said):
+        new = self.store.events.append(
+            session_id, [stored_event(event, event_id, now) for event_id, event in events]
+        )
+        messages = [event for _, event in events if event.is_message]
+        count = self._new_messages[session_id] = self._new_messages.get(session_id, 0) + len(messages)
+        by_user = any(event.author == "user" for event in messages)
+        if checkpoint and (count >= CHECKPOINT or by_user):
             self.checkpoint(session_id)
         return new
+
+    def set_transcript(self, session_id: str, path: str) -> None:
+        """Note where the host writes its own record of the session, unless that is known."""
+        session = self.get(session_id)
+        if not session.transcript:
+            self.store.put_session(replace(session, transcript=path))
 
     def checkpoint(self, session_id: str) -> int:
         """Make findings of what has happened so far, and its messages searchable; how many findings are new."""
         session = self.get(session_id)
-        self._said.pop(session_id, None)
+        self._new_messages.pop(session_id, None)
         if not self.on:
             return 0
         written = self._written(session)
         if written is not None:
-            events = self.watch(session, map(clean, written))
+            events = self._observe(session, map(clean_event, written))
             return (
                 self.store.events.put_findings(session_id, self._findings(events), since=0)
                 if self.auto
@@ -156,18 +191,18 @@ class Sessions:
         kept = self._events(session_id)
         if session.host not in FORMATS:  # else at the end, in the order of the host's own record
             self._keep_messages(kept)
-        events = self.watch(session, kept)
+        events = self._observe(session, kept)
         return (
             self.store.events.put_findings(session_id, self._findings(events)) if self.auto else _all(events)
         )
 
-    def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> Ended:
+    def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> EndedSession:
         """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more.
 
         What fails is tried once more; if it fails again, the session is over and `recover` finds it.
         """
         session = self.get(session_id)
-        self._said.pop(session_id, None)
+        self._new_messages.pop(session_id, None)
         over = replace(session, ended_at=session.ended_at or at or self.clock())
         try:
             ended = self._learn_all(over, summary)
@@ -181,7 +216,7 @@ class Sessions:
         self.store.events.drop_processed(self.clock() - EVENTS_KNOWN)
         return ended
 
-    def _learn_all(self, session: m.Session, summary: str) -> Ended:
+    def _learn_all(self, session: m.Session, summary: str) -> EndedSession:
         """From the host's own record, or from what was recorded here since it was learnt from last."""
         if not self.on:
             return self._learn(session, (), Story(), learning=False)
@@ -202,13 +237,13 @@ class Sessions:
         *,
         since: int | None = None,
         learning: bool,
-    ) -> Ended:
+    ) -> EndedSession:
         """The last steps of a session, from its events to its summary. `story` has seen them once they are read.
 
         `since` is the position from which they are all there are; None = there may be others.
         """
         over = replace(session, ended_at=session.ended_at or self.clock())
-        seen = self.watch(over, events) if self.on else events
+        seen = self._observe(over, events) if self.on else events
         if learning:
             self.store.events.put_findings(session.id, self._findings(seen), since=since)
         else:
@@ -216,19 +251,19 @@ class Sessions:
         if learning and self.sidecar is not None:
             self.store.events.put_findings(session.id, self._asked(session, story))
         found = self.store.findings(session.id)
-        promoted, left = self._promote(session, found) if learning and self.project else ((), ())
+        promoted, left = self._promote(session, found) if learning and self.context.project else ((), ())
         text = bounded(redact(summary)[0]) or session.summary or self._summary(story, found)
         done = replace(session, summary=text, extracted_at=self.clock())
         detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
         with self.store.transaction():
             self.store.log("finalize", _agent(session), self.clock(), None, detail)
             self.store.put_session(done)
-        return Ended(done, len(found), promoted, left)
+        return EndedSession(done, len(found), promoted, left)
 
     # after a crash
 
-    def take_in(self, spool: Spool) -> int:
-        """Events that waited outside the store, in order and once; how many there were. Their sessions may be new."""
+    def drain_spool(self, spool: EventSpool | None = None) -> int:
+        """Store the events that wait in the spool, in order and once, and return how many. Their sessions may be new."""
 
         def deliver(session_id: str, events: Sequence[StoredEvent]) -> None:
             if not self.on:
@@ -241,9 +276,9 @@ class Sessions:
             except Refused as error:  # others wait behind it
                 logger.warning("events that waited were not taken in: %s", error.message)
 
-        return spool.drain(deliver)
+        return (spool or self.spool).drain(deliver)
 
-    def recover(self, session_id: str | None = None) -> tuple[Ended, ...]:
+    def recover(self, session_id: str | None = None) -> tuple[EndedSession, ...]:
         """Learn from sessions that never ended: the one named, or all in which nothing has happened for half an hour."""
         if not self.on:
             return ()
@@ -291,7 +326,7 @@ class Sessions:
 
     def learn_from(
         self, session: m.Session, events: Iterable[Event], *, whole: bool = False, learning: bool = True
-    ) -> Ended:
+    ) -> EndedSession:
         """Learn from a transcript in one go, without holding it: what was said is kept, findings are promoted.
 
         `whole` says that nothing else is known of the session; without `learning`, only what was said is kept.
@@ -303,7 +338,7 @@ class Sessions:
         def passing() -> Iterator[Event]:
             nonlocal last
             for batch in _batches(events):
-                cleaned = [clean(event) for event in batch]
+                cleaned = [clean_event(event) for event in batch]
                 if mine:  # else they were kept as they were said, in an order of their own
                     self._keep_messages(cleaned)
                 for event in cleaned:
@@ -315,6 +350,41 @@ class Sessions:
         done = replace(ended.session, active_at=last, ended_at=last)
         self.store.put_session(done)
         return replace(ended, session=done)
+
+    def transcript_files(self, since: datetime | None = None) -> tuple[Path, ...]:
+        """Return the session files that hosts have written since then, oldest first."""
+        return tuple(file.path for file in session_files(expand_home("~"), since, os.environ))
+
+    def learn_from_files(
+        self,
+        files: Iterable[Path],
+        *,
+        own_only: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> "LearningReport":
+        """Learn from transcripts. `own_only` skips sessions of other projects; `progress` gets the bytes read.
+
+        Raises `Refused` if memory is off.
+        """
+        from recollect.work.sessions.transcript import LearningReport, learn_from_file
+
+        if not self.on:
+            raise Refused("Memory is off in this project.", "`recollect on` turns it on.")
+        self.context.register_project()
+        report = LearningReport()
+        for path in files:
+            learn_from_file(self, path, report, own_only=own_only)
+            if progress is not None:
+                progress(path.stat().st_size)
+        return report
+
+    def is_of_project(self, folder: str) -> bool:
+        """Whether `folder` belongs to this project."""
+        try:
+            project, _ = identify(locate(Path(folder)), self.store)
+        except RecollectError:
+            return False
+        return project.id == self.project_id
 
     # looking
 
@@ -350,6 +420,22 @@ class Sessions:
         return tuple(self.store.findings(self.get(session_id).id))
 
     # steps
+
+    def _observe(self, session: m.Session, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events; record them as work done and measure them on the way.
+
+        After the last event of a session that is over, the modules it worked on gain confidence.
+        """
+        over = session.ended_at is not None
+        yield from self._measures.watch(session, self._episodes.watch(session.id, events, over=over))
+        if over and self.project_id:
+            from recollect.code.modules.project_map import mark_used
+
+            touched = self.store.episodes.touches(
+                self._episodes.owner, session=session.id, limit=_MAX_TOUCHED
+            )
+            paths = [touch.path for touch in touched]
+            mark_used(self.store.modules, self.project_id, paths, session.id, self.clock())
 
     def _written(self, session: m.Session) -> Iterator[Event] | None:
         """The host's own record of the session, which tells more than was recorded here; None where it has none."""
@@ -387,7 +473,7 @@ class Sessions:
         assert self.sidecar is not None
         gaps = [gap.context for gap in self.store.gaps(self.project_id, 10)]
         now = self.clock()
-        for learnt in self.sidecar().extract(story.digest.text(), gaps) or ():
+        for learnt in self.sidecar.extract(story.digest.text(), gaps) or ():
             try:
                 text, _ = clean_text(learnt.content)
                 kind = kind_of(learnt.kind).name
@@ -410,7 +496,7 @@ class Sessions:
     def _summary(self, story: Story, found: Sequence[m.Finding]) -> str:
         if story.empty:
             return ""
-        told = self.sidecar().summarise(story.digest.text(), LINES) if self.sidecar is not None else None
+        told = self.sidecar.summarise(story.digest.text(), LINES) if self.sidecar is not None else None
         return bounded(redact(told)[0]) if told else story.told(found)
 
     def _promote(
@@ -429,7 +515,8 @@ class Sessions:
                 continue
             try:
                 name = (
-                    self._kept(finding, session) or self.remember(_draft(finding, session, verdict.reason)).id
+                    self._kept(finding, session)
+                    or self._memory.add(_draft(finding, session, verdict.reason)).id
                 )
             except Refused as error:
                 left.append((finding.id, error.message))
@@ -469,10 +556,10 @@ class Sessions:
 
     def _embedded(self, texts: Sequence[str]) -> "tuple[str | None, list[bytes] | None]":
         try:
-            rows = self.embedder.embed(list(texts))
+            rows = self.context.embedder.embed(list(texts))
         except EmbedderUnavailable:
             return None, None
-        return self.embedder.model, [row.astype("<f4").tobytes() for row in rows]
+        return self.context.embedder.model, [row.astype("<f4").tobytes() for row in rows]
 
     def _refuse_others(self, session: m.Session) -> None:
         if session.user_id != self.user_id or session.project_id != self.project_id:
@@ -485,7 +572,7 @@ class Sessions:
 def _name(session_id: str) -> str:
     """Raises `ContentRefused`."""
     name = limits.plain(limits.short(session_id, "session's id"), "The session's id")
-    if label(name) != name:
+    if clean_name(name) != name:
         raise ContentRefused("The session's id holds a secret.", "Give it another id.")
     return name
 

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import recollect.model as m
 from recollect.model import StoredEvent
-from recollect.work.sessions.files import MAX_FILE, WaitingFiles
-from recollect.work.sessions.kept import keep
+from recollect.store.spool_files import MAX_FILE, SpoolFiles
+from recollect.work.sessions.events import stored_event
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import whole
 
 Deliver = Callable[[str, Sequence[StoredEvent]], object]
 
 
-class Spool:
+class EventSpool:
     """Many processes may append and drain at once."""
 
     def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:
-        self._files = WaitingFiles(folder, largest)
+        self._files = SpoolFiles(folder, largest)
 
     def append(self, session: str, events: Sequence[tuple[str, Event]], now: datetime) -> bool:
         """Write them down, redacted; False where there is no more room. They are on disk when it returns."""
-        lines = "".join(_line(session, keep(event, event_id, now)) for event_id, event in events)
+        lines = "".join(_line(session, stored_event(event, event_id, now)) for event_id, event in events)
         return self._files.append(session, lines)
 
     def drain(self, deliver: Deliver) -> int:

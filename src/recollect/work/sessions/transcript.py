@@ -1,24 +1,22 @@
 """Learning from the transcripts that hosts leave behind."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 
 from recollect.errors import RecollectError, Refused
 from recollect.work.hosts.transcripts import detect, read
-from recollect.work.sessions.sessions import Ended, Sessions
+from recollect.work.sessions.sessions import EndedSession, Sessions
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.report import Report
 
 logger = logging.getLogger(__name__)
 
-Belongs = Callable[[str], bool]  # whether a folder is this project's
-
 
 @dataclass(slots=True)
-class Learning:
+class LearningReport:
     """What came of a number of transcripts."""
 
     files: int = 0
@@ -40,9 +38,9 @@ class Learning:
 
 
 def learn_from_file(
-    sessions: Sessions, path: Path, learning: Learning, belongs: Belongs | None = None
+    sessions: Sessions, path: Path, learning: LearningReport, *, own_only: bool = False
 ) -> None:
-    """Read `path` once, session by session. `belongs` passes over sessions that were held elsewhere, or nobody knows where.
+    """Read `path` once, session by session. `own_only` skips sessions of other projects and of unknown folders.
 
     A session that cannot be learnt from is named, and the others are.
     """
@@ -50,7 +48,7 @@ def learn_from_file(
         host = detect(path)
         for name, events in groupby(read(path, host, learning.report), key=lambda event: event.session):
             try:
-                _learn(sessions, name or path.stem, events, host, path, learning, belongs)
+                _learn(sessions, name or path.stem, events, host, path, learning, own_only)
             except Refused as error:
                 learning.refused.append(f"{path.name}: {error.message}")
             except RecollectError:
@@ -72,17 +70,17 @@ def _learn(
     events: Iterator[Event],
     host: str,
     path: Path,
-    learning: Learning,
-    belongs: Belongs | None,
+    learning: LearningReport,
+    own_only: bool,
 ) -> None:
     first = next(events)
-    if belongs is not None and not (first.cwd and belongs(first.cwd)):
+    if own_only and not (first.cwd and sessions.is_of_project(first.cwd)):
         learning.elsewhere += 1
         return
     record = "" if first.agent else str(path.absolute())  # a sub-agent's file is not all of the session
     session = sessions.start(
         name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
     )
-    ended: Ended = sessions.learn_from(session, chain([first], events))
+    ended: EndedSession = sessions.learn_from(session, chain([first], events))
     learning.found[ended.session.id] = ended.findings
     learning.promoted += ended.promoted

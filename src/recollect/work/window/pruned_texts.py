@@ -14,7 +14,7 @@ from recollect.text import tokens
 from recollect.text.redact import redact
 from recollect.text.stem import stem
 from recollect.text.words import index_text, passages, query_terms
-from recollect.work.sessions.kept import label
+from recollect.work.sessions.events import clean_name
 from recollect.work.transcripts.lines import whole as complete
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import SHOWN_ID, ContextItem, as_json, from_json
@@ -162,7 +162,7 @@ def store_outputs(
         return False
     project = engine.project.id if engine.project else None
     texts = [
-        PrunedText(name, session, None, now, label(tool), redact(complete(text))[0], tokens.count(text))
+        PrunedText(name, session, None, now, clean_name(tool), redact(complete(text))[0], tokens.count(text))
         for name, text in whole.items()
     ]
     engine.store.pruned.drop_before(_oldest(now, days))

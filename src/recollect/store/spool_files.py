@@ -15,7 +15,7 @@ MAX_FILES = 500
 _NAME = re.compile(r"[^\w.-]+")
 
 
-class WaitingFiles:
+class SpoolFiles:
     """Many processes may append and drain at once."""
 
     def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:

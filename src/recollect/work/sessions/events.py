@@ -23,9 +23,9 @@ _NAMES = ("author", "text", "tool", "call", "failed", "cwd", "branch", "agent", 
 _TYPES = dict.fromkeys(_NAMES, str) | {"failed": bool, "injected": bool, "input": dict, "size": int}
 
 
-def keep(event: Event, event_id: str, now: datetime) -> StoredEvent:
+def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
     """Nothing secret is in it, and not more than is needed to learn from it."""
-    cleaned = clean(event)
+    cleaned = clean_event(event)
     values = {name: getattr(cleaned, name) for name in _NAMES if getattr(cleaned, name) not in ("", None)}
     values["at"] = m.to_text(event.at or now)
     if cleaned.input:
@@ -35,7 +35,7 @@ def keep(event: Event, event_id: str, now: datetime) -> StoredEvent:
     return StoredEvent(event_id, event.at or now, json.dumps(values, ensure_ascii=False))
 
 
-def clean(event: Event) -> Event:
+def clean_event(event: Event) -> Event:
     """Redacted before it is clipped: half a secret would not be known for one."""
     text = whole(event.text)
     kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
@@ -43,17 +43,17 @@ def clean(event: Event) -> Event:
         event,
         text=kept,
         size=event.size or (len(text) if event.is_answer and len(text) > MAX_ANSWER else 0),
-        tool=label(event.tool),
+        tool=clean_name(event.tool),
         call=_pairing(event.call),
         input=_value(event.input, MAX_DEPTH),
-        cwd=label(event.cwd),
-        branch=label(event.branch),
-        agent=label(event.agent),
+        cwd=clean_name(event.cwd),
+        branch=clean_name(event.branch),
+        agent=clean_name(event.agent),
     )
 
 
 @lru_cache(maxsize=256)  # folders, branches and tools come again and again
-def label(name: str) -> str:
+def clean_name(name: str) -> str:
     """A name as it may be kept. Ids are of high entropy too: that alone makes no secret of one."""
     text, found = redact(whole(name))
     return (text if any(each.type != "high-entropy" for each in found) else whole(name))[:MAX_LABEL]
@@ -62,11 +62,11 @@ def label(name: str) -> str:
 def _pairing(call: str) -> str:
     """It is only compared, and two that are redacted would be one."""
     name = whole(call)
-    return name if label(name) == name else m.fingerprint(name)[:18]
+    return name if clean_name(name) == name else m.fingerprint(name)[:18]
 
 
 def event_from(session: str, order: int, text: str) -> Event | None:
-    """None for what `keep` cannot have written: events wait in files, and files get damaged."""
+    """None for what `stored_event` cannot have written: events wait in files, and files get damaged."""
     try:
         values: dict[str, Any] = whole(json.loads(text))
         at = m.from_text(values.pop("at"))

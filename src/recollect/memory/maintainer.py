@@ -1,0 +1,266 @@
+"""Work on many memories at once, and the way back. `engine.care` is a `Maintenance`.
+
+Everything here is for users. An agent may list changes and compact, and nothing else.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import recollect.model as m
+from recollect.code.codebase import Codebase
+from recollect.code.graph.database import delete_graph_databases
+from recollect.context.context import Context
+from recollect.errors import Refused
+from recollect.memory.anchors.stale import check_anchors
+from recollect.memory.maintenance import compact, purge, states, undo
+from recollect.memory.maintenance.doctor import Diagnosis, examine
+from recollect.memory.maintenance.vectors import embed_missing
+from recollect.memory.memories import Memories
+from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
+from recollect.store.keys import drop_key, find_key, make_key, read_note
+from recollect.store.spool_files import SpoolFiles
+from recollect.store.stale import stale_in
+
+if TYPE_CHECKING:
+    from recollect.llm.protocol import Judge
+    from recollect.memory.maintenance.consolidate.run import Consolidation
+    from recollect.memory.maintenance.review import OpenReview, ReviewDecision
+    from recollect.memory.transfer.mirror import MirrorReport
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Consolidation, review, undo, backups and encryption for one user."""
+
+    context: Context
+    memory: Memories
+    code: Codebase
+    judge: "Judge | None" = None  # None = rules alone
+
+    # changes
+
+    def changes(self, limit: int = 20) -> tuple[m.Change, ...]:
+        """Return what was done to memories of this project and to global ones, newest first."""
+        context = self.context
+        return tuple(context.store.changes.newest(context.user_id, context.project_id, limit))
+
+    def undo(self, name: str) -> m.Undone:
+        """Undo a change, named by its id or the beginning or end of it. Raises `Refused`."""
+        context = self.context
+        context.refuse_agents("undo a change")
+        change = context.store.changes.get(context.user_id, name)
+        return undo.undo(context.store, change, context.actor, context.clock())
+
+    def verify_audit(self) -> AuditCheck:
+        """Check that the audit log, with its archived lines, is as it was written."""
+        return self.context.store.verify_audit()
+
+    # memories that need a decision
+
+    def questions(self, kind: str | None = None) -> "tuple[OpenReview, ...]":
+        """Return the questions that wait for the user's review, oldest first; of one kind, or all."""
+        from recollect.memory.maintenance.review import questions
+
+        context = self.context
+        return tuple(
+            questions(
+                context.store,
+                context.user_id,
+                context.project_id,
+                kind,
+                context.clock(),
+                tidy=not context.is_agent,
+            )
+        )
+
+    def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
+        """Answer a question with "accept", "reject", or "edit" and the new `text`, as one change. Raises `Refused`."""
+        from recollect.memory.maintenance.review import decide, find
+
+        context = self.context
+        context.refuse_agents("decide what was left to the user")
+        question = find(context.store, context.user_id, name)
+        change = context.new_change("review", project_id=context.project_id)
+        decision = decide(
+            context.store, self.memory.writer, question, answer, change, context.embedder.model, text
+        )
+        self.memory.fill_in_vectors(decision.notes)
+        self.check_code()
+        return decision
+
+    def stale(self) -> dict[str, Stale]:
+        """Return the memories whose code had changed when it was last checked, by id."""
+        return stale_in(self.context.store, self.context.project_id)
+
+    def check_code(self) -> dict[str, Stale]:
+        """Check which memories the code no longer agrees with; return them by id. Quick where no file changed."""
+        return check_anchors(self.context, self.code.open_graph)
+
+    # many at once
+
+    def compact(self, most: int | None = None) -> compact.Compaction:
+        """End quarantines, and archive memories that are out of date or above capacity. `Schedule` does this daily."""
+        context = self.context
+        return compact.compact(
+            context.store,
+            user_id=context.user_id,
+            project_id=context.project_id,
+            capacity=context.settings.capacity,
+            now=context.clock(),
+            most=most,
+        )
+
+    def consolidate(
+        self,
+        only: Sequence[str] = (),
+        *,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        busy: Callable[[], bool] | None = None,
+    ) -> "Consolidation":
+        """Merge, link and prune memories in all projects; what is uncertain becomes a question for the user.
+
+        `only` names operations, `progress` gets hundredths of each, `stop` interrupts the run so that it can be resumed,
+        and the run waits while `busy`. Raises `Refused`, `UnknownName`.
+        """
+        from recollect.memory.maintenance.consolidate.context import OperationContext
+        from recollect.memory.maintenance.consolidate.run import consolidate, plan
+        from recollect.memory.maintenance.consolidate.throttle import Throttle
+
+        context = self.context
+        context.refuse_agents("consolidate memories")
+        operation = OperationContext(
+            context.store,
+            context.embedder,
+            context.user_id,
+            context.actor,
+            context.clock(),
+            Throttle(stop, busy),
+            self.judge,
+            here=context.local_project,
+        )
+        if dry_run:
+            return plan(operation, only, progress)
+        return consolidate(operation, only, progress, context.settings.home / "consolidate.lock")
+
+    def mirror(self, folder: Path, *, plaintext: bool = False) -> "MirrorReport":
+        """Import what was edited by hand in `folder`, then write the memories there. Raises `Refused`."""
+        from recollect.memory.transfer.mirror import Mirror
+
+        context = self.context
+        context.refuse_agents("mirror memories")
+        if context.store.info().encrypted and not plaintext:
+            raise Refused(
+                "The store is encrypted, and the files of a mirror are not.",
+                "Add `--plaintext` to write them anyway; anyone who can read the disk can read them.",
+            )
+        change = context.new_change("mirror", "Began to take in what was edited by hand.")
+        return Mirror(context, self.memory.index, folder, change).sync()
+
+    def forget_project(self) -> tuple[m.Change, Cleared]:
+        """Forget everything about this project, as one change. Raises `Refused`."""
+        context = self.context
+        context.refuse_agents("forget a project")
+        if context.project is None:
+            raise Refused("This folder belongs to no project.", "`recollect forget ID` forgets one memory.")
+        change = context.new_change("forget", "Forgot the whole project.", project_id=context.project.id)
+        cleared = states.forget_all(context.store, change, context.project.id)
+        delete_graph_databases(context.settings.home, [context.project.id])
+        return change, cleared
+
+    def restore_project(self) -> m.Undone:
+        """Restore this project as it was when it was last forgotten. Raises `Refused`."""
+        context = self.context
+        context.refuse_agents("restore a project")
+        if context.project is None:
+            raise Refused("This folder belongs to no project.", "Go into the project's folder.")
+        return states.restore_all(
+            context.store, context.user_id, context.project.id, context.actor, context.clock()
+        )
+
+    def forget_everything(self) -> tuple[m.Change, Cleared]:
+        """Forget everything in every project, as one change. Events that wait to be recorded are dropped for good."""
+        context = self.context
+        context.refuse_agents("forget everything")
+        for folder in ("spool", "spool/hooks"):
+            SpoolFiles(context.settings.home / folder).drain(lambda lines: 0)
+        change = context.new_change("forget", "Forgot everything.")
+        cleared = states.forget_all(context.store, change, None)
+        delete_graph_databases(context.settings.home)
+        return change, cleared
+
+    # the store
+
+    def purge(self) -> Purged | None:
+        """Delete what was forgotten more than 30 days ago; None if nothing is due or today's purge is done."""
+        return purge.purge_if_due(self.context.store, self.context.settings.home, self.context.clock())
+
+    def vacuum(self, *, force: bool = False) -> int | None:
+        """Shrink the store's file if that saves enough or with `force`; return the bytes saved. Raises `StoreBusy`."""
+        context = self.context
+        if not force and not purge.it_pays(context.store, context.clock()):
+            return None
+        return purge.vacuum(context.store, context.actor, context.clock())
+
+    def embed_missing(self, progress: Callable[[int], None] | None = None, limit: int | None = None) -> int:
+        """Embed the memories that have no vector by the current model; return how many. It can be interrupted."""
+        return embed_missing(self.context.store, self.context.embedder, progress, limit)
+
+    def count_missing(self) -> int:
+        """Return how many memories have no vector by the current model."""
+        return self.context.store.count_without_vector(self.context.embedder.model)
+
+    def backup(self) -> str:
+        """Back up the store now; return the backup's path."""
+        return self.context.store.backup()
+
+    def encrypt(self, key_file: Path | None = None) -> str:
+        """Encrypt the store and its backups; return where the key is. Raises `Refused`."""
+        context = self.context
+        context.refuse_agents("change the encryption")
+        if context.store.info().encrypted:
+            raise Refused("The store is encrypted already.", "`recollect encrypt --off` decrypts it.")
+
+        def new_key() -> tuple[str, KeyNote]:
+            # Nobody else has the store open now. A code graph would stay unencrypted: drop it, it is rebuilt.
+            self._drop_code_graphs()
+            return make_key(context.settings.database, os.environ, key_file)
+
+        note = context.store.encrypt(new_key)
+        self.code.use_key(find_key(context.settings.database, os.environ))
+        context.store.log("update", context.actor, context.clock(), None, {"encrypted": True})
+        return note.where
+
+    def decrypt(self) -> None:
+        """Decrypt the store and its backups, and drop the key. Raises `Refused`."""
+        context = self.context
+        context.refuse_agents("change the encryption")
+        note = read_note(context.settings.database)
+        if not context.store.info().encrypted or note is None:
+            raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
+        context.store.decrypt()
+        self._drop_code_graphs()
+        context.store.log("update", context.actor, context.clock(), None, {"encrypted": False})
+        drop_key(context.settings.database, note)
+        self.code.use_key(None)
+
+    def _drop_code_graphs(self) -> None:
+        self.code.close()
+        delete_graph_databases(self.context.settings.home)
+
+    def doctor(self) -> tuple[Diagnosis, ...]:
+        """Check the installation, the store and the project; each problem comes with what to do."""
+        context = self.context
+        return examine(
+            store=context.store,
+            embedder=context.embedder,
+            settings=context.settings,
+            project=context.project,
+            place=context.folder,
+            view=context.view(),
+            now=context.clock(),
+        )

@@ -1,0 +1,252 @@
+"""Memories one at a time: write, read and change them. `engine.memory` is a `Memories`.
+
+`Memories` checks who may change what and records each act as a change that can be undone; `MemoryWriter` decides what a new
+statement does to those that exist.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import recollect.model as m
+from recollect.context.context import Context, member_named
+from recollect.errors import (
+    AmbiguousId,
+    EmbedderUnavailable,
+    MemoryNotFound,
+    OutOfScope,
+    Refused,
+    UnknownName,
+)
+from recollect.kinds import kind_of
+from recollect.memory.index.index import MemoryIndex
+from recollect.memory.maintenance import states
+from recollect.memory.maintenance.undo import one_change
+from recollect.memory.maintenance.vectors import embed_missing
+from recollect.memory.write.enrich import normal_tag
+
+if TYPE_CHECKING:
+    from recollect.llm.protocol import Judge
+    from recollect.memory.maintenance.wrong import WrongResult
+    from recollect.memory.write.writer import MemoryWriter
+
+_VECTORS_PER_WRITE = 32  # of memories written while there was no embedder, so that no single write takes long
+
+
+class Memories:
+    """The memories of one user as one actor sees and changes them. An agent changes those of its project only."""
+
+    def __init__(self, context: Context, judge: "Judge | None" = None) -> None:
+        self._context = context
+        self._store = context.store
+        self._judge = judge
+        self.index = MemoryIndex(context.store)
+
+    @cached_property
+    def writer(self) -> "MemoryWriter":
+        """What every new or changed statement goes through."""
+        from recollect.memory.write.writer import MemoryWriter  # its tables of words cost readers 60 ms
+
+        return MemoryWriter(self._context, self.index, self._judge)
+
+    # reading
+
+    def get(self, name: str) -> m.Memory:
+        """Return the memory with this id, or with an id that begins with it. Raises `MemoryNotFound`, `AmbiguousId`."""
+        return self._store.get(self._store.resolve(self._context.full_view(), name))
+
+    def find(self, name: str) -> m.Memory:
+        """Return the memory with this id, or the only active one here that contains the keyword `name`."""
+        try:
+            return self.get(name)
+        except MemoryNotFound:
+            matches = [memory_id for memory_id, _ in self._store.match(self._context.view(), name, 5)]
+            if len(matches) == 1:
+                return self._store.get(matches[0])
+            if matches:
+                raise AmbiguousId(name, matches) from None
+            raise
+
+    def list(
+        self, *, tag: str | None = None, file: str | None = None, limit: int | None = None, **filters: Any
+    ) -> tuple[m.Memory, ...]:
+        """Return memories of this project and global ones, newest first. For `filters` see `Context.view`."""
+        return tuple(
+            self._store.newest(
+                self._context.view(**filters), tag=normal_tag(tag) if tag else None, file=file, limit=limit
+            )
+        )
+
+    def count(self, *, tag: str | None = None, file: str | None = None, **filters: Any) -> int:
+        """Return how many memories `list` returns."""
+        if tag or file:
+            return len(self.list(tag=tag, file=file, **filters))
+        return self._store.count(self._context.view(**filters))
+
+    def graph(self) -> tuple[tuple[m.Memory, ...], tuple[m.Link, ...]]:
+        """Return all memories in view, and the links between them."""
+        return self.list(), tuple(self._store.all_links(self._context.view()))
+
+    def links(self, name: str) -> tuple[m.Link, ...]:
+        """Return the links of a memory to others that the actor may see."""
+        memory, view = self.get(name), self._context.full_view()
+        links = self._store.links(memory.id)
+        ends = self._store.get_many(
+            [link.target if link.source == memory.id else link.source for link in links]
+        )
+        visible = {memory.id, *(end.id for end in ends.values() if view.shows_memory(end))}
+        return tuple(link for link in links if {link.source, link.target} <= visible)
+
+    def conflicts(self) -> tuple[tuple[m.Link, m.Memory, m.Memory], ...]:
+        """Return the unresolved contradictions, each with both memories."""
+        links = self._store.conflicts(self._context.view())
+        return tuple((link, self._store.get(link.source), self._store.get(link.target)) for link in links)
+
+    def tags(self) -> tuple[m.Tag, ...]:
+        """Return the tags of memories in view, most used first."""
+        return tuple(self._store.tags(self._context.view()))
+
+    def audit(self, limit: int = 50, name: str | None = None) -> tuple[m.AuditLine, ...]:
+        """Return the newest lines of the audit log, of one memory or of all. An agent sees its project's only."""
+        lines = self._store.audit(limit, self.get(name).id if name else None)
+        if self._context.is_agent:
+            memories = self._store.get_many([line.memory_id for line in lines if line.memory_id])
+            own = {memory.id for memory in memories.values() if memory.project_id == self._context.project_id}
+            lines = [line for line in lines if line.memory_id in own]
+        return tuple(lines)
+
+    # writing
+
+    def remember(self, content: str, **details: Any) -> m.Receipt:
+        """Store a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
+        if self._context.is_agent:
+            details["created_by"] = self._context.actor  # an agent cannot write in another's name
+        details.setdefault("created_by", self._context.actor)
+        receipt = self.add(m.Draft(content, **details))
+        self.fill_in_vectors(receipt.notes)
+        return receipt
+
+    def add(self, draft: m.Draft) -> m.Receipt:
+        """Store `draft` as it is, whoever it names as its author. Raises `Refused`."""
+        self._context.register_project()
+        return self.writer.remember(draft)
+
+    def edit(self, name: str, **changes: Any) -> tuple[m.Memory, m.Receipt]:
+        """Change fields of a memory; for the fields see `_EDITABLE`. Raises `Refused`, `UnknownName`, `OutOfScope`."""
+        memory = self._changeable(self.get(name))
+        self._context.register_project()
+        edited, receipt = self.writer.rewrite(
+            memory.id, lambda current: _with_changes(current, changes), self._context.actor
+        )
+        self.fill_in_vectors(receipt.notes)
+        return edited, receipt
+
+    def forget(self, name: str) -> m.Memory:
+        """Hide a memory from every search; `restore` brings it back for 30 days. `name` as for `find`."""
+        memory = self._changeable(self.find(name))
+        with self._change("forget", memory, f"Forgot {memory.id}."):
+            return states.forget(self._store, memory.id, self._context.actor, self._context.clock())
+
+    def restore(self, name: str) -> m.Memory:
+        """Make a memory active again that was forgotten, archived, deprecated or superseded. Raises `Refused`."""
+        memory = self._changeable(self.get(name))
+        with self._change("restore", memory, f"Restored {memory.id}."):
+            return states.restore(self._store, memory.id, self._context.actor, self._context.clock())
+
+    def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "WrongResult":
+        """Record that a memory is wrong and what is right `instead`, as one change. Raises `Refused`.
+
+        With `restore`, the memories that it superseded become active again.
+        """
+        from recollect.memory.maintenance.wrong import flag
+
+        self._context.refuse_agents("call a memory wrong")
+        memory = self._changeable(self.get(name))
+        self._context.register_project()
+        change = self._context.new_change("wrong", project_id=memory.project_id)
+        result = flag(self._store, self.writer, change, memory, because, instead, restore)
+        self.fill_in_vectors(result.correction.notes if result.correction else ())
+        return result
+
+    def pin(self, name: str, on: bool | None = None) -> m.Memory:
+        """Pin or unpin a memory, or toggle it for None. Pinned memories are in every briefing and never fade."""
+        memory = self._changeable(self.find(name))
+        return states.pin(self._store, memory.id, self._context.actor, self._context.clock(), on)
+
+    def tag(self, name: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> m.Memory:
+        """Add and remove tags of a memory."""
+        memory = self._changeable(self.get(name))
+        return states.tag(
+            self._store, memory.id, self._context.actor, self._context.clock(), tuple(add), tuple(remove)
+        )
+
+    def link(self, source: str, target: str, relation: str = "relates_to", weight: float = 1.0) -> m.Link:
+        """Link two memories. Raises `UnknownName` for an unknown relation."""
+        ends = self._changeable(self.get(source)), self.get(target)
+        return states.link(self._store, *ends, relation, self._context.actor, self._context.clock(), weight)
+
+    def resolve(self, first: str, second: str, keep: str) -> None:
+        """Settle a contradiction: `keep` is one of the two ids, "A", "B" or "both". Raises `Refused`."""
+        self._context.refuse_agents("settle a conflict")
+        a, b = self.get(first), self.get(second)
+        kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep)).id
+        if kept is not None and kept not in (a.id, b.id):
+            raise Refused(f"{keep} is not one of the two.", f"--keep {a.id}, {b.id} or both.")
+        with self._change("resolve", a, f"Settled {a.id} and {b.id}: kept {kept or 'both'}."):
+            states.resolve(self._store, a.id, b.id, kept, self._context.actor, self._context.clock())
+
+    def feedback(self, name: str, helpful: bool) -> m.Memory:
+        """Raise or lower the confidence of a memory that did or did not help."""
+        from recollect.memory.maintenance.feedback import feedback
+
+        return feedback(self._store, self.get(name), helpful, self._context.actor, self._context.clock())
+
+    def _changeable(self, memory: m.Memory) -> m.Memory:
+        """Return `memory` if the actor may change it. Raises `OutOfScope`."""
+        if self._context.is_agent and memory.project_id != self._context.project_id:
+            raise OutOfScope(
+                f"Memory {memory.id} is the user's own, and not of the project this agent runs in.",
+                "Ask the user to change it.",
+            )
+        return memory
+
+    def _change(self, action: str, memory: m.Memory, summary: str) -> contextlib.AbstractContextManager[None]:
+        change = self._context.new_change(action, summary, project_id=memory.project_id)
+        return one_change(self._store, change)
+
+    def fill_in_vectors(self, notes: tuple[str, ...]) -> None:
+        """Embed some memories that were written without a vector, unless `notes` say that this one was too."""
+        pending = bool(self._store.setting(None, "vectors_pending"))
+        if notes:
+            if not pending:
+                self._store.set_setting(None, "vectors_pending", True)
+        elif pending:
+            with contextlib.suppress(
+                EmbedderUnavailable
+            ):  # the write itself is done; try again with the next
+                count = embed_missing(self._store, self._context.embedder, limit=_VECTORS_PER_WRITE)
+                self._store.set_setting(None, "vectors_pending", count == _VECTORS_PER_WRITE)
+
+
+_EDITABLE: dict[str, Callable[[Any], Any]] = {
+    "content": str,
+    "kind": lambda name: kind_of(name).name,
+    "tags": tuple,
+    "file_paths": tuple,
+    "triggers": tuple,
+    "season": lambda text: text or None,
+    "branch": lambda text: text or None,
+    "importance": float,
+    "visibility": lambda name: member_named(m.Visibility, "visibility", name),
+}
+
+
+def _with_changes(memory: m.Memory, changes: Mapping[str, Any]) -> m.Memory:
+    for name in changes:
+        if name not in _EDITABLE:
+            raise UnknownName("field", name, list(_EDITABLE))
+    if not changes:
+        raise Refused("Nothing to change was given.", f"One of: {', '.join(_EDITABLE)}.")
+    return replace(memory, **{name: _EDITABLE[name](value) for name, value in changes.items()})

@@ -1,0 +1,112 @@
+"""What a user sets for a project and keeps in the store: budget, aliases, seasons, switches, consent."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import recollect.model as m
+from recollect.context.context import Context
+from recollect.context.project import declare_subproject
+from recollect.errors import Refused
+
+if TYPE_CHECKING:
+    from recollect.memory.search.aliases import Alias
+
+
+class Preferences:
+    """The settings of one project in the store; `config.Settings` holds those of the configuration file."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._store = context.store
+
+    def budget(self) -> int:
+        """Return the most tokens that a briefing may take in this project."""
+        from recollect.memory.briefing.budget import CEILING
+
+        return int(self._store.setting(self._context.project_id, "budget") or CEILING)
+
+    def set_budget(self, tokens: int | None) -> None:
+        """Set the most tokens that a briefing may take in this project; None restores the default."""
+        if tokens is not None and tokens < 1:
+            raise Refused(f"A budget of {tokens} tokens leaves no room for anything.", "Give 1 or more.")
+        self._store.set_setting(self._context.project_id, "budget", tokens)
+
+    def aliases(self) -> "tuple[Alias, ...]":
+        from recollect.memory.search.aliases import list_aliases
+
+        return tuple(list_aliases(self._store, self._context.project_id))
+
+    def add_alias(self, name: str, words: Iterable[str]) -> "Alias":
+        """Make searches for `name` also look for `words`, and the other way round."""
+        from recollect.memory.search.aliases import add_alias
+
+        context = self._context
+        context.register_project()
+        return add_alias(self._store, context.project_id, name, words, context.actor, context.clock())
+
+    def remove_alias(self, name: str, words: Iterable[str] = ()) -> tuple[str, ...]:
+        """Remove `words` from an alias, or all of it; return the words removed."""
+        from recollect.memory.search.aliases import remove_alias
+
+        context = self._context
+        return remove_alias(
+            self._store, context.project_id, name, tuple(words), context.actor, context.clock()
+        )
+
+    def seasons(self) -> tuple[str, ...]:
+        """Return the active seasons: memories of an active season rank higher."""
+        return tuple(self._store.setting(self._context.project_id, "seasons") or ())
+
+    def start_season(self, name: str) -> None:
+        self._set_seasons(name, {*self.seasons(), name.strip()})
+
+    def end_season(self, name: str) -> None:
+        """End a season. Raises `Refused` if it is not active."""
+        if name.strip() not in self.seasons():
+            raise Refused(
+                f"The season {name!r} is not active.", "`recollect season list` shows the active ones."
+            )
+        self._set_seasons(name, {*self.seasons()} - {name.strip()})
+
+    def _set_seasons(self, name: str, seasons: set[str]) -> None:
+        if not name.strip() or len(name) > 64 or len(seasons) > 20:
+            raise Refused(
+                "A season needs a name of at most 64 characters, and at most 20 can be active.",
+                "For example: release-week.",
+            )
+        self._log({"seasons": sorted(seasons)})
+        self._store.set_setting(self._context.project_id, "seasons", sorted(seasons))
+
+    def set_switch(self, name: str, on: bool | None, *, everywhere: bool = False) -> None:
+        """Turn "memory" or "auto" (learning from sessions) on or off, for this project or everywhere.
+
+        None removes the project's own setting, so that the one for all projects applies.
+        """
+        self._context.refuse_agents("turn memory on or off")
+        project_id = None if everywhere else self._context.project_id
+        self._log({name: on, "project": project_id})
+        self._store.set_setting(project_id, name, on)
+
+    def agree(self, server: str) -> None:
+        """Record that the user allows texts to be sent to `server`."""
+        self._context.refuse_agents("agree to sending texts away")
+        if urlsplit(server).username or urlsplit(server).query:
+            raise Refused(
+                "The address of a server must not contain a user, password or token.",
+                "Set the key in RECOLLECT_EMBEDDER_KEY.",
+            )
+        agreed = self._store.setting(None, "agreed") or []
+        self._log({"agreed": server})
+        self._store.set_setting(None, "agreed", sorted({*agreed, server}))
+
+    def declare_subproject(self) -> m.Project:
+        """Make the current folder a project of its own."""
+        if self._context.folder is None:
+            raise Refused("There is no folder to declare.", "Run this in the folder.")
+        project, keys = declare_subproject(self._context.folder)
+        self._store.put_project(project, keys)
+        return project
+
+    def _log(self, detail: dict[str, object]) -> None:
+        self._store.log("update", self._context.actor, self._context.clock(), None, detail)
