@@ -260,12 +260,12 @@ def test_without_a_key_one_is_told_where_it_was_kept(filled, open_engine, monkey
     assert all_of(open_engine()) == EXPECTED
 
 
-def test_a_key_beside_what_it_locks_is_refused(filled, open_engine, monkeypatch, tmp_path):
+def test_a_key_in_the_folder_of_its_store_is_refused(filled, open_engine, monkeypatch, tmp_path):
     engine = open_engine()
     (tmp_path / "link").symlink_to(filled)
 
     for place in (filled / "my.key", filled / "backups" / "my.key", tmp_path / "link" / "my.key"):
-        with pytest.raises(BadSetting, match="beside"):
+        with pytest.raises(BadSetting, match="same folder"):
             engine.encrypt(place)
 
     assert not engine.store.info().encrypted

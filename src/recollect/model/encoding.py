@@ -19,7 +19,7 @@ _RANDOM_BITS = 45
 
 
 def new_id(now: datetime | None = None) -> str:
-    """18 characters: nine of milliseconds, nine of chance. Sorts by time, also within a process's millisecond."""
+    """Return 18 characters: nine for the millisecond, nine random. Ids sort by time, even within a millisecond of a process."""
     global _last_id
     millis = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
     candidate = (millis << _RANDOM_BITS) | int.from_bytes(os.urandom(6)) >> 3
@@ -31,7 +31,7 @@ def new_id(now: datetime | None = None) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """The same for texts that differ only in case and white space."""
+    """Return a hash that is equal for texts that differ only in case and white space."""
     folded = " ".join(text.lower().split())
     return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -41,12 +41,12 @@ def utc_now() -> datetime:
 
 
 def to_text(when: datetime) -> str:
-    """Fixed width, so that texts sort as times do."""
+    """Return the time as ISO 8601 of fixed width, so that texts sort like times."""
     return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def from_text(text: str) -> datetime:
-    """Raises ValueError. A time without a zone is taken as UTC."""
+    """Return the time; one without a zone is taken as UTC. Raise ValueError."""
     when = datetime.fromisoformat(text)
     try:
         return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
@@ -55,7 +55,7 @@ def from_text(text: str) -> datetime:
 
 
 def as_json(value: Any) -> Any:
-    """`value` as plain JSON types: dataclasses by field, times as text, in a stable order."""
+    """Return `value` as plain JSON types: dataclasses by field, times as text, sets sorted."""
     if isinstance(value, datetime):
         return to_text(value)
     if hasattr(value, "__dataclass_fields__"):

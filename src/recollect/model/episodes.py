@@ -114,7 +114,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
-    """A tool that ran. What is in it is redacted and bounded already."""
+    """A tool that ran. Its values are redacted and bounded already."""
 
     key: str
     at: datetime
@@ -132,7 +132,7 @@ class ToolExecution:
 
 @dataclass(frozen=True, slots=True)
 class FileTouch:
-    """A file that something was done with."""
+    """One use of a file."""
 
     key: str
     at: datetime
@@ -159,12 +159,12 @@ class Task:
     files: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
     outcome: str = ""
-    number: int = 0  # what people call it by
+    number: int = 0  # the short number shown to people
 
 
 @dataclass(frozen=True, slots=True)
 class PatternSighting:
-    """Of a pattern, under a key that counts once."""
+    """One sighting of a pattern; each key counts once."""
 
     kind: str
     name: str
@@ -199,7 +199,7 @@ class SessionLearning:
 
 @dataclass(frozen=True, slots=True)
 class FileTotal:
-    """All that was ever done with a file, rows that have gone included."""
+    """All uses of a file, including rows that were rolled up."""
 
     reads: int = 0
     edits: int = 0

@@ -71,12 +71,12 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """One link of the chain that says how we know."""
+    """One step of how a memory came to be known."""
 
     source: Source
     at: datetime
     session: str | None = None
-    messages: tuple[int, int] | None = None  # first and last message it was said in
+    messages: tuple[int, int] | None = None  # first and last message that state it
     agent: str | None = None
     branch: str | None = None
     snippet: str = ""  # what was being discussed
@@ -85,12 +85,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Reinforcement:
-    """A breadcrumb: it was said again."""
+    """A record that the memory was stated again."""
 
     at: datetime
     by: str
     session: str | None = None
-    said: str = ""  # the words, where they differ from the memory's
+    said: str = ""  # the wording, where it differs from the memory's
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One statement worth keeping."""
+    """One statement that is remembered."""
 
     id: str
     user_id: str
@@ -168,7 +168,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Something to remember, as it comes in by a door."""
+    """Something to remember, as an interface passes it on."""
 
     content: str
     kind: str | None = None  # None = a procedure if it has steps, else a fact
@@ -186,7 +186,7 @@ class Draft:
     session: str | None = None
     visibility: str | None = None  # None = private for a user, project for an agent
     correction: bool = False
-    source: str | None = None  # None = what the writer makes it: stated or observed
+    source: str | None = None  # None = chosen by the writer: stated or observed
     messages: tuple[int, int] | None = None
     snippet: str = ""
     project_id: str | None = None  # None = the project the engine is open in
@@ -227,7 +227,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Whose eyes, and where they stand. Stores show nothing outside it."""
+    """Who is looking, and from where. A store shows nothing outside a view."""
 
     user_id: str
     project_id: str | None = None  # None = no project: global memories only
@@ -251,7 +251,7 @@ class View:
         state: str,
         kind: str,
     ) -> bool:
-        """The rule itself, in the one place where it is decided."""
+        """Return whether the view shows a memory with these values. The rule is decided here and nowhere else."""
         return (
             state in self.states
             and (self.kinds is None or kind in self.kinds)
@@ -280,7 +280,7 @@ class View:
 
 
 def scope_of(memory: Memory) -> View:
-    """A view of just the scope a memory belongs to: what it is compared with."""
+    """Return a view of the scope the memory belongs to: the memories it is compared with."""
     return View(
         user_id=memory.user_id,
         project_id=memory.project_id,
@@ -290,17 +290,17 @@ def scope_of(memory: Memory) -> View:
 
 
 def same_matter(one: Memory, other: Memory) -> bool:
-    """Another branch or season is another matter."""
+    """Return whether two memories are about the same project, branch and season."""
     return (one.branch, one.season, one.project_id) == (other.branch, other.season, other.project_id)
 
 
 def is_agent(created_by: str) -> bool:
-    """Whoever is not a person: agents, runners, imports of what they said."""
+    """Return whether the writer is a program: an agent, a runner, or an import of what one wrote."""
     return created_by != "user" and not created_by.startswith("user:")
 
 
 def provenance_from(data: Mapping[str, Any]) -> Provenance:
-    """This and its kin read what was written by `as_json`; TypeError, ValueError or KeyError for what was not."""
+    """Return the provenance that `as_json` wrote. These readers raise TypeError, ValueError or KeyError for other data."""
     messages = data.get("messages")
     return Provenance(
         source=Source(data["source"]),

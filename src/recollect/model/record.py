@@ -14,12 +14,12 @@ class Project:
     id: str
     name: str
     root: str
-    why: str  # how it was told apart
+    why: str  # how it was recognised
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A context for which memory had nothing."""
+    """A question that memory could not answer."""
 
     id: str
     project_id: str | None  # None = outside any project
@@ -31,7 +31,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One act on memories that can be seen and undone: a consolidation, an import, a merge…"""
+    """A change to memories that can be listed and undone: a consolidation, an import, a merge."""
 
     id: str
     user_id: str
@@ -40,27 +40,27 @@ class Change:
     actor: str
     action: str
     summary: str  # for people; counts and ids, never a memory's text
-    finished_at: datetime | None = None  # None = under way, or cut short
-    undone_at: datetime | None = None  # None = it stands
+    finished_at: datetime | None = None  # None = running or interrupted
+    undone_at: datetime | None = None  # None = not undone
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of a change that was taken back."""
+    """The result of undoing a change."""
 
     change: str
-    restored: tuple[str, ...]  # memories that are again as they were, or gone again
+    restored: tuple[str, ...]  # memories that are as they were before the change
     left_alone: tuple[str, ...]  # memories that have changed since
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Something only a person should decide."""
+    """A question that a person has to decide."""
 
     id: str
     user_id: str
     project_id: str | None  # None = about global memories
-    kind: str  # a row of the table in `tend/review.py`
+    kind: str  # a kind of `memory.maintenance.review`
     memories: tuple[str, ...]  # those it is about, in the order its kind says
     reason: str
     created_at: datetime

@@ -18,7 +18,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found."""
+    """The result of a search."""
 
     results: tuple[Hit, ...]
     partial: bool  # something was left out: no vectors, or no time
@@ -50,14 +50,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Something was taken out of a text before it was kept."""
+    """A secret that was removed from a text before it was stored."""
 
     type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of something to remember. The keys are those of `remember --json`."""
+    """The result of `remember`. The keys are those of `remember --json`."""
 
     id: str
     outcome: Outcome

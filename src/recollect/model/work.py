@@ -22,12 +22,12 @@ class Session:
     summary: str = ""
     transcript: str = ""  # the host's own file; empty where it has none
     active_at: datetime | None = None  # when something last happened in it; None = nothing yet
-    extracted_at: datetime | None = None  # when all of it was last learnt from; None = not yet
+    extracted_at: datetime | None = None  # when all of it was last learned from; None = not yet
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was said in a session."""
+    """A message of a session."""
 
     session: str
     order: int
@@ -40,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something a session noticed that is not yet project memory."""
+    """Something noticed in a session that is not yet a memory of the project."""
 
     id: str
     session: str
@@ -55,7 +55,7 @@ class Finding:
     messages: tuple[int, int] | None = None  # first and last message that show it
     promoted_to: str | None = None  # the memory it became
     source: Source = Source.EXTRACTED
-    signals: tuple[str, ...] = ()  # what speaks for it: names of `learn/promote.py`
+    signals: tuple[str, ...] = ()  # reasons to promote it, by name
     steps: tuple[str, ...] = ()  # of a procedure
 
 
@@ -110,7 +110,7 @@ class LlmCall:
 
 @dataclass(frozen=True, slots=True)
 class SpendingCap:
-    """What may be spent from `since` on."""
+    """The most that may be spent since a time."""
 
     since: datetime
     tokens: int

@@ -1,6 +1,6 @@
-"""Who else is here: locks between processes, on a file beside the one they protect.
+"""Locks between processes, on a file beside the one they protect.
 
-The system gives a lock back when its process ends, however it ends.
+The operating system releases a lock when its process ends, however it ends.
 """
 
 import contextlib
@@ -11,37 +11,38 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: there everyone believes to be alone
+except ImportError:  # Windows has no such locks: every process believes to be alone
     fcntl = None  # type: ignore[assignment]
 
 
 class FileLock:
-    """Our place among those who have a store open: shared by all, or for a moment ours alone."""
+    """A lock that processes share while they have a store open, or that one holds exclusively for a moment."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = None if fcntl is None else _open(path)
         self._here = False
 
     def exclude_others(self, patience: float = 0.0) -> bool:
-        """Whether nobody else is here, or all have left within `patience` seconds; who comes then has to wait."""
+        """Take the lock exclusively; return False if others still share it after `patience` seconds."""
         if self._descriptor is None:
             return True
         deadline = time.monotonic() + patience
         while not _exclusive(self._descriptor):
             if time.monotonic() >= deadline:
                 if self._here:
-                    self.admit_others()  # a failed try may cost the lock that we had
+                    self.admit_others()  # a failed attempt may have released the shared lock
                 return False
             time.sleep(0.02)
         return True
 
     def admit_others(self) -> None:
-        """From now on we are here. Waits for one who excludes us."""
+        """Share the lock, after waiting for a process that holds it exclusively."""
         self._here = True
         if self._descriptor is not None:
             fcntl.flock(self._descriptor, fcntl.LOCK_SH)
 
     def leave(self) -> None:
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -49,7 +50,7 @@ class FileLock:
 
 @contextlib.contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Wait for whoever is in such a block for the same `path`."""
+    """Hold an exclusive lock on `path`, after waiting for any other holder."""
     descriptor = None if fcntl is None else _open(path)
     try:
         if descriptor is not None:
@@ -69,7 +70,7 @@ def _exclusive(descriptor: int) -> bool:
 
 
 def _open(path: Path) -> int | None:
-    """None in a read-only home, where nobody can do harm."""
+    """Return a file descriptor, or None in a read-only folder, where nobody can write."""
     with contextlib.suppress(OSError):
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     return None

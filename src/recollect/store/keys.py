@@ -1,6 +1,6 @@
-"""Where the key of an encrypted store is kept, and how a wrong one is told from a damaged file.
+"""Where the key of an encrypted store is kept, and how a wrong key is told from a damaged file.
 
-The note beside the store says where to look and how to recognise the key. It holds nothing of the key itself.
+A note beside the store says where to look for the key and how to recognise it. It contains nothing of the key itself.
 """
 
 import contextlib
@@ -26,15 +26,15 @@ FILE_VARIABLE = "RECOLLECT_KEY_FILE"
 
 
 def is_plain(path: Path) -> bool:
-    """Whether the file begins as an unencrypted SQLite file does."""
+    """Return whether the file begins like an unencrypted SQLite file."""
     with path.open("rb") as file:
         return file.read(len(_PLAIN_HEADER)) == _PLAIN_HEADER
 
 
 def is_encrypted(path: Path) -> bool:
-    """A file without SQLite's header is encrypted if a note says so, and damaged if none does.
+    """Return whether the file is encrypted: it has a note and lacks SQLite's header.
 
-    One that is missing or empty was encrypted, and the next one will be.
+    Without a note, such a file is damaged. With a note, a missing or empty file counts as encrypted.
     """
     if read_note(path) is None:
         return False
@@ -46,7 +46,7 @@ def note_path(path: Path) -> Path:
 
 
 def read_note(path: Path) -> KeyNote | None:
-    """None where the store was never encrypted."""
+    """Return the note, or None if the store was never encrypted. Raise `WrongKey` if it cannot be read."""
     try:
         return KeyNote(**json.loads(note_path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def read_note(path: Path) -> KeyNote | None:
 
 
 def write_note(path: Path, note: KeyNote) -> None:
-    """It is on the disk when this returns: without its salt a passphrase opens nothing."""
+    """Write the note and sync it to disk: without its salt a passphrase is useless."""
     fresh = Path(f"{note_path(path)}.new")
     fresh.unlink(missing_ok=True)
     fresh.touch(0o600)
@@ -69,7 +69,7 @@ def write_note(path: Path, note: KeyNote) -> None:
 
 
 def sync(path: Path) -> None:
-    """The file and its name are on the disk when this returns."""
+    """Sync the file and its directory entry to disk."""
     for each in (path, path.parent) if os.name == "posix" else ():
         descriptor = os.open(each, os.O_RDONLY)
         try:
@@ -83,7 +83,7 @@ def check_of(key: str) -> str:
 
 
 def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
-    """The key of the store at `path` as 64 hex digits; None if it is not encrypted. Raises `WrongKey`."""
+    """Return the key of the store as 64 hex digits, or None if it is not encrypted. Raise `WrongKey`."""
     note = read_note(path)
     if note is None or not is_encrypted(path):
         return None
@@ -94,7 +94,7 @@ def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
         text = _from_file(note.where)
     if text is None:
         raise WrongKey(
-            f"{path.name} is encrypted and its key is not at hand (it was kept in: {note.where}).",
+            f"{path.name} is encrypted and its key was not found (it was stored in: {note.where}).",
             f"Give it by {VARIABLE}, {FILE_VARIABLE} or the keychain.",
         )
     key = _as_key(text, note.salt)
@@ -107,7 +107,7 @@ def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
 
 
 def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) -> tuple[str, KeyNote]:
-    """A key for the store at `path`, put where the user wants it: a variable or file they gave, or the keychain."""
+    """Return a new key for the store, from the variable or file the user gave, or stored in the keychain."""
     salt = secrets.token_hex(16)
     if environment.get(VARIABLE):
         text, where = environment[VARIABLE], "variable"
@@ -115,7 +115,8 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
         file = expand_home(key_file or environment[FILE_VARIABLE])
         if file.resolve().is_relative_to(path.parent.resolve()):
             raise BadSetting(
-                "A key beside what it locks protects nothing.", "Keep the key's file outside RECOLLECT_HOME."
+                "A key in the same folder as the store protects nothing.",
+                "Keep the key file outside RECOLLECT_HOME.",
             )
         text, where = _from_file(str(file)) or _write_key(file), str(file)
     else:
@@ -126,7 +127,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
 
 
 def drop_key(path: Path, note: KeyNote) -> None:
-    """Take the key out of the keychain; one in a file or variable is the user's own."""
+    """Delete the key from the keychain. A key in a file or variable belongs to the user."""
     if note.where == "keychain":
         import keyring
         from keyring.errors import KeyringError
@@ -136,11 +137,11 @@ def drop_key(path: Path, note: KeyNote) -> None:
 
 
 def _as_key(text: str, salt: str) -> str:
-    """64 hex digits are the key itself, anything else is a passphrase."""
+    """Return 64 hex digits as they are, and derive the key from anything else, a passphrase."""
     text = text.strip()
     if _RAW_KEY.fullmatch(text):
         return text.lower()
-    # 50 ms: slow enough for a guesser, quick enough for a command.
+    # 50 ms: slow for an attacker, fast enough for a command.
     return hashlib.scrypt(
         text.encode("utf-8", "surrogatepass"), salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32
     ).hex()

@@ -37,9 +37,7 @@ ALL_TABLES = {
 } | MEMORY_TABLES
 # Their rows had no user before schema version 14. It never changes, so digests leave it out.
 _WITHOUT_USER_BEFORE_14 = frozenset({"tags", "gaps", "settings"})
-_OWNED_BY_MEMORY = frozenset(
-    {"memories", "memory_tags", "vectors"}
-)  # their keys begin with the memory's number
+MEMORY_PARTS = frozenset({"memory_tags", "vectors"})  # their keys begin with the memory's number
 _USE = frozenset({"access_count", "last_accessed_at", "confidence"})  # change whenever a memory is used
 # And after every write: no sign that somebody else changed the row.
 _BOOKKEEPING = _USE | {"seq", "updated_at", "deleted_at"}
@@ -58,7 +56,7 @@ class RowSnapshot:
     @property
     def memory_num(self) -> int | None:
         """The number of the memory it belongs to, or None if it does not belong to exactly one."""
-        return self.key[0] if self.table in _OWNED_BY_MEMORY else None
+        return self.key[0] if self.table == "memories" or self.table in MEMORY_PARTS else None
 
 
 def snapshot(

@@ -1,7 +1,7 @@
-"""Who may see what, decided once per class of rows and not once per row.
+"""Who may see which memory, decided once per class of rows instead of once per row.
 
-Rows of one class have the same user, project, scope, branch, visibility, state, kind and (if it matters) session. There are
-few classes, so a view over 100,000 rows costs a few hundred decisions and one table look-up.
+Rows of one class have the same user, project, scope, branch, visibility, state, kind and, for session-scoped memories,
+session. There are few classes, so a view over 100,000 rows costs a few hundred decisions and one table look-up.
 """
 
 from typing import TYPE_CHECKING
@@ -20,13 +20,13 @@ class VisibilityClasses:
         self._codes: dict[VisibilityKey, int] = {}
 
     def code(self, key: VisibilityKey) -> int:
-        """The number of the class of a row."""
+        """Return the number of the row's class."""
         if key[2] != Scope.SESSION:
-            key = (*key[:7], None)  # the session matters only to session-scoped memories: fewer classes
+            key = (*key[:7], None)  # other memories do not depend on the session: fewer classes
         return self._codes.setdefault(key, len(self._codes))
 
     def shown(self, view: View) -> "npt.NDArray[np.bool_]":
-        """By class number: whether `view` shows it."""
+        """Return for each class number whether `view` shows its rows."""
         import numpy as np
 
         return np.fromiter((_shows(view, key) for key in self._codes), bool, len(self._codes))

@@ -77,7 +77,7 @@ def test_undoing_brings_back_no_second_one_of_what_was_said_again(engine):
     assert {each.id for each in engine.list()} == {again.id, other.id}
     engine.forget(other.id)
     engine.remember("The queue is Redis")
-    with pytest.raises(Refused, match="says the same"):
+    with pytest.raises(Refused, match="has the same text"):
         engine.care.undo(engine.care.changes()[0].id)
 
 

@@ -1,6 +1,6 @@
-"""Which memories may be over, as SQL over the memories `m`.
+"""Which memories maintenance may have to archive, as SQL over the memories `m`.
 
-The rules of `tend.compact` without the exceptions that take reading: who said it, who said it again.
+These are the rules of `memory.maintenance.compact` without the exceptions that depend on a memory's provenance.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from recollect.store.sqlite.views import Where
 
 
 def ageing_at(now: datetime) -> Where:
-    """Their quarantine, their kind's time or their session may be over, or nobody believes them any more."""
+    """Return the condition: quarantine, lifetime or session may be over, or the confidence has faded."""
     since = to_text(now - QUARANTINE), to_text(now - LATELY)
     return f"({_QUARANTINED} OR {_OUTLIVED})", (*since, to_text(now), to_text(now))
 
@@ -28,7 +28,7 @@ def _by_kind(column: str) -> str:
 
 
 def _days_since(when: str) -> str:
-    """A little more than it is, as SQLite rounds times, so that none is missed."""
+    """Return the days since `when` as SQL, slightly rounded up so that SQLite's rounding misses no memory."""
     return f"max(julianday(?) - julianday({when}) + 0.001, 0)"
 
 

@@ -1,4 +1,4 @@
-"""The audit trail: append-only, each line carrying the hash of the one before, trimmed into an archive file."""
+"""The audit log: append-only, chained by hashes, with its oldest lines moved to an archive file."""
 
 import hashlib
 import json
@@ -24,6 +24,8 @@ _Row = tuple[int, str, str, str, str | None, str, str]
 
 
 class AuditTrail:
+    """The audit log of a store and its archive file."""
+
     def __init__(self, database: Database, archive: Path) -> None:
         self._db = database
         self._archive = archive
@@ -49,7 +51,7 @@ class AuditTrail:
             ]
 
     def trim(self, keep: int, down_to: int) -> int:
-        """Archived first, removed second: a crash between leaves lines in both, which `problems` allows for."""
+        """Archive lines first and delete them second: a crash in between leaves them in both, which `problems` allows."""
         with self._db.writing() as db:
             count = int(db.execute("SELECT count(*) FROM audit").get)
             if count <= keep:
@@ -65,14 +67,14 @@ class AuditTrail:
         return len(rows)
 
     def _append(self, rows: Iterable[Any]) -> None:
-        """Those that are not there yet: power may have gone after they were archived and before they were removed."""
+        """Append the rows that are not in the archive yet: a crash may have come before they were deleted."""
         self._archive.touch(0o600)
         lines = [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows]
         with self._archive.open("r+b") as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(0, end - _LONGEST))
             tail = file.read()
-            whole = tail[: tail.rfind(b"\n") + 1]  # without a line that was cut off, if one was
+            whole = tail[: tail.rfind(b"\n") + 1]  # without a last line that was cut off
             last = whole[whole.rfind(b"\n", 0, -1) + 1 :]
             if last in lines:
                 lines = lines[lines.index(last) + 1 :]
@@ -82,14 +84,14 @@ class AuditTrail:
         sync(self._archive)
 
     def verify(self) -> AuditCheck:
-        """Whether every hash covers its line and the one before, from the first archived line to the newest."""
-        with self._db.reading() as db, db:  # one moment of the log: others may be trimming it
+        """Check that every hash covers its line and the one before, from the first archived line to the newest."""
+        with self._db.reading() as db, db:  # one snapshot of the log: others may be trimming it
             checked = self._follow(db, set())
             gone = _gone(db)
         return replace(checked, problem=gone[0]) if gone and checked.problem is None else checked
 
     def problems(self) -> list[StoreProblem]:
-        """Whether the chain holds, and every memory has its first line."""
+        """Return breaks in the chain, and memories that no line adds."""
         added = set[str]()
         with self._db.reading() as db, db:
             checked = self._follow(db, added)
@@ -101,15 +103,15 @@ class AuditTrail:
             found.append(
                 StoreProblem(
                     f"{len(silent)} memories have no audit line that adds them (first: {silent[0]}).",
-                    "They were written past Recollect; look at them with `recollect show`.",
+                    "They were written by another program. See them with `recollect show`.",
                 )
             )
         return found
 
     def _follow(self, db: "apsw.Connection", added: set[str]) -> AuditCheck:
-        """`added` takes the ids of all memories that a line adds."""
+        """Check the chain, and collect in `added` the ids of all memories that a line adds."""
         first = int(db.execute("SELECT coalesce(min(seq), 0) FROM audit").get)
-        twice: dict[int, str] = {}  # archived, and not yet removed when the power went
+        twice: dict[int, str] = {}  # archived, but not yet deleted when the process was killed
         before, last, archived, seam = "", 0, 0, ""
         try:
             for seq, *line, digest in self._archived():
@@ -121,7 +123,7 @@ class AuditTrail:
                 else:
                     twice[seq] = digest
                 _note_added(line, added)
-        except (ValueError, TypeError):  # no JSON, or no row of ours
+        except (ValueError, TypeError):  # not JSON, or not a row of the log
             problem = _altered(f"line {archived + 1} of {self._archive.name}")
             return AuditCheck(archived, archived, problem)
         before, lines = seam, archived
@@ -141,7 +143,7 @@ class AuditTrail:
 
 
 def _gone(db: "apsw.Connection") -> list[StoreProblem]:
-    """Lines cut off at the end, where no later one would tell."""
+    """Return a problem if lines are missing at the end, where no later hash would show it."""
     last = int(db.execute("SELECT coalesce(max(seq), 0) FROM audit").get)
     newest = int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get or 0)
     if newest <= last:
@@ -150,7 +152,7 @@ def _gone(db: "apsw.Connection") -> list[StoreProblem]:
 
 
 def _row(value: Any) -> _Row:
-    """Raises TypeError for what is no row."""
+    """Return the value as a row. Raise TypeError if it is not one."""
     kinds = (int, str, str, str, str | None, str, str)
     if not isinstance(value, list) or len(value) != len(kinds) or not all(map(isinstance, value, kinds)):
         raise TypeError

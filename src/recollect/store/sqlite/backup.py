@@ -1,6 +1,6 @@
-"""Three rolling backups by the online API, and rewriting the file with another key.
+"""Three rolling backups through SQLite's backup API, and rewriting the file with another key.
 
-Never a file copy: the write-ahead log holds what the file does not have yet.
+Files are never copied: the write-ahead log holds pages that the file does not have yet.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,8 @@ KEPT = 3
 
 
 class Backups:
+    """The backups of one store file."""
+
     def __init__(self, path: Path, key: str | None) -> None:
         self._path = path
         self._key = key
@@ -29,18 +31,18 @@ class Backups:
         return self._folder / f"{self._path.stem}-{number}.db"
 
     def existing(self) -> list[Path]:
-        """Newest first."""
+        """Return the backups that exist, newest first."""
         return [slot for slot in map(self._slot, range(1, KEPT + 1)) if slot.exists()]
 
     def age(self, now: datetime) -> float | None:
-        """Hours since the newest one; None if there is none."""
+        """Return the hours since the newest backup, or None if there is none."""
         found = self.existing()
         if not found:
             return None
         return (now - datetime.fromtimestamp(found[0].stat().st_mtime, UTC)).total_seconds() / 3600
 
     def make(self, db: apsw.Connection) -> Path:
-        """Back up now; the oldest of more than three goes."""
+        """Make a backup and return its path; the oldest of more than three is deleted."""
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             with one_at_a_time(self._folder / f"{self._path.stem}.lock"):
@@ -63,7 +65,7 @@ class Backups:
         return self._slot(1)
 
     def copy(self, source: Path, target: Path) -> None:
-        """`source`, a backup, as a new file at `target`."""
+        """Copy the backup `source` to a new file `target`."""
         db = self._read(source)
         try:
             self._copy_pages(db, target)
@@ -87,9 +89,9 @@ class Backups:
         return None
 
     def rekey(self, database: Database, make_key: Callable[[], tuple[str, KeyNote]] | None) -> KeyNote | None:
-        """Rewrite the store and its backups with a new key, None for none. A crash leaves the old or the new one.
+        """Rewrite the store and its backups with a new key, or without one. A crash leaves the old key or the new one.
 
-        The key is made when nobody else can make another one.
+        `make_key` is called while no other process can open the store.
         """
         with database.alone("change the encryption"):
             try:
@@ -109,11 +111,11 @@ class Backups:
             try:
                 self._rewrite(backup, self._read(backup), key)
             except (apsw.NotADBError, apsw.CorruptError):
-                backup.unlink()  # damaged, or left by an attempt that was cut off, with a key nobody has
+                backup.unlink()  # damaged, or left by an interrupted attempt whose key is lost
         store = connect(self._path, None if is_plain(self._path) else self._key)
         store.execute(
             "PRAGMA wal_checkpoint(TRUNCATE)"
-        ).fetchall()  # raises if what is in the log has no room
+        ).fetchall()  # raises if the log does not fit on the disk
         self._rewrite(self._path, store, key)
         for left in self._left_overs():
             left.unlink()
@@ -122,13 +124,13 @@ class Backups:
             sync(self._path)
 
     def _left_overs(self) -> list[Path]:
-        """What backups, restores and changes of key have left behind that were cut off."""
+        """Return files left behind by interrupted backups, restores and changes of key."""
         name, stem = self._path.name, self._path.stem
         beside = [self._path.parent.glob(f"{name}.{what}*") for what in ("rekeyed", "restored")]
         return [*beside[0], *beside[1], *self._folder.glob(f"{stem}-new*"), *self._folder.glob("*.rekeyed*")]
 
     def _refuse_damaged_files(self, needed: bool) -> None:
-        """What was set aside cannot be rewritten, and may not stay in the clear. It is not ours to destroy."""
+        """Raise `StoreError` if a damaged file was set aside: it cannot be encrypted, and deleting it is up to the user."""
         aside = sorted(self._path.parent.glob(f"{self._path.name}.damaged-*"))
         if aside and needed:
             raise StoreError(
@@ -137,7 +139,7 @@ class Backups:
             )
 
     def _rewrite(self, path: Path, db: apsw.Connection, key: str | None) -> None:
-        """`path`, open as `db`, with another key."""
+        """Rewrite `path`, open as `db`, with another key."""
         fresh = path.with_name(f"{path.name}.rekeyed")
         try:
             _begin(fresh)
@@ -148,17 +150,17 @@ class Backups:
         finally:
             db.close()
         sync(fresh)
-        for end in ("-wal", "-shm"):  # empty by now; a log left beside the new file would be played into it
+        for end in ("-wal", "-shm"):  # empty by now; SQLite would replay a log left beside the new file
             Path(f"{path}{end}").unlink(missing_ok=True)
         fresh.replace(path)
         sync(path)
 
     def _read(self, path: Path) -> apsw.Connection:
-        """A backup, which is never written to."""
+        """Open a backup read-only."""
         return connect(f"{path.resolve().as_uri()}?mode=ro", self._key if not is_plain(path) else None)
 
     def _copy_pages(self, db: apsw.Connection, target: Path) -> None:
-        """In one go, so that others who write meanwhile cannot make it begin again and again."""
+        """Copy all pages in one step, so that concurrent writers cannot restart the copy again and again."""
         _begin(target)
         copy = apsw.Connection(str(target))
         try:
@@ -166,13 +168,13 @@ class Backups:
                 copy.pragma("key", f"raw:{self._key}")
             with copy.backup("main", db, "main") as work:
                 work.step(-1)
-            copy.pragma("journal_mode", "delete")  # one file, whole in itself
+            copy.pragma("journal_mode", "delete")  # a single file without a log
         finally:
             copy.close()
 
 
 def _begin(path: Path) -> None:
-    """An empty file that only its owner can read, with nothing left of an earlier attempt."""
+    """Create an empty file that only its owner can read, and delete what an earlier attempt left."""
     for end in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{end}").unlink(missing_ok=True)
     path.touch(0o600)

@@ -1,4 +1,4 @@
-"""What was done to memories by one act, row by row, so that it can be seen and undone."""
+"""Changes to memories, recorded row by row so that they can be listed and undone."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ Reindex = Callable[[apsw.Connection, Collection[int]], None]
 
 
 class SqliteChangeLog:
-    """`reindex` brings the words of memories, by number, up to date with their rows; `transaction` is the store's."""
+    """Implements `ChangeLog`. `reindex` updates the full text of memories by number; `transaction` is the store's."""
 
     def __init__(
         self,
@@ -46,15 +46,10 @@ class SqliteChangeLog:
         self._transaction = transaction
         self._reindex = reindex
 
-    # keeping
+    # recording
 
     @contextlib.contextmanager
     def recorded(self, change: m.Change, *, projects: bool = False) -> Iterator[None]:
-        """A transaction whose writes to memories and all that hangs on them are kept as the next part of `change`.
-
-        The same change may be given again: a long act is many transactions, and `finish` ends it. Within a change that
-        is being recorded it is part of that one. `projects`: also what else hangs on projects, sessions and such.
-        """
         if self._db.journal.is_recording:
             yield
             return
@@ -72,7 +67,6 @@ class SqliteChangeLog:
         db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, pack(rows)))
 
     def finish(self, change: m.Change) -> None:
-        """It has come to its end, with the summary and time `change` has now. One that touched nothing left no trace."""
         with self._db.writing() as db:
             db.execute(
                 "UPDATE changes SET summary = ?, finished_at = ? WHERE id = ?",
@@ -80,7 +74,6 @@ class SqliteChangeLog:
             )
 
     def expire(self, before: datetime) -> int:
-        """Forget what the rows were in changes older than that, which can then no longer be undone; how many."""
         old = "(SELECT id FROM changes WHERE at < ?)"
         with self._db.writing() as db:
             query = f"SELECT count(DISTINCT change) FROM change_parts WHERE change IN {old}"
@@ -88,10 +81,9 @@ class SqliteChangeLog:
             db.execute(f"DELETE FROM change_parts WHERE change IN {old}", (m.to_text(before),))
         return count
 
-    # looking
+    # listing
 
     def newest(self, user_id: str, project_id: str | None, limit: int) -> list[m.Change]:
-        """Newest first: those of the project and those of none."""
         query = (
             f"SELECT {_COLUMNS} FROM changes WHERE user_id = ? AND (project_id IS NULL OR project_id IS ?)"
             " ORDER BY id DESC LIMIT ?"
@@ -100,7 +92,6 @@ class SqliteChangeLog:
             return [_change_from(row) for row in db.execute(query, (user_id, project_id, limit))]
 
     def get(self, user_id: str, name: str) -> m.Change:
-        """By id, its beginning or its end. Raises `ChangeNotFound`."""
         wanted = name.strip().lstrip("#").lower()
         if not wanted.isalnum():
             raise ChangeNotFound(name)
@@ -112,23 +103,18 @@ class SqliteChangeLog:
         return _change_from(found[0])
 
     def touched(self, change_id: str) -> list[str]:
-        """Ids of the memories it touched that are still there, oldest first."""
         with self._db.reading() as db:
             return _names(db, _owners(self._all(db, change_id)))
 
     # undoing
 
     def undo(self, change_id: str, at: datetime) -> m.Undone:
-        """Put every row back as it was, save those of memories that have changed since.
-
-        The caller has the transaction. Raises `Refused` where nothing could be put back or later memories depend on it.
-        """
         with self._db.writing() as db:
             rows = self._all(db, change_id)
             if not rows:
                 raise Refused(
-                    "What was there before this change is no longer kept.",
-                    "Changes can be undone for 30 days; a backup may reach further back.",
+                    "The rows that this change replaced have expired.",
+                    "Changes can be undone for 30 days. A backup may reach further back.",
                 )
             _refuse_dependence(db, rows)
             table_rows = Rows(db)
@@ -141,13 +127,13 @@ class SqliteChangeLog:
             chosen = [_with_new_grace(row, at) for row in same if row.memory_num not in left]
             if not chosen and again:
                 raise Refused(
-                    f"Memory {min(again.values())} says the same and is active.",
-                    "There is nothing to bring back.",
+                    f"Memory {min(again.values())} has the same text and is active.",
+                    "There is nothing to restore.",
                 )
             if not chosen:
                 raise Refused(
-                    "Everything this change touched has changed since.",
-                    "`recollect changes` shows the later ones; undo those first.",
+                    "Every memory of this change has been changed since.",
+                    "List the later changes with `recollect changes` and undo those first.",
                 )
             names = _names(db, left)
             back = _names(db, _owners(chosen))
@@ -157,10 +143,10 @@ class SqliteChangeLog:
         return m.Undone(change_id, tuple(back), tuple(names))
 
     def _restore(self, db: apsw.Connection, rows: Sequence[RowSnapshot]) -> None:
-        order, journal = list(ALL_TABLES), self._db.journal
+        order, journal, table_rows = list(ALL_TABLES), self._db.journal, Rows(db)
         db.execute("PRAGMA defer_foreign_keys = ON")  # parents and children in any order
         for row in sorted(rows, key=lambda row: order.index(row.table)):
-            _put_back(db, journal, row)
+            _put_back(db, journal, table_rows, row)
         for tag in db.execute(_MISSING_TAGS).fetchall():  # dropped since
             journal.created("tags", *tag)
             db.execute("INSERT INTO tags (user_id, name) VALUES (?, ?)", tag)
@@ -177,7 +163,7 @@ class SqliteChangeLog:
         self._reindex(db, nums)
 
     def _all(self, db: apsw.Connection, change_id: str) -> list[RowSnapshot]:
-        """Every row once, from before the first part to after the last."""
+        """Return every row once: before the first part and after the last."""
         query = (
             "SELECT c.user_id, p.rows FROM change_parts p JOIN changes c ON c.id = p.change"
             " WHERE c.id = ? ORDER BY p.part"
@@ -190,9 +176,9 @@ class SqliteChangeLog:
         return [row for row in rows.values() if not (row.before is None and row.after is None)]
 
 
-def _put_back(db: apsw.Connection, journal: Journal, row: RowSnapshot) -> None:
+def _put_back(db: apsw.Connection, journal: Journal, table_rows: Rows, row: RowSnapshot) -> None:
     """Write the row as it was before the change."""
-    current = Rows(db).get(row.table, row.key)
+    current = table_rows.get(row.table, row.key)
     where = key_condition(row.table)
     if row.before is None:
         if row.table == "memories":
@@ -224,7 +210,7 @@ def _drop_dangling(db: apsw.Connection, journal: Journal) -> None:
 
 
 def _refuse_dependence(db: apsw.Connection, rows: Iterable[RowSnapshot]) -> None:
-    """What the change brought can be taken away only while nothing that came later leans on it."""
+    """Raise `Refused` if a later memory depends on one that the change created."""
     made = set(_names(db, {row.key[0] for row in rows if row.table == "memories" and row.before is None}))
     links = {row.key for row in rows if row.table == "links"}
     among = "(SELECT value FROM json_each(?1))"
@@ -236,8 +222,8 @@ def _refuse_dependence(db: apsw.Connection, rows: Iterable[RowSnapshot]) -> None
         if (source, target, relation) not in links and not (source in made and target in made):
             name, other = (source, target) if source in made else (target, source)
             raise Refused(
-                f"Memory {other} leans on {name}, which this change brought: {relation.replace('_', ' ')}.",
-                f"Look at both with `recollect links {name}`; `recollect forget` takes out single ones.",
+                f"Memory {other} depends on {name}, which this change created: {relation.replace('_', ' ')}.",
+                f"See both with `recollect links {name}`. Use `recollect forget` to remove a single memory.",
             )
 
 
@@ -248,7 +234,7 @@ def _said_again(
     touched: Collection[int],
     change_id: str,
 ) -> dict[int, str]:
-    """Memories that would come back although somebody has said the same since, each with that one's id."""
+    """Return the memories whose text was stored again since, by number, each with the id of the newer one."""
     same = " AND ".join(
         f"new.{name} IS :{name}" for name in ("user_id", "project_id", "scope", "branch", "season")
     )
@@ -272,7 +258,7 @@ def _said_again(
 
 
 def _with_new_grace(row: RowSnapshot, at: datetime) -> RowSnapshot:
-    """What is out of sight again can be brought back for as long as if it had gone today."""
+    """Return the row with its deletion dated `at`, so that it can be restored for a full grace period again."""
     name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
     if not row.before or not row.after or not row.before.get(name) or name not in row.after:
         return row

@@ -1,14 +1,14 @@
-"""Whether the parts of the store agree with one another."""
+"""Checks that the file is undamaged and that the parts of the store agree."""
 
 import apsw
 
 from recollect.model import StoreProblem, fingerprint
 from recollect.store.sqlite import rows
 
-# What a row raises whose bytes are not what we wrote.
+# Raised when a row with damaged bytes is read.
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError)
 
-# What must not be found: a sentence with room for the count, and a query that gives the count.
+# Problems: a sentence with a place for the count, and a query that returns the count.
 _NONE_OF = (
     (
         "{} memories are missing from the full text",
@@ -52,12 +52,12 @@ _NONE_OF = (
 
 
 def whole(db: apsw.Connection) -> bool:
-    """Whether the pages of the file fit together."""
+    """Return whether the pages of the file are consistent."""
     return bool(db.execute("PRAGMA quick_check(1)").get == "ok")
 
 
 def whole_in_every_row(db: apsw.Connection) -> bool:
-    """The same, and whether every memory can be read: bytes within a text are no matter to SQLite."""
+    """Return whether the pages are consistent and every memory can be read; SQLite does not check bytes within texts."""
     if not whole(db):
         return False
     try:
@@ -71,7 +71,7 @@ def whole_in_every_row(db: apsw.Connection) -> bool:
 
 
 def find_damage(db: apsw.Connection) -> list[StoreProblem]:
-    """What the file says that nobody wrote."""
+    """Return the damage to the file."""
     damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
     if not damage and not whole_in_every_row(db):
         damage = ["a memory cannot be read"]
@@ -80,7 +80,7 @@ def find_damage(db: apsw.Connection) -> list[StoreProblem]:
 
 
 def find_problems(db: apsw.Connection) -> list[StoreProblem]:
-    """Where its parts disagree. Reads everything; of a file that is not damaged."""
+    """Return where the parts of an undamaged file disagree. Reads everything."""
     found: list[StoreProblem] = []
     for sentence, query in _NONE_OF:
         count = db.execute(query).get

@@ -1,4 +1,4 @@
-"""One SQLite file, opened safely: many processes, many threads, a power cut, a full disk, a wrong key."""
+"""Connections to one SQLite file, safe with many processes and threads, power cuts, full disks and wrong keys."""
 
 import contextlib
 import logging
@@ -25,16 +25,16 @@ from recollect.store.sqlite.journal import Journal
 
 logger = logging.getLogger(__name__)
 
-BUSY_SECONDS = 30  # eight writers at once queue for far less; past this something is stuck
+BUSY_SECONDS = 30  # eight writers at once wait far less; after this, something is stuck
 Value = int | float | bytes | str | None  # what a column holds and a query is given
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
-# apsw would write what SQLite reports to stderr, which belongs to the host.
+# apsw would write SQLite's messages to stderr, which belongs to the host.
 apsw.config(apsw.SQLITE_CONFIG_LOG, lambda code, text: logger.debug("sqlite %s: %s", code, text))
 
 
 class Database:
-    """Connections to one file. A thread is on its own one while it is in a transaction."""
+    """A pool of connections to one file. A thread keeps its own connection during a transaction."""
 
     def __init__(self, path: Path, key: str | None = None) -> None:
         self.path = path
@@ -72,24 +72,24 @@ class Database:
 
     @property
     def suspect(self) -> bool:
-        """Whether a read has met damage since the file was last found to be good."""
+        """Return whether a read has met damage since the file was last checked."""
         return suspicion(self.path).exists()
 
     def suspected(self) -> None:
-        """A read has met damage: the next opening looks at everything."""
+        """Record that a read has met damage, so that the next opening checks the whole file."""
         with contextlib.suppress(OSError):
             suspicion(self.path).touch()
 
     def cleared(self) -> None:
-        """It has been looked at and found good."""
+        """Record that the file was checked and is good."""
         self.ended_badly = False
         with contextlib.suppress(OSError):
             suspicion(self.path).unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def alone(self, what: str) -> Iterator[None]:
-        """With no connection open, ours or another process's. Raises `StoreBusy` when others are there."""
-        with self._lock:  # who wants a connection now waits
+        """Close all connections and keep other processes out. Raise `StoreBusy` if another process has the store open."""
+        with self._lock:  # threads that want a connection wait
             if self._out:
                 raise StoreBusy(f"Cannot {what} while the store is at work.", "Try again when it is done.")
             self._drop_connections()
@@ -105,7 +105,7 @@ class Database:
                 self._presence.admit_others()
 
     def use_key(self, key: str | None) -> None:
-        """From now on: the file has been rewritten with it."""
+        """Use `key` from now on: the file has been rewritten with it."""
         self._key = key
 
     # connections
@@ -114,7 +114,7 @@ class Database:
         encrypted = self.encrypted
         if encrypted and self._key is None:
             raise WrongKey(f"{self.path.name} is encrypted, and no key was given.", "Set RECOLLECT_KEY.")
-        with contextlib.suppress(OSError):  # SQLite would make it readable by all, and its log too
+        with contextlib.suppress(OSError):  # SQLite would make the file and its log readable by all
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         return self._try_connect(self._key if encrypted else None)
 
@@ -129,7 +129,7 @@ class Database:
         try:
             return connect(f"{url}?mode=ro", key)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
-            # There is no log beside it, and none can be made: nobody can be writing.
+            # There is no log beside it and none can be created, so nobody can be writing.
             return connect(f"{url}?mode=ro&immutable=1", key)
 
     def _take(self) -> apsw.Connection:
@@ -166,8 +166,11 @@ class Database:
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[apsw.Connection]:
-        """A connection that has read nothing yet. One that has may take what another wrote to the full text since
-        for damage: `PRAGMA integrity_check` looks there with what the connection remembers."""
+        """Open a connection that has read nothing yet, for checks.
+
+        `PRAGMA integrity_check` compares the full text with what its connection has cached, and takes what other
+        connections wrote since for damage.
+        """
         with self._translated():
             connection = self._connect()
             try:
@@ -177,7 +180,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """A connection: this thread's transaction, or one for the moment."""
+        """Return the connection of this thread's transaction, or borrow one from the pool."""
         current: apsw.Connection | None = getattr(self._thread, "connection", None)
         with self._translated():
             if current is not None:
@@ -191,7 +194,7 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """The same in a transaction that has the right to write from its first moment on."""
+        """Open a write transaction, or join this thread's."""
         if self.in_transaction:
             with self.reading() as connection:
                 yield connection
@@ -201,9 +204,9 @@ class Database:
                 f"{self.path.parent} is read-only: nothing was changed.",
                 "Make it writable, or set RECOLLECT_HOME to a folder that is.",
             )
-        # Threads queue here: SQLite would have them sleep and try again.
+        # Threads queue here: SQLite would make them sleep and retry.
         with self._writer, self.reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when processes meet
+            connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when two processes write
             self._thread.connection = connection
             try:
                 yield connection
@@ -217,12 +220,12 @@ class Database:
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
-        """SQLite's errors in our words."""
+        """Translate SQLite's errors into `RecollectError`s."""
         try:
             yield
         except RecollectError:
             raise
-        except UnicodeEncodeError as error:  # from a text that was to be kept or looked for
+        except UnicodeEncodeError as error:  # from a text to store or to search for
             raise ContentRefused(
                 "A text given is not valid UTF-8.", "Save it as UTF-8 and try again."
             ) from error
@@ -247,13 +250,13 @@ class Database:
 
 
 def connect(path: Path | str, key: str | None) -> apsw.Connection:
-    """Open the file and prove that it can be read."""
+    """Open the file and read from it, so that a wrong key or damage shows at once."""
     connection = apsw.Connection(str(path), flags=_OPEN)
     try:
         if key is not None:
             connection.pragma("key", f"raw:{key}")
         connection.set_busy_timeout(BUSY_SECONDS * 1000)
-        connection.pragma("temp_store", "memory")  # no text in temporary files
+        connection.pragma("temp_store", "memory")  # no texts in temporary files
         _keep_log(connection)
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
@@ -267,7 +270,7 @@ def connect(path: Path | str, key: str | None) -> apsw.Connection:
 
 
 def _keep_log(connection: apsw.Connection) -> None:
-    """Write ahead. SQLite does not wait for another process that is switching at the same moment: we do."""
+    """Switch to write-ahead logging. SQLite does not wait for another process that switches at the same time, so we do."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -281,7 +284,7 @@ def _keep_log(connection: apsw.Connection) -> None:
 
 
 def suspicion(path: Path) -> Path:
-    """The file that is there while the store is under suspicion of damage."""
+    """Return the marker file that exists while damage is suspected."""
     return Path(f"{path}.suspect")
 
 

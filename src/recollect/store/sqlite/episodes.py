@@ -1,4 +1,4 @@
-"""Episodes on the shelf: tools that ran, files they touched, tasks, snapshots, patterns and learnings. All of one owner."""
+"""Tools, files, tasks, snapshots, patterns and learnings in SQLite."""
 
 import json
 from collections import Counter, defaultdict
@@ -36,7 +36,7 @@ from recollect.store.sqlite.episode_rows import (
     touch_row,
 )
 
-MOST_FILES = 200  # that a task remembers by name
+MOST_FILES = 200  # names that a task keeps
 _AGING = ("tool_executions", "file_interactions", "context_snapshots")
 _OWNED = (*EPISODE_TABLES, "tool_days", "file_totals")
 _PAGE = 100_000  # rows read at once
@@ -46,13 +46,14 @@ _ADD_TOUCH = f"INSERT OR IGNORE INTO file_interactions (user_id, project_id, {TO
 
 
 class SqliteEpisodes:
+    """Implements `EpisodeStore`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     # what was done
 
     def add(self, owner: Owner, executions: Iterable[ToolExecution], touches: Iterable[FileTouch]) -> int:
-        """Keep those whose key is new, and what they mean for their tasks; how many executions were new."""
         tools: dict[str, Counter[str]] = defaultdict(Counter)
         files: dict[str, dict[str, None]] = defaultdict(dict)
         new = 0
@@ -81,13 +82,12 @@ class SqliteEpisodes:
         session: str | None = None,
         limit: int = 5,
     ) -> list[FileTouch]:
-        """Newest first: of a file, of files with `like` in their names, of a task, or of a session."""
         which, params = _MINE, list(_mine(owner))
         if session is not None:
             which, params = f"{which} AND session_id = ?", [*params, session]
         if path is not None:
             which, params = f"{which} AND file_path = ?", [*params, path]
-        if like is not None:  # the names are few and stand in the index; the rows are many
+        if like is not None:  # the names are few and indexed; the rows are many
             names = (
                 "SELECT DISTINCT file_path FROM file_interactions WHERE user_id = ? AND project_id = ?"
                 " AND file_path LIKE ? ESCAPE '\\'"
@@ -100,7 +100,6 @@ class SqliteEpisodes:
             return [touch_from(row) for row in db.execute(query, (*params, limit))]
 
     def paths_ending(self, owner: Owner, name: str) -> list[str]:
-        """Files known here as `…/name`."""
         query = (
             f"SELECT DISTINCT file_path FROM file_interactions WHERE {_MINE} AND file_path LIKE ? ESCAPE '\\'"
         )
@@ -131,7 +130,6 @@ class SqliteEpisodes:
         before: int | None = None,
         limit: int,
     ) -> list[ToolExecution]:
-        """In the order they were recorded: those after a number; with `before`, the last that come before that one."""
         params: list[Value] = [*_mine(owner), after]
         which = "id > ?"
         for name, value in (("session_id", session), ("task_id", task)):
@@ -150,7 +148,6 @@ class SqliteEpisodes:
     # tasks
 
     def start(self, owner: Owner, task: Task, words: str) -> bool:
-        """Whether it is new. A session has one active task: the one before it waits."""
         with self._db.writing() as db:
             columns = ", ".join("?" * 13)
             db.execute(
@@ -165,7 +162,6 @@ class SqliteEpisodes:
         return True
 
     def update(self, owner: Owner, task: Task) -> None:
-        """Status, intent, times and outcome. Made active, it is the only one of its session."""
         with self._db.writing() as db:
             db.execute(
                 "UPDATE task_history SET status = ?, intent = ?, completed_at = ?, outcome = ?"
@@ -184,14 +180,12 @@ class SqliteEpisodes:
             _changed(db)
 
     def task(self, owner: Owner, name: str) -> Task | None:
-        """By number or id."""
-        numbered = name.isdecimal() and len(name) < 19  # more digits than a row's number can have
+        numbered = name.isdecimal() and len(name) < 19  # fewer digits than the largest row number
         which = "id = ?" if numbered else "task_id = ?"
         found = self._tasks(f"WHERE {_MINE} AND {which}", *_mine(owner), int(name) if numbered else name)
         return found[0] if found else None
 
     def active(self, owner: Owner, session: str) -> Task | None:
-        """The task that a session works on: its own, or one that a person started for whatever session comes."""
         return next(
             iter(
                 self._tasks(
@@ -207,7 +201,6 @@ class SqliteEpisodes:
     def tasks(
         self, owner: Owner, statuses: Iterable[TaskStatus] = tuple(TaskStatus), limit: int = 20
     ) -> list[Task]:
-        """Newest first."""
         return self._tasks(
             f"WHERE {_MINE} AND status IN (SELECT value FROM json_each(?)) ORDER BY started_at DESC, id DESC LIMIT ?",
             *_mine(owner),
@@ -230,7 +223,6 @@ class SqliteEpisodes:
             ]
 
     def tasks_with(self, owner: Owner, words: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
-        """How many tasks there are, and the numbers and words of those that have one of `words`."""
         any_of = " OR ".join(["instr(' ' || words || ' ', ?)"] * len(words)) or "0"
         with self._db.reading() as db:
             total = db.execute(f"SELECT count(*) FROM task_history WHERE {_MINE}", _mine(owner)).get
@@ -239,7 +231,6 @@ class SqliteEpisodes:
         return int(str(total)), found
 
     def task_vectors(self, owner: Owner, model: str) -> tuple[list[int], bytes]:
-        """Numbers of tasks, and their vectors one after the other."""
         query = (
             "SELECT v.id, v.vector FROM task_history t JOIN task_vectors v USING (id)"
             " WHERE t.user_id = ? AND t.project_id = ? AND v.model = ?"
@@ -298,7 +289,6 @@ class SqliteEpisodes:
     # patterns and learnings
 
     def add_sighting(self, owner: Owner, seen: PatternSighting) -> None:
-        """Count it, once for each key. What it says takes the place of what was said before."""
         when = m.to_text(seen.at)
         with self._db.writing() as db:
             db.execute(
@@ -319,7 +309,6 @@ class SqliteEpisodes:
             _changed(db)
 
     def put_patterns(self, owner: Owner, kind: str, patterns: Iterable[Pattern]) -> None:
-        """All there are of a kind that is counted anew each time; others of it stay as they were."""
         with self._db.writing() as db:
             db.executemany(
                 "INSERT INTO learned_patterns (user_id, project_id, pattern_type, name, pattern_data, confidence,"
@@ -344,7 +333,6 @@ class SqliteEpisodes:
             _changed(db)
 
     def patterns(self, owner: Owner, kind: str | None = None, limit: int = 1000) -> list[Pattern]:
-        """Those seen most often and last come first."""
         query = (
             "SELECT pattern_type, name, pattern_data, confidence, observed_count, first_seen, last_seen"
             f" FROM learned_patterns WHERE {_MINE} AND (?3 IS NULL OR pattern_type = ?3) AND observed_count > 0"
@@ -382,7 +370,6 @@ class SqliteEpisodes:
     # columns, for those who count
 
     def change(self) -> tuple[int, int]:
-        """What grows when a row changes that was there before, and what grows when one goes."""
         with self._db.reading() as db:
             seq, purge = next(db.execute("SELECT seq, purge FROM episode_change"))
         return int(seq), int(purge)
@@ -390,7 +377,6 @@ class SqliteEpisodes:
     def columns(
         self, table: str, names: Sequence[str], user_id: str, project_id: str | None, after: int
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows with a greater number than `after`, by and by, turned into columns. None is all projects."""
         kinds = EPISODE_TABLES[table]
         # numpy reads times without a zone only.
         wanted = ", ".join(f"substr({name}, 1, 26)" if kinds[name] == "TIMESTAMP" else name for name in names)
@@ -403,7 +389,6 @@ class SqliteEpisodes:
                 yield list(zip(*page, strict=True))
 
     def tool_days(self, owner: Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
-        """Of rows that have gone: tool, executions, successes, those timed, and how long they took together."""
         query = (
             "SELECT tool_name, sum(executions), sum(successes), sum(timed), sum(duration_ms) FROM tool_days"
             f" WHERE {_MINE} AND day >= ? GROUP BY tool_name"
@@ -414,7 +399,6 @@ class SqliteEpisodes:
     # growing old
 
     def size(self) -> int:
-        """Rows of tools and files."""
         with self._db.reading() as db:
             return sum(
                 int(str(db.execute(f"SELECT count(*) FROM {table}").get))
@@ -422,7 +406,6 @@ class SqliteEpisodes:
             )
 
     def time_of_row(self, place: int) -> datetime | None:
-        """The time of the row, of tools and files together, that has so many older ones; None where there are fewer."""
         query = (
             "SELECT timestamp FROM tool_executions UNION ALL SELECT timestamp FROM file_interactions"
             " ORDER BY timestamp LIMIT 1 OFFSET ?"
@@ -432,9 +415,10 @@ class SqliteEpisodes:
         return m.from_text(str(found)) if found else None
 
     def roll_up(self, before: datetime) -> int:
-        """Take out rows from before then, and keep what they sum up to; how many."""
         then = m.to_text(before)
-        with self._db.reading() as db:  # mostly there is nothing, and nobody need wait
+        with (
+            self._db.reading() as db
+        ):  # usually there is nothing to do, and no need to wait for the write lock
             old = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE timestamp < ?1)" for table in _AGING)
             if not db.execute(f"SELECT {old}", (then,)).get:
                 return 0
@@ -469,7 +453,7 @@ _ROLL_FILES = """
 
 
 def clear(db: apsw.Connection, user_id: str, project_id: str | None) -> None:
-    """Everything of a project, or of a user where `project_id` is None."""
+    """Delete everything of a project, or everything of the user if `project_id` is None."""
     for table in _OWNED:
         db.execute(
             f"DELETE FROM {table} WHERE user_id = ?1 AND (?2 IS NULL OR project_id = ?2)",
@@ -511,7 +495,7 @@ def _enrich(
 
 
 def _literal(text: str) -> str:
-    """For LIKE, without its wildcards."""
+    """Return `text` with the wildcards of LIKE escaped."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 

@@ -1,4 +1,4 @@
-"""What happened in sessions, kept until it has been learnt from; and where a finding has been seen before."""
+"""Events of sessions and their findings in SQLite."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -9,11 +9,12 @@ from recollect.store.sqlite.connection import Database
 
 
 class SqliteEvents:
+    """Implements `EventStore`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def append(self, session: str, events: Sequence[m.StoredEvent]) -> int:
-        """Keep those that are new, in this order after all others of the session; how many. The session must be known."""
         with self._db.writing() as db:
             after = "SELECT coalesce(max(position), -1) + 1 FROM session_events WHERE session = ?"
             position = first = int(db.execute(after, (session,)).get)
@@ -31,7 +32,6 @@ class SqliteEvents:
         return position - first
 
     def unprocessed(self, session: str) -> list[tuple[int, str]]:
-        """Position and text, in order, of those that have not served yet."""
         query = (
             "SELECT position, event FROM session_events"
             " WHERE session = ? AND event IS NOT NULL ORDER BY position"
@@ -40,13 +40,11 @@ class SqliteEvents:
             return [(int(row[0]), str(row[1])) for row in db.execute(query, (session,))]
 
     def mark_processed(self, session: str) -> None:
-        """Their text is no longer needed. Ids stay, so that none counts twice."""
         with self._db.writing() as db:
             self._db.journal.before_write("session_events", "session = ?", (session,))
             db.execute("UPDATE session_events SET event = NULL WHERE session = ?", (session,))
 
     def drop_processed(self, before: datetime) -> int:
-        """Drop what has served and is older than that; how many. A session's last stays: others go on counting from there."""
         with self._db.writing() as db:
             processed = (
                 "event IS NULL AND at < ? AND position <"
@@ -59,7 +57,6 @@ class SqliteEvents:
     # sessions that want something done
 
     def idle_sessions(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
-        """Sessions of the project in which nothing has happened since, and that have not been learnt from; oldest first."""
         query = (
             f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND project_id IS ?"
             " AND extracted_at IS NULL AND coalesce(active_at, started_at) < ? ORDER BY started_at, id"
@@ -71,10 +68,6 @@ class SqliteEvents:
     # findings
 
     def put_findings(self, session: str, findings: Iterable[m.Finding], *, since: int | None = None) -> int:
-        """Keep those whose fingerprint is new in the session; how many.
-
-        `since` says that they are all there are of messages from there on: others go, unless they were promoted.
-        """
         kept = list(findings)
         with self._db.writing() as db:
             if since is not None:
@@ -102,10 +95,6 @@ class SqliteEvents:
             db.execute("UPDATE findings SET promoted_to = ? WHERE id = ?", (memory, finding))
 
     def count_sightings(self, user_id: str, project_id: str | None, fingerprint: str) -> tuple[int, int]:
-        """In how many sessions of the project it was noticed, and by how many different agents.
-
-        A fork has its parent's findings without having seen them: it counts with the parent.
-        """
         query = (
             "SELECT count(DISTINCT coalesce(s.parent, s.id)), count(DISTINCT s.agent) FROM findings f"
             " JOIN sessions s ON s.id = f.session"

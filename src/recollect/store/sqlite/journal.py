@@ -12,6 +12,7 @@ import apsw
 
 from recollect.store.row_snapshots import (
     ALL_TABLES,
+    MEMORY_PARTS,
     RowSnapshot,
     Values,
     snapshot,
@@ -85,14 +86,21 @@ class _Recording:
         self._rows = Rows(db)
         self._tables = tables
         self._before: dict[tuple[str, tuple[Any, ...]], Values | None] = {}
+        self._new_memories: set[int] = set()
 
     def note(self, table: str, key: tuple[Any, ...]) -> None:
-        if table in self._tables and (table, key) not in self._before:
-            self._before[table, key] = self._rows.get(table, key)
+        if table not in self._tables or (table, key) in self._before:
+            return
+        if table in MEMORY_PARTS and key[0] in self._new_memories:
+            return  # deleted with the memory
+        self._before[table, key] = self._rows.get(table, key)
 
     def note_created(self, table: str, key: tuple[Any, ...]) -> None:
-        if table in self._tables:
-            self._before.setdefault((table, key), None)
+        if table not in self._tables:
+            return
+        before = self._before.setdefault((table, key), None)
+        if table == "memories" and before is None:
+            self._new_memories.add(key[0])
 
     def note_matching(self, table: str, where: str, params: Sequence[Any]) -> None:
         if table in self._tables:

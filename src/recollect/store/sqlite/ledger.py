@@ -1,4 +1,4 @@
-"""The ledger on the shelf: every call of a sidecar, entered before it is made."""
+"""Calls of language models and what they cost, in SQLite."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,18 +9,16 @@ from recollect.model import CallOutcome, LlmCall, SpendingCap
 from recollect.store.sqlite.connection import Database, Value
 
 _COLUMNS = "id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome"
-_LOOKED_BACK = 16  # calls, for how many have failed in a row
+_LOOKED_BACK = 16  # calls that are read to count failures in a row
 
 
 class SqliteCostLedger:
+    """Implements `CostLedger`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def enter(self, call: LlmCall, cap: SpendingCap) -> bool:
-        """Before a call, with the most it may take; False, and nothing is entered, where that could pass the cap.
-
-        However many threads and processes enter at once, together they stay within it.
-        """
         with self._db.writing() as db:
             tokens, micros = next(
                 db.execute(
@@ -37,7 +35,6 @@ class SqliteCostLedger:
             return True
 
     def finish(self, call: LlmCall) -> None:
-        """What it came to, in the place of what was entered."""
         with self._db.writing() as db:
             db.execute(
                 "UPDATE sidecar_calls SET tokens_in = ?, tokens_out = ?, micros = ?, outcome = ?"
@@ -54,13 +51,11 @@ class SqliteCostLedger:
             )
 
     def since(self, user_id: str, when: datetime) -> list[LlmCall]:
-        """Oldest first."""
         query = f"SELECT {_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
         with self._db.reading() as db:
             return [_call_from(row) for row in db.execute(query, (user_id, m.to_text(when)))]
 
     def failures(self, user_id: str, place: str) -> tuple[int, datetime | None]:
-        """How many calls there have failed since one went well, and when the last did. Those under way do not count."""
         query = (
             "SELECT at, outcome FROM sidecar_calls WHERE user_id = ? AND place = ? AND outcome <> ?"
             " ORDER BY at DESC, id DESC LIMIT ?"

@@ -1,4 +1,4 @@
-"""What was counted and timed, in the record."""
+"""Counts and timings in SQLite."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ Timings = Mapping[tuple[str, int], int]  # name and size → how often
 
 
 class SqliteMeasures:
-    """One user's figures are never another's."""
+    """Implements `MeasureStore`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -18,7 +18,6 @@ class SqliteMeasures:
     def add(
         self, user_id: str, project_id: str | None, session: str, values: Mapping[str, float], at: datetime
     ) -> None:
-        """To what was noted before under these names."""
         with self._db.writing() as db:
             db.executemany(
                 "INSERT INTO measures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
@@ -32,7 +31,6 @@ class SqliteMeasures:
     def set(
         self, user_id: str, project_id: str | None, session: str, values: Mapping[str, float], at: datetime
     ) -> None:
-        """In place of what was noted before."""
         with self._db.writing() as db:
             db.executemany(
                 "INSERT OR REPLACE INTO measures VALUES (?, ?, ?, ?, ?, ?)",
@@ -52,7 +50,6 @@ class SqliteMeasures:
             )
 
     def by_session(self, user_id: str, project_id: str | None) -> dict[str, dict[str, float]]:
-        """Of one project; oldest first."""
         found: dict[str, dict[str, float]] = {}
         with self._db.reading() as db:
             for session, name, value in db.execute(
@@ -66,7 +63,6 @@ class SqliteMeasures:
     def totals(
         self, user_id: str, project_id: str | None = None, *, everywhere: bool = False
     ) -> dict[str, float]:
-        """Sums over sessions: of one project, or of all."""
         where = "" if everywhere else " AND project_id = ?"
         with self._db.reading() as db:
             return dict(
@@ -87,7 +83,6 @@ class SqliteMeasures:
     def timings(
         self, user_id: str, project_id: str | None, since: str, *, everywhere: bool = False
     ) -> dict[str, dict[str, dict[int, int]]]:
-        """By name, then by day: how often which size was taken."""
         where = "" if everywhere else " AND project_id = ?"
         found: dict[str, dict[str, dict[int, int]]] = {}
         with self._db.reading() as db:
@@ -100,7 +95,6 @@ class SqliteMeasures:
         return found
 
     def forget_before(self, at: datetime) -> None:
-        """Figures do not grow for ever."""
         with self._db.writing() as db:
             db.execute("DELETE FROM measures WHERE at < ?", (m.to_text(at),))
             db.execute("DELETE FROM timings WHERE day < ?", (f"{at:%Y-%m-%d}",))

@@ -1,4 +1,4 @@
-"""Messages on the shelf: kept in the order of their sessions, and handed out to be searched."""
+"""Messages of sessions in SQLite."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -11,6 +11,8 @@ _THERE = "forgotten_at IS NULL"
 
 
 class SqliteMessages:
+    """Implements `MessageStore`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -21,7 +23,6 @@ class SqliteMessages:
         vectors: Sequence[bytes] | None,
         now: datetime | None = None,
     ) -> None:
-        """Keep them from `now` on, or since they were said; one with the same session and order is replaced."""
         with self._db.writing() as db:
             for number, message in enumerate(messages):
                 place = (message.user_id, message.session, message.order)
@@ -39,19 +40,16 @@ class SqliteMessages:
                 db.execute("UPDATE message_change SET seq = seq + 1, purge = purge + ?", (int(replaced),))
 
     def put_vector(self, num: int, model: str, vector: bytes) -> None:
-        """For a message that had none."""
         with self._db.writing() as db:
             db.execute("INSERT OR REPLACE INTO message_vectors VALUES (?, ?, ?)", (num, model, vector))
             db.execute("UPDATE message_change SET seq = seq + 1, purge = purge + 1")
 
     def state(self) -> tuple[int, int]:
-        """(seq, purge): with an unchanged purge only new messages have come since."""
         with self._db.reading() as db:
             seq, purge = next(db.execute("SELECT seq, purge FROM message_change"))
         return int(seq), int(purge)
 
     def after(self, num: int, model: str) -> list[m.MessageRow]:
-        """All messages that came after `num`, in that order."""
         columns = ", ".join(f"s.{name}" for name in _COLUMNS.split(", "))
         query = (
             f"SELECT s.num, {columns}, v.vector FROM messages s"
@@ -64,13 +62,11 @@ class SqliteMessages:
             ]
 
     def orders(self, user_id: str, session: str) -> set[int]:
-        """Which messages of a session are kept."""
         query = f"SELECT position FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
         with self._db.reading() as db:
             return {int(row[0]) for row in db.execute(query, (user_id, session))}
 
     def span(self, user_id: str, session: str, first: int, last: int) -> list[m.Message]:
-        """What was said from one position to another, both included."""
         query = (
             f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
             " AND position BETWEEN ? AND ? ORDER BY position"
@@ -79,7 +75,6 @@ class SqliteMessages:
             return [_message(row) for row in db.execute(query, (user_id, session, first, last))]
 
     def iterate(self, view: m.View) -> Iterator[m.Message]:
-        """The user's in the projects that `view` shows and in none, session by session, a page at a time."""
         query = (
             f"SELECT {_COLUMNS} FROM messages WHERE user_id = ?1 AND (?2 OR project_id IS NULL OR project_id IS ?3)"
             " AND (session, position) > (?4, ?5) ORDER BY session, position LIMIT 500"
@@ -100,7 +95,6 @@ class SqliteMessages:
             return int(db.execute(query, (user_id, project_id)).get)
 
     def session(self, user_id: str, session: str) -> list[m.Message]:
-        """A session from its beginning."""
         query = (
             f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
             " ORDER BY position"
@@ -109,8 +103,9 @@ class SqliteMessages:
             return [_message(row) for row in db.execute(query, (user_id, session))]
 
     def drop_before(self, when: datetime) -> int:
-        """Take out what has been kept since before then; how many."""
-        with self._db.reading() as db:  # mostly there is nothing, and nobody need wait
+        with (
+            self._db.reading() as db
+        ):  # usually there is nothing to do, and no need to wait for the write lock
             if not db.execute(
                 "SELECT EXISTS (SELECT 1 FROM messages WHERE kept_at < ?)", (m.to_text(when),)
             ).get:

@@ -1,4 +1,4 @@
-"""The module map of each project: one document, changed as a whole."""
+"""Module maps in SQLite."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -8,11 +8,12 @@ from recollect.store.sqlite.connection import Database
 
 
 class SqliteModuleMaps:
+    """Implements `ModuleMapStore`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def get(self, project_id: str) -> str | None:
-        """None where there is no map yet."""
         with self._db.reading() as db:
             found: str | None = db.execute(
                 "SELECT document FROM module_maps WHERE project_id = ?", (project_id,)
@@ -20,7 +21,6 @@ class SqliteModuleMaps:
             return found
 
     def change(self, project_id: str, how: Callable[[str | None], str], at: datetime) -> str:
-        """Put what `how` makes of the document in its place. One transaction: nobody's change is lost."""
         with self._db.writing() as db:
             old = db.execute("SELECT document FROM module_maps WHERE project_id = ?", (project_id,)).get
             new = how(old)

@@ -1,4 +1,4 @@
-"""Opening the file: checked, of a version we know, brought up to date; a damaged one set aside for a backup."""
+"""Opening the file: check it, migrate it, and replace a damaged one by a backup."""
 
 import contextlib
 from datetime import UTC, datetime
@@ -12,14 +12,14 @@ from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.check import whole, whole_in_every_row
 from recollect.store.sqlite.connection import Database, suspicion
 
-_PATIENCE = 2.0  # seconds: long enough for those who have just met the same damage to let go of the file
+_PATIENCE = 2.0  # seconds: other processes that met the same damage close the file within it
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def open_or_restore(
     path: Path, user_id: str, key: str | None, backups: Backups
 ) -> tuple[Database, tuple[str, ...]]:
-    """The open file, and what the user should be told."""
+    """Return the open database, and notices for the user."""
     _finish_restoring(path)
     found = _identity(path)
     try:
@@ -47,12 +47,12 @@ def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Databa
 
 
 def _refuse_emptied(path: Path, backups: Backups) -> None:
-    """SQLite takes an empty file for a new store. Where there are backups, it was cut off."""
+    """Raise `StoreDamaged` for an empty file with backups: it was truncated, and SQLite would take it for a new store."""
     if not path.exists() or path.stat().st_size > 0 or not backups.existing():
         return
     presence = FileLock(Path(f"{path}.lock"))
     try:
-        if presence.exclude_others():  # else another process is just making it
+        if presence.exclude_others():  # else another process is just creating it
             raise StoreDamaged(f"{path} is empty.")
     finally:
         presence.leave()
@@ -61,9 +61,9 @@ def _refuse_emptied(path: Path, backups: Backups) -> None:
 def _restore_alone(
     path: Path, found: tuple[int, int] | None, backups: Backups, damage: StoreDamaged
 ) -> tuple[str, ...]:
-    """Restore, unless another process has just done so; what to tell the user.
+    """Restore the file unless another process has just done so; return notices for the user.
 
-    Never under the hands of a process that has the damaged file open: what it went on to write would be lost.
+    A file that another process has open is never replaced: what that process writes would be lost.
     """
     with one_at_a_time(Path(f"{path}.restoring")):
         if _identity(path) != found:
@@ -81,7 +81,7 @@ def _restore_alone(
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """None where there is no file."""
+    """Return device and inode, or None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -90,17 +90,17 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
-    """Set the damaged file aside and put the newest good backup in its place; what to tell the user."""
+    """Set the damaged file aside, put the newest good backup in its place, and return a notice for the user."""
     good = backups.newest_good()
     if good is None:
         raise StoreDamaged(
             f"{damage.message} There is no good backup of it.",
-            f"Move {path} away to begin anew, or `recollect import` an export into a new one.",
+            f"Move {path} away to start with an empty store, then `recollect import` an export if you have one.",
         ) from damage
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     aside = path.with_name(f"{path.name}.damaged-{stamp}")
     backups.copy(good, _restored(path))
-    for end in ("-wal", "-shm"):  # the backup is whole: a log left beside it would be played into it
+    for end in ("-wal", "-shm"):  # SQLite would replay a log left beside the backup
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{end}").rename(f"{aside}{end}")
     path.rename(aside)
@@ -114,7 +114,7 @@ def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
 
 
 def _finish_restoring(path: Path) -> None:
-    """The last step, also when the power went just before it: the old file is gone, so the new one is complete."""
+    """Finish the last step of a restore, also one that was interrupted: without the old file, the new one is complete."""
     if not path.exists():
         with contextlib.suppress(OSError):
             _restored(path).rename(path)
@@ -138,7 +138,7 @@ def _refuse_newer(db: apsw.Connection, path: Path) -> None:
 
 
 def _migrate(db: apsw.Connection, user_id: str, backups: Backups) -> None:
-    """Bring the file to today's schema: one transaction a step, and a backup before the first."""
+    """Bring the file to the current schema, one transaction per step, after a backup."""
     scripts = _scripts()
     if version_of(db) == len(scripts):
         return
@@ -148,7 +148,7 @@ def _migrate(db: apsw.Connection, user_id: str, backups: Backups) -> None:
     for number, script in enumerate(scripts, start=1):
         db.execute("BEGIN IMMEDIATE")
         try:
-            if version_of(db) < number:  # another process may have been quicker
+            if version_of(db) < number:  # another process may have done this step
                 db.execute(script.read_text(encoding="utf-8"))
                 db.pragma("user_version", number)
             db.execute("COMMIT")

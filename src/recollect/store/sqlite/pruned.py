@@ -1,4 +1,4 @@
-"""What left a context window: kept for some days, found by its id or by its words. And windows, to go on with."""
+"""Texts that left a context window, and saved windows, in SQLite."""
 
 import json
 import re
@@ -14,18 +14,19 @@ from recollect.text.words import index_text, passages, query_terms
 
 _SHIFT = 12  # bits of a row's number that count passages
 _MOST_PASSAGES = 1 << _SHIFT
-# A deleted passage stays in the index until its part of it is written anew.
+# A deleted passage stays in the index until that part of the index is rewritten.
 FORGET_WORDS = "INSERT INTO pruned_words (pruned_words) VALUES ('optimize')"
 _COLUMNS = "id, session, task, at, gist, text, tokens"
 _NAME = re.compile(r"[A-Za-z0-9_-]{6,64}")
 
 
 class SqlitePrunedTexts:
+    """Implements `PrunedTextStore`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def put(self, user_id: str, project_id: str | None, texts: Iterable[m.PrunedText]) -> None:
-        """Keep them; one that its session has had before is replaced."""
         with self._db.writing() as db:
             for text in texts:
                 _delete(db, "user_id = ? AND session = ? AND id = ?", (user_id, text.session, text.id))
@@ -42,11 +43,9 @@ class SqlitePrunedTexts:
                     )
 
     def get(self, user_id: str, name: str, session: str | None = None) -> m.PrunedText | None:
-        """By its id or the end of one, the newest that fits; of any session where none is named."""
         return self._newest(user_id, name, "?3 IS NULL OR session = ?3", session)
 
     def get_in_project(self, user_id: str, project_id: str | None, name: str) -> m.PrunedText | None:
-        """As `get`, of this project; None = of none."""
         return self._newest(user_id, name, "project_id IS ?3", project_id)
 
     def _newest(self, user_id: str, name: str, where: str, value: str | None) -> m.PrunedText | None:
@@ -61,7 +60,6 @@ class SqlitePrunedTexts:
         return _text(row) if row else None
 
     def find(self, user_id: str, session: str, query: str, limit: int) -> list[m.PrunedText]:
-        """Those of a session with the passages that share most words with `query`, best first."""
         words = query_terms(query)
         if not words:
             return []
@@ -78,9 +76,10 @@ class SqlitePrunedTexts:
             return [_text(row) for row in db.execute(sql, (expression, user_id, session, limit))]
 
     def drop_before(self, when: datetime) -> int:
-        """Take out what has been kept since before then, windows too; how many texts."""
         then = m.to_text(when)
-        with self._db.reading() as db:  # mostly there is nothing, and nobody need wait
+        with (
+            self._db.reading() as db
+        ):  # usually there is nothing to do, and no need to wait for the write lock
             query = "SELECT EXISTS (SELECT 1 FROM pruned WHERE at < ?1) OR EXISTS (SELECT 1 FROM window_items WHERE at < ?1)"
             if not db.execute(query, (then,)).get:
                 return 0
@@ -99,7 +98,6 @@ class SqlitePrunedTexts:
         changed: Mapping[str, tuple[int, Mapping[str, Any]]],
         gone: Iterable[str],
     ) -> None:
-        """`changed` are items by id, each with its position; `gone` are ids of those that have left."""
         with self._db.writing() as db:
             db.executemany(
                 "DELETE FROM window_items WHERE user_id = ? AND session = ? AND id = ?",
@@ -114,7 +112,6 @@ class SqlitePrunedTexts:
             )
 
     def window(self, user_id: str, session: str) -> list[Mapping[str, Any]]:
-        """The items of a window as they were saved, in their order."""
         query = "SELECT item FROM window_items WHERE user_id = ? AND session = ? ORDER BY position, id"
         with self._db.reading() as db:
             return [json.loads(row[0]) for row in db.execute(query, (user_id, session))]

@@ -1,4 +1,4 @@
-"""What goes out of sight with a whole project, and what goes for good once its grace is over."""
+"""Clearing a whole project, and deleting for good what was forgotten long enough ago."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _LEARNT = (
     "episodes_seen",
 )  # settings
 _WORK = ("tool_executions", "tool_days", "task_history", "pruned")  # traces of work in a project
-_DECIDED = ("memory", "auto", "preset")  # who turned memory off for a project wants it off
+_DECIDED = ("memory", "auto", "preset")  # decisions of a user about a project, which outlive it
 
 
 def clear(
@@ -69,7 +69,7 @@ def clear(
 
 
 def is_due(db: apsw.Connection, before: datetime) -> bool:
-    """Whether something's grace was over by then. Quick: it looks at what was forgotten only."""
+    """Return whether something was forgotten before then. Fast: it reads an index of forgotten rows only."""
     query = (
         "SELECT EXISTS (SELECT 1 FROM memories WHERE deleted_at < ?1)"
         " OR EXISTS (SELECT 1 FROM settings WHERE name = ?2 AND value ->> 'at' < ?1)"
@@ -79,17 +79,20 @@ def is_due(db: apsw.Connection, before: datetime) -> bool:
 
 
 def overdue(db: apsw.Connection, before: datetime) -> list[tuple[int, str, str]]:
-    """Number, id and fingerprint of the memories that were forgotten before then."""
+    """Return number, id and fingerprint of the memories that were forgotten before then."""
     query = "SELECT num, id, fingerprint FROM memories WHERE deleted_at < ? ORDER BY id"
     return [(int(num), str(name), str(mark)) for num, name, mark in db.execute(query, (m.to_text(before),))]
 
 
 def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before: datetime) -> int:
-    """Take them out for good, and the messages and projects forgotten before then; how many messages."""
+    """Delete the memories, and messages and projects forgotten before then; return how many messages.
+
+    Nothing of it is recorded for undo.
+    """
     if memories:
         nums, ids, marks = (json.dumps(column) for column in zip(*memories, strict=True))
         _purge_memories(db, nums, ids, marks)
-    db.execute("DELETE FROM messages WHERE forgotten_at < ?", (m.to_text(before),))  # with their vectors
+    db.execute("DELETE FROM messages WHERE forgotten_at < ?", (m.to_text(before),))  # and their vectors
     messages = db.changes()
     db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
     _purge_projects(db, m.to_text(before))
@@ -102,7 +105,7 @@ def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> Non
         f"SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num) WHERE num IN {among}",
         (nums,),
     ).fetchall()
-    # A cluster's name is made of words of its members; findings say what the memories made of them say.
+    # A cluster's label has words of its members; a finding has the text of the memory it became.
     db.execute(
         f"DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_members WHERE memory IN {among})",
         (ids,),
@@ -113,13 +116,13 @@ def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> Non
         (ids,),
     )
     db.execute(f"DELETE FROM memory_words WHERE rowid IN {among}", (nums,))
-    db.execute(f"DELETE FROM memories WHERE num IN {among}", (nums,))  # with vectors, links and tags
+    db.execute(f"DELETE FROM memories WHERE num IN {among}", (nums,))  # and their vectors, links and tags
     db.executemany(f"DELETE FROM tags WHERE {ORPHAN_TAG}", tags)
     db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
 
 
 def _purge_projects(db: apsw.Connection, then: str) -> None:
-    """Not even its name stays of a project that was forgotten and not worked in since."""
+    """Delete projects that were forgotten and not used since, with their names and settings."""
     marked = "(SELECT project_id FROM settings WHERE name = ? AND value ->> 'at' < ?)"
     used = " UNION ".join(
         f"SELECT project_id FROM {table} WHERE project_id IS NOT NULL"
@@ -129,7 +132,7 @@ def _purge_projects(db: apsw.Connection, then: str) -> None:
     gone = [
         row[0] for row in db.execute(f"SELECT id FROM projects WHERE {left}", (m.FORGOTTEN_SETTING, then))
     ]
-    db.executemany("DELETE FROM projects WHERE id = ?", ((name,) for name in gone))  # with its keys
+    db.executemany("DELETE FROM projects WHERE id = ?", ((name,) for name in gone))  # and its keys
     for table in ("settings", "module_maps", "measures", "timings"):
         db.executemany(f"DELETE FROM {table} WHERE project_id = ?", ((name,) for name in gone))
     db.execute("DELETE FROM settings WHERE name = ? AND value ->> 'at' < ?", (m.FORGOTTEN_SETTING, then))

@@ -1,4 +1,4 @@
-"""What waits for a person's word: each question once, whatever the answer was."""
+"""Questions for a person, in SQLite."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,12 @@ _COLUMNS = "id, user_id, project_id, kind, memories, reason, created_at, decided
 
 
 class SqliteReviews:
+    """Implements `ReviewQueue`."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def ask(self, review: m.Review, since: datetime | None = None) -> bool:
-        """Keep the question; False where the same one has been asked before, be it open or decided.
-
-        `since` is when its reason arose: one that was decided before then is asked again.
-        """
         row = (
             review.id,
             review.user_id,
@@ -42,7 +40,6 @@ class SqliteReviews:
             return db.changes() > 0
 
     def open(self, user_id: str, project_id: str | None, kind: str | None = None) -> list[m.Review]:
-        """Those that wait, of the project and of global memories, oldest first."""
         query = (
             f"SELECT {_COLUMNS} FROM reviews WHERE decided_at IS NULL AND user_id = ?1"
             " AND (project_id IS NULL OR project_id IS ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY id"
@@ -51,7 +48,6 @@ class SqliteReviews:
             return [_review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
 
     def iterate(self, view: m.View) -> Iterator[m.Review]:
-        """All, decided or not, of the projects that `view` shows and of global memories, by id."""
         query = (
             f"SELECT {_COLUMNS} FROM reviews WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
             " ORDER BY id"
@@ -61,7 +57,6 @@ class SqliteReviews:
         return map(_review_from, found)
 
     def get(self, user_id: str, name: str) -> m.Review:
-        """An open one by its id, its beginning or its end. Raises `ReviewNotFound`."""
         wanted = name.strip().lstrip("#").lower()
         if not wanted.isalnum():
             raise ReviewNotFound(name)
@@ -76,7 +71,6 @@ class SqliteReviews:
         return _review_from(found[0])
 
     def decide(self, review_id: str, decision: str, at: datetime) -> bool:
-        """False where someone else has decided it meanwhile."""
         with self._db.writing() as db:
             self._db.journal.before_put("reviews", review_id)
             db.execute(

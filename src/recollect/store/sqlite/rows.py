@@ -1,4 +1,4 @@
-"""Memories and their kin as rows of a table, and back."""
+"""Memories, links, sessions and findings as rows of a table, and back."""
 
 import json
 from collections import namedtuple
@@ -9,7 +9,7 @@ import recollect.model as m
 
 Item = TypeVar("Item")
 
-# In the order of `memory_row`; `tags` is not among them: it has a table of its own.
+# In the order of `memory_row`. Tags have a table of their own.
 MEMORY_COLUMNS = (
     "id",
     "user_id",
@@ -54,10 +54,10 @@ TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE
 SELECT_MEMORIES = f"SELECT {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, {TAGS} FROM memories m"
 
 
-# A row by the names of its columns, each of which is written down once.
+# A row with its columns by name.
 _Row = namedtuple("_Row", (*MEMORY_COLUMNS, "tags"))  # type: ignore[misc]
 
-# By value: calling an enum for one of its members takes ten times as long.
+# By value: looking a member up by calling the enum takes ten times as long.
 _SCOPES = {str(each): each for each in m.Scope}
 _VISIBILITIES = {str(each): each for each in m.Visibility}
 _STANDINGS = {str(each): each for each in m.Standing}
@@ -107,7 +107,7 @@ def memory_row(memory: m.Memory) -> tuple[Any, ...]:
 
 
 def memory_from(row: Sequence[Any]) -> m.Memory:
-    """From the values of MEMORY_COLUMNS followed by the tags as a JSON list. A search reads forty: it must be quick."""
+    """Return the memory of a row: MEMORY_COLUMNS, then the tags as a JSON list. A search reads forty, so it must be fast."""
     value: Any = _Row._make(row)
     return m.Memory(
         id=value.id,

@@ -1,4 +1,4 @@
-"""The record: one SQLite file per user."""
+"""The SQLite store: one file per user."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ _PUT = (
     f" {', '.join(f'{name} = excluded.{name}' for name in rows.MEMORY_COLUMNS[1:])}"
     " RETURNING num"
 )
-# What tags and full text are made from, and whose they are.
+# The values that tags and full text are made from.
 _WORDS_OF = (
     "SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, m.user_id,"
     f" {rows.TAGS} FROM memories m WHERE m.id = ?"
@@ -47,12 +47,12 @@ _WORDS_OF = (
 _PURGES = "SELECT purge FROM change"
 _GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
 _PAGE = 500
-SHOWN_ID = 6  # people are shown the end of an id, which is chance; a shorter one may be a word
+SHOWN_ID = 6  # people are shown the random end of an id; a shorter one may be a word
 _LONGEST_ID = 64
 
 
 class SqliteStore:
-    """`notices` says what happened on opening that the user should know of: a restored backup, say."""
+    """Implements `Store` on one SQLite file, for one user."""
 
     def __init__(self, path: Path, user_id: str, key: str | None = None) -> None:
         self.user_id = user_id
@@ -111,12 +111,12 @@ class SqliteStore:
             if before is None:
                 journal.created("memories", num)
             if before == _words_of(memory):
-                return  # what was used, confirmed or archived says what it said
+                return  # its text is the same: it was used, confirmed or archived
             if before is not None:
                 journal.before_write("memory_tags", "num = ?", (num,))
                 if before[0] != memory.fingerprint:
                     journal.before_write("vectors", "num = ?", (num,))
-                    db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # they are of another text
+                    db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # of the old text
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
                 journal.before_put("tags", memory.user_id, tag)
@@ -145,7 +145,7 @@ class SqliteStore:
                     rows.memory_from(row) for row in db.execute(f"{rows.SELECT_MEMORIES} {which}", params)
                 ]
             except UnicodeEncodeError:
-                raise  # what was asked for, not what is there
+                raise  # the fault is in the query, not in the row
             except UNREADABLE as error:
                 raise apsw.CorruptError(f"a memory cannot be read ({error})") from error
 
@@ -194,7 +194,7 @@ class SqliteStore:
             params += (standing,)
         if limit is None:
             return self._memories(f"WHERE {where} ORDER BY m.id DESC", *params)
-        # The plus keeps SQLite from gathering and sorting a whole project: it walks the ids until it has enough.
+        # The plus keeps SQLite from sorting a whole project: it reads ids in order until it has enough.
         first = f"SELECT m.num FROM memories m WHERE {where.replace('m.project_id', '+m.project_id')}"
         return self._memories(
             f"WHERE m.num IN ({first} ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC", *params, limit
@@ -276,7 +276,7 @@ class SqliteStore:
 
     def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:
         where, params = shown_in(view)
-        index = "INDEXED BY memories_triggers"  # the planner would rather look at the whole project
+        index = "INDEXED BY memories_triggers"  # the planner would scan the whole project
         some = "(m.triggers <> '[]' OR m.procedure IS NOT NULL)"  # as the index has it
         return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
 
@@ -473,7 +473,7 @@ class SqliteStore:
             db.execute(
                 "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?)", (*row, m.to_text(cluster.updated_at))
             )
-            db.executemany(  # one may have been purged since the clusters were made
+            db.executemany(  # a member may have been purged since the clusters were made
                 "INSERT INTO cluster_members SELECT ?, id FROM memories WHERE id = ?",
                 ((cluster.id, member) for member in cluster.members),
             )
@@ -695,7 +695,7 @@ class SqliteStore:
         return max(0, before - self.info().size)
 
     def _empty_log(self) -> None:
-        """Move what the write-ahead log holds into the file, and its old pages out of the world, if nobody reads them."""
+        """Move the write-ahead log into the file and truncate it, unless another process is reading it."""
         with self._db.fresh() as db:
             db.set_busy_timeout(0)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -729,7 +729,6 @@ class SqliteStore:
         return StoreInfo(str(self._path), version, size, self._db.encrypted, free)
 
     def encrypt(self, make_key: Callable[[], tuple[str, KeyNote]]) -> KeyNote:
-        """Rewrite the file and its backups with the key that is made then; where it is kept."""
         note = self._backups.rekey(self._db, make_key)
         assert note is not None
         return note
@@ -740,7 +739,7 @@ class SqliteStore:
     def _pages(
         self, query: str, keys: Sequence[str], params: Sequence[Any], first: str | int = ""
     ) -> Iterator[Any]:
-        """Rows by `keys`, which are their first columns and greater than `first`, a page at a time."""
+        """Yield rows ordered by `keys`, which are their first columns and greater than `first`, reading a page at a time."""
         order, last = ", ".join(keys), (first,) * len(keys)
         whole = f"{query} AND ({order}) > ({', '.join('?' * len(keys))}) ORDER BY {order} LIMIT {_PAGE}"
         while True:
@@ -767,7 +766,7 @@ _UNEMBEDDED = (
 
 
 def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
-    """In the order of `_WORDS_OF`."""
+    """Return the memory's values in the order of `_WORDS_OF`."""
     paths, tags = m.dumps(memory.file_paths), m.dumps(memory.tags)
     return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, memory.user_id, tags
 

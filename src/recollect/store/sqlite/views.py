@@ -1,4 +1,4 @@
-"""What a view shows, as SQL."""
+"""Views and orphaned tags as SQL conditions."""
 
 import functools
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ ORPHAN_TAG = f"user_id = ? AND name = ? AND description = '' AND {UNUSED_TAG}"
 
 @functools.lru_cache(maxsize=256)
 def shown_in(view: m.View) -> Where:
-    """`View.shows` over the memories `m`; a property test holds the two together."""
+    """Return `View.shows` as a condition over the memories `m`; a property test compares the two."""
     parts: list[str] = []
     params: list[Any] = []
 
@@ -49,6 +49,6 @@ def shown_in(view: m.View) -> Where:
 
 
 def placed_in(view: m.View, table: str) -> Where:
-    """Rows of the projects that `view` shows, and of none."""
+    """Return the condition for rows of the projects that `view` shows, and of none."""
     within = f"(? OR {table}.project_id IS NULL OR {table}.project_id IS ?)"
     return within, (view.all_projects, view.project_id)
