@@ -93,8 +93,8 @@ def ours(
 class _Memories:
     def __init__(self, corpus: Corpus, embed: Embed, recipe: Recipe) -> None:
         self._recipe = recipe
-        self._lexicon = Bm25Index(recipe.memory)
-        self._lexicon.add(
+        self._bm25 = Bm25Index(recipe.memory)
+        self._bm25.add(
             [
                 ("content", unit.text),
                 ("tags", " ".join(unit.tags)),
@@ -106,36 +106,36 @@ class _Memories:
         self._vectors = embed([unit.whole for unit in corpus.units])
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
-        words, meant = expand_query(query, self._lexicon.words(query), _ALIASES, self._lexicon.known_terms)
+        words, meant = expand_query(query, self._bm25.words(query), _ALIASES, self._bm25.known_terms)
         return combine_memory_scores(
-            self._lexicon.score(words).coverage,
+            self._bm25.score(words).coverage,
             self._vectors @ vector,
             weights=self._recipe.memories,
-            meant=self._lexicon.score(meant).coverage if meant else None,
+            meant=self._bm25.score(meant).coverage if meant else None,
         ).total
 
 
 class _Messages:
     def __init__(self, corpus: Corpus, embed: Embed, recipe: Recipe) -> None:
         self._recipe = recipe
-        self._lexicon = Bm25Index(recipe.message)
-        self._lexicon.add(map(_fields, corpus.units))
+        self._bm25 = Bm25Index(recipe.message)
+        self._bm25.add(map(_fields, corpus.units))
         self._vectors = embed([unit.whole for unit in corpus.units])
         _, session = _targets(corpus, "session")
         self._session = session.astype(np.int32)
         self._talk = MessageFeatures(
             SessionLayout(self._session, np.arange(len(session), dtype=np.int32)),
-            self._lexicon.lengths,
+            self._bm25.lengths,
             np.array([unit.text.rstrip().endswith("?") for unit in corpus.units]),
             np.array([unit.author == "assistant" for unit in corpus.units]),
         )
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
-        words = self._lexicon.words(query)
+        words = self._bm25.words(query)
         units, sessions = combine_message_scores(
-            self._lexicon.score(words).coverage,
+            self._bm25.score(words).coverage,
             self._vectors @ vector,
-            self._lexicon.score(words, groups=self._session, measures=self._recipe.session).scores,
+            self._bm25.score(words, groups=self._session, measures=self._recipe.session).scores,
             self._talk,
             weights=self._recipe.messages,
         )

@@ -113,12 +113,12 @@ def test_who_asks_in_everyday_words_finds_what_is_written_in_those_of_the_field(
 
 
 def test_only_what_some_memory_says_is_looked_for_and_nothing_like_it():
-    lexicon = Bm25Index(MEMORY_MEASURES)
-    lexicon.add([[("content", "Refunds go back to the card.")]])
+    index = Bm25Index(MEMORY_MEASURES)
+    index.add([[("content", "Refunds go back to the card.")]])
 
-    assert lexicon.known_terms("refund") == lexicon.known_terms("Refunds") != []
+    assert index.known_terms("refund") == index.known_terms("Refunds") != []
     assert (
-        lexicon.known_terms("refnd") == lexicon.known_terms("chargeback") == lexicon.known_terms("p95") == []
+        index.known_terms("refnd") == index.known_terms("chargeback") == index.known_terms("p95") == []
     )
 
 
