@@ -25,7 +25,7 @@ from bench.recall import figures as kept
 from bench.speed import Synthetic, filled
 from recollect import Engine
 from recollect import model as m
-from recollect.store import vectors as index
+from recollect.memory.index import vectors as vector_index
 
 SIZES = (1_000, 10_000, 100_000)
 SMALL = (1_000, 10_000)
@@ -207,18 +207,22 @@ def _agreement(engine: Engine, vectors: Sequence[bytes]) -> dict[str, float]:
 
         texts = np.ascontiguousarray(np.fromfile(real, RECORD)["vector"])
         asked = np.random.default_rng(0).permutation(len(texts))
-        others = texts[asked[200:]] if many else texts[asked[200 : 200 + len(scan.ids)]]
+        others = texts[asked[200:]] if many else texts[asked[200 : 200 + len(scan.nums)]]
         found[f"{len(others):,} real texts"] = _found(others, texts[asked[:200]], many)
     return found
 
 
 def _found(matrix: Any, queries: Any, many: bool) -> float:
-    left = len(matrix) // index._NEAREST if many else max(len(matrix) // index._SIFTED, index._FOR_EACH * K)
+    left = (
+        len(matrix) // vector_index._SCAN_EXACT
+        if many
+        else max(len(matrix) // vector_index._NEAR_EXACT, vector_index._EXACT_PER_RESULT * K)
+    )
     seen = np.ones(len(matrix), bool)
-    signs = np.ascontiguousarray(index._signs(matrix).T)
+    signs = np.ascontiguousarray(vector_index._sign_bits(matrix).T)
     shares = []
     for query in queries:
-        rows = index._least(index._apart(signs, query), seen, left)
+        rows = vector_index._least(vector_index._sign_distances(signs, query), seen, left)
         nearest = np.argpartition(-np.vecdot(matrix, query), K)[:K]
         shares.append(np.isin(nearest, rows).mean())
     return float(np.mean(shares))

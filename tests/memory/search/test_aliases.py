@@ -117,9 +117,7 @@ def test_only_what_some_memory_says_is_looked_for_and_nothing_like_it():
     index.add([[("content", "Refunds go back to the card.")]])
 
     assert index.known_terms("refund") == index.known_terms("Refunds") != []
-    assert (
-        index.known_terms("refnd") == index.known_terms("chargeback") == index.known_terms("p95") == []
-    )
+    assert index.known_terms("refnd") == index.known_terms("chargeback") == index.known_terms("p95") == []
 
 
 def test_everyday_words_are_in_small_letters_and_all_mean_something():

@@ -35,14 +35,12 @@ _CACHED_VIEWS = 8  # views whose masks are cached
 
 
 class CosineScan(NamedTuple):
-    """The cosine of every memory that has a vector, with its number, its id and whether the view shows it.
+    """The cosine of every memory that has a vector, with the store's number of it.
 
     `nums` is the same object until the memories change.
     """
 
     nums: Longs
-    ids: list[str]
-    visible: Mask
     cosines: Floats
     exact: Longs | None  # rows whose cosine is exact; the others are estimates. None = all are exact
     matrix: Floats
@@ -96,12 +94,12 @@ class VectorIndex:
         snapshot = self._snapshot(view, vector)
         if snapshot is None:
             return None
-        nums, ids, visible, matrix, signs, query = snapshot
+        nums, _, visible, matrix, signs, query = snapshot
         if len(matrix) <= _SCAN_BY_SIGNS:
             cosines, exact = _cosines(matrix, query), None
         else:
             cosines, exact = _estimate(matrix, signs, query, visible)
-        return CosineScan(nums, ids, visible, cosines, exact, matrix, query)
+        return CosineScan(nums, cosines, exact, matrix, query)
 
     def near(self, view: m.View, vector: bytes, limit: int, floor: float) -> list[tuple[str, float]]:
         """Return ids and cosines, nearest first; equal cosines by id, so that the order never depends on the load."""
