@@ -77,7 +77,7 @@ def test_what_others_add_meanwhile_stays(text):
         ("{} {}", "line 1, column 4"),
         ("/* for ever", "line 1, column 1"),
         ('{"a": tru}', "line 1, column 7"),
-        ("[" * 1000, "column 202: too deeply nested"),
+        ("[" * 1000, "column 202: nested too deeply"),
     ],
 )
 def test_broken_json_is_named_with_its_place(text, where):

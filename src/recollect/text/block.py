@@ -1,4 +1,4 @@
-"""A part of someone else's Markdown file that is ours, between two markers that never change."""
+"""Our part of a Markdown file that belongs to the user, between two fixed markers."""
 
 from recollect.errors import Refused
 from recollect.text.jsonc import newline_of
@@ -8,7 +8,7 @@ END = "<!-- recollect:end -->"
 
 
 def put(text: str, body: str) -> str:
-    """`text` with `body` as our part, in the place it had or at the end. Raises `Refused` if the markers are broken."""
+    """Return `text` with `body` as our part, where it was or at the end. Raise `Refused` if the markers are broken."""
     newline = newline_of(text)
     block = newline.join([BEGIN, *body.strip("\n").split("\n"), END])
     span = _span(text)
@@ -19,7 +19,7 @@ def put(text: str, body: str) -> str:
 
 
 def take(text: str) -> str:
-    """`text` without our part, and without the empty line that set it off."""
+    """Return `text` without our part and the empty line before it."""
     span = _span(text)
     if span is None:
         return text
@@ -31,7 +31,7 @@ def take(text: str) -> str:
 
 
 def body(text: str) -> str | None:
-    """What stands in our part; None if there is none."""
+    """Return the content of our part, or None if there is none."""
     span = _span(text)
     if span is None:
         return None
@@ -46,6 +46,7 @@ def _span(text: str) -> tuple[int, int] | None:
     start, stop = text.find(BEGIN), text.find(END)
     if begin != 1 or end != 1 or stop < start:
         raise Refused(
-            f"Its part between {BEGIN} and {END} is broken.", "Mend or delete the two lines, then try again."
+            f"The lines {BEGIN} and {END} do not form one block.",
+            "Fix or delete the two lines, then try again.",
         )
     return start, stop + len(END)

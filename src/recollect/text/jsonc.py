@@ -1,6 +1,6 @@
-"""JSON with comments, edited as text: what is put in or taken out changes nothing around it.
+"""Edit JSON with comments as text: adding or removing a value changes nothing around it.
 
-Trailing commas, comments, tabs, line ends and the byte order mark stay as they are.
+Trailing commas, comments, tabs, line endings and the byte order mark stay as they are.
 """
 
 import json
@@ -12,11 +12,11 @@ from typing import Any
 _TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.S)
 _REST_OF_LINE = re.compile(r"(?:[ \t]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
 _INDENT = re.compile(r"\n([ \t]+)[^\s]")
-_DEEPEST = 200  # levels; a settings file has ten
+_MAX_DEPTH = 200  # a settings file has ten levels
 
 
 class BadJson(ValueError):
-    """Where it stops being JSON, and why."""
+    """Raised for a text that is not JSON; the message says where and why."""
 
     def __init__(self, text: str, at: int, what: str) -> None:
         line = text.count("\n", 0, at) + 1
@@ -25,62 +25,61 @@ class BadJson(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A value and where it stands in the text."""
+class JsonNode:
+    """A value and its position in the text."""
 
     start: int
     end: int
     value: Any
-    children: tuple["Child", ...] = ()
+    children: tuple["JsonChild", ...] = ()
 
-    def member(self, key: str) -> "Node | None":
-        """The last of that name, as every reader of JSON takes it."""
+    def member(self, key: str) -> "JsonNode | None":
+        """Return the last member of that name, as JSON readers do."""
         return next((child.node for child in reversed(self.children) if child.key == key), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class JsonChild:
     """A member of an object, or an item of an array."""
 
     start: int
-    node: Node
+    node: JsonNode
     key: str | None = field(default=None)  # None = an item
 
 
-def parse(text: str) -> Node | None:
-    """The document; None where there is no value, only space and comments. Raises `BadJson`."""
+def parse(text: str) -> JsonNode | None:
+    """Return the document, or None if it has only space and comments. Raise `BadJson`."""
     start = _skip(text, 0)
     if start == len(text):
         return None
     node = _value(text, start, 0)
     rest = _skip(text, node.end)
     if rest != len(text):
-        raise BadJson(text, rest, "something follows the end of the document")
+        raise BadJson(text, rest, "unexpected text after the end of the document")
     return node
 
 
 def load(text: str) -> Any:
-    """What it says; an empty object where it says nothing. Raises `BadJson`."""
-    with suppress(
-        ValueError, RecursionError
-    ):  # most files have no comments, and this is a hundred times as fast
+    """Return the value, or an empty object if there is none. Raise `BadJson`."""
+    # Most files have no comments, and this is a hundred times as fast.
+    with suppress(ValueError, RecursionError):
         return json.loads(text.removeprefix("\ufeff"))
     node = parse(text)
     return {} if node is None else node.value
 
 
 def put(text: str, path: tuple[str, ...], value: Any) -> str:
-    """Add the member `path`, and the objects it needs. Raises `BadJson`, and `ValueError` where one of them is none."""
+    """Add the member at `path` and the objects above it. Raise `BadJson`, or `ValueError` if one of these is no object."""
     return _put(text, path, value, as_item=False)
 
 
 def append(text: str, path: tuple[str, ...], value: Any) -> str:
-    """Add an item to the array at `path`, which is made if need be. Raises as `put` does."""
+    """Add an item to the array at `path`, and the array if there is none. Raises like `put`."""
     return _put(text, path, value, as_item=True)
 
 
 def take(text: str, path: tuple[str | int, ...]) -> str:
-    """Take out the member or item at `path`; `KeyError` if there is none."""
+    """Remove the member or item at `path`. Raise `KeyError` if there is none."""
     root = parse(text)
     if root is None:
         raise KeyError(path)
@@ -93,16 +92,16 @@ def _skip(text: str, at: int) -> int:
     match = _TRIVIA.match(text, at)
     at = match.end() if match else at
     if text.startswith("/*", at):
-        raise BadJson(text, at, "a comment that does not end")
+        raise BadJson(text, at, "unterminated comment")
     return at
 
 
 _SCALAR = json.JSONDecoder()
 
 
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise BadJson(text, at, "too deeply nested")
+def _value(text: str, at: int, depth: int) -> JsonNode:
+    if depth > _MAX_DEPTH:
+        raise BadJson(text, at, "nested too deeply")
     opening = text[at : at + 1]
     if opening in ("{", "["):
         return _container(text, at, depth)
@@ -110,44 +109,44 @@ def _value(text: str, at: int, depth: int) -> Node:
         value, end = _SCALAR.raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise BadJson(text, error.pos, error.msg) from None
-    return Node(at, end, value)
+    return JsonNode(at, end, value)
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
-    children: list[Child] = []
+    children: list[JsonChild] = []
     at = _skip(text, start + 1)
     while not text.startswith(closing, at):
         begin, key = at, None
         if is_object:
             key, at = _key(text, at)
         node = _value(text, at, depth + 1)
-        children.append(Child(begin, node, key))
+        children.append(JsonChild(begin, node, key))
         at = _skip(text, node.end)
         if text.startswith(",", at):
             at = _skip(text, at + 1)
         elif not text.startswith(closing, at):
-            raise BadJson(text, at, f"a comma or {closing!r} is missing")
+            raise BadJson(text, at, f"expected a comma or {closing!r}")
     value: Any = (
         {child.key: child.node.value for child in children}
         if is_object
         else [child.node.value for child in children]
     )
-    return Node(start, at + 1, value, tuple(children))
+    return JsonNode(start, at + 1, value, tuple(children))
 
 
 def _key(text: str, at: int) -> tuple[str, int]:
     if not text.startswith('"', at):
-        raise BadJson(text, at, "a name in double quotes is missing")
+        raise BadJson(text, at, "expected a name in double quotes")
     node = _value(text, at, 0)
     at = _skip(text, node.end)
     if not text.startswith(":", at):
-        raise BadJson(text, at, "a colon is missing")
+        raise BadJson(text, at, "expected a colon")
     return str(node.value), _skip(text, at + 1)
 
 
-def _index(node: Node, step: str | int) -> int:
+def _index(node: JsonNode, step: str | int) -> int:
     for index in reversed(range(len(node.children))):
         if step == (index if isinstance(step, int) else node.children[index].key):
             return index
@@ -158,23 +157,23 @@ def _put(text: str, path: tuple[str, ...], value: Any, *, as_item: bool) -> str:
     style = _Style.of(text)
     root = parse(text)
     if root is None:
-        kept = text.rstrip(" \t\r\n")  # a byte order mark, or comments
-        between = style.newline if kept.strip("\ufeff") else ""
+        head = text.rstrip(" \t\r\n")  # a byte order mark, or comments
+        between = style.newline if head.strip("\ufeff") else ""
         whole = style.write(_nested(path, [value] if as_item else value), "")
-        return kept + between + whole + style.newline
+        return head + between + whole + style.newline
     node = root
     for depth, key in enumerate(path):
         if not isinstance(node.value, dict):
-            raise ValueError(f"{'.'.join(path[:depth]) or 'the document'} is no object")
-        found = node.member(key)
-        if found is None:
-            rest = _nested(path[depth + 1 :], [value] if as_item else value)
-            return _insert(text, root, node, rest, style, key)
-        node = found
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the document'} is not an object")
+        member = node.member(key)
+        if member is None:
+            nested = _nested(path[depth + 1 :], [value] if as_item else value)
+            return _insert(text, root, node, nested, style, key)
+        node = member
     if not as_item:
-        raise ValueError(f"{'.'.join(path)} is there already")
+        raise ValueError(f"{'.'.join(path)} already exists")
     if not isinstance(node.value, list):
-        raise ValueError(f"{'.'.join(path)} is no array")
+        raise ValueError(f"{'.'.join(path)} is not an array")
     return _insert(text, root, node, value, style, None)
 
 
@@ -184,7 +183,7 @@ def _nested(path: tuple[str, ...], value: Any) -> Any:
     return value
 
 
-def _insert(text: str, root: Node, node: Node, value: Any, style: "_Style", key: str | None) -> str:
+def _insert(text: str, root: JsonNode, node: JsonNode, value: Any, style: "_Style", key: str | None) -> str:
     name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
     one_line = "\n" not in text[root.start : root.end] and bool(root.children)
     if not node.children:
@@ -205,26 +204,28 @@ def _insert(text: str, root: Node, node: Node, value: Any, style: "_Style", key:
     return text[:end] + new + "," + text[end:]
 
 
-def _insert_first(text: str, node: Node, name: str, value: Any, style: "_Style", *, one_line: bool) -> str:
+def _insert_first(
+    text: str, node: JsonNode, name: str, value: Any, style: "_Style", *, one_line: bool
+) -> str:
     inside = text[node.start + 1 : node.end - 1]
-    kept = inside.rstrip()
-    tail = inside[len(kept) :]
+    head = inside.rstrip()
+    tail = inside[len(head) :]
     if one_line:
         new = name + json.dumps(value, ensure_ascii=False)
     else:
         indent = _indent_at(text, node.start)
         new = style.newline + indent + style.unit + name + style.write(value, indent + style.unit)
         tail = tail if "\n" in tail else style.newline + indent
-    return text[: node.start + 1] + kept + new + tail + text[node.end - 1 :]
+    return text[: node.start + 1] + head + new + tail + text[node.end - 1 :]
 
 
-def _take_child(text: str, node: Node, index: int) -> str:
+def _take_child(text: str, node: JsonNode, index: int) -> str:
     child = node.children[index]
     comma = _comma(text, child.node.end)
     end = child.node.end if comma is None else comma + 1
     start = _line_before(text, child.start)
     if not re.match(r"[ \t]*(\r?\n|$)", text[end:]) and "\n" in text[start : child.start]:
-        start = child.start  # something shares its line, and may not slip behind a comment of the line before
+        start = child.start  # other text on the line must not end up behind a comment of the line before
     cut = text[:start] + text[end:]
     if comma is None and index > 0:
         before = _comma(text, node.children[index - 1].node.end)
@@ -238,7 +239,7 @@ def _take_child(text: str, node: Node, index: int) -> str:
 
 
 def _line_before(text: str, at: int) -> int:
-    """The end of the line before, if only space is between; else where that space begins."""
+    """Return the end of the line before if only space is between, else where that space begins."""
     start = at - len(text[:at]) + len(text[:at].rstrip(" \t"))
     if text[:start].endswith("\r\n"):
         return start - 2
@@ -257,7 +258,7 @@ def _indent_at(text: str, at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How this file is written."""
+    """The line endings and indentation of a file."""
 
     newline: str
     unit: str
@@ -268,15 +269,15 @@ class _Style:
         return cls(newline_of(text), indent[1] if indent else "  ")
 
     def write(self, value: Any, indent: str) -> str:
-        """Objects take a line a member; what holds no object stays on its line."""
+        """Return `value` as JSON, with one line per member of an object; arrays without objects stay on one line."""
         inner = indent + self.unit
         if isinstance(value, dict) and value:
-            rows = [f"{json.dumps(key)}: {self.write(each, inner)}" for key, each in value.items()]
+            rows = [f"{json.dumps(key)}: {self.write(item, inner)}" for key, item in value.items()]
             return "{" + self._lines(rows, inner) + self.newline + indent + "}"
-        if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             return (
                 "["
-                + self._lines([self.write(each, inner) for each in value], inner)
+                + self._lines([self.write(item, inner) for item in value], inner)
                 + self.newline
                 + indent
                 + "]"
@@ -288,6 +289,6 @@ class _Style:
 
 
 def newline_of(text: str) -> str:
-    """The one it uses first."""
+    """Return the line ending that `text` uses first."""
     first = text.find("\n")
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"

@@ -1,4 +1,4 @@
-"""Prose out of a message: its sentences, without what was pasted, quoted or fenced."""
+"""The sentences of a message, without what is pasted, quoted or fenced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from recollect.text.redact import redact
 
-# Of a line that someone pasted rather than said: logs, traces, diffs, code, prompts, quotes.
+# Lines that were pasted rather than written: logs, traces, diffs, code, prompts, quotes.
 _PASTED = re.compile(
     r"""^(?:
         [>|$%+] | [-+]{2,3}\s | @@ | \s{4,}\S | \t
@@ -40,33 +40,34 @@ _HEDGE = re.compile(
 
 
 def prose(text: str) -> str:
-    """What was said in `text`: nothing fenced, tagged or pasted. "" where most of it was pasted."""
+    """Return what the author wrote in `text`: nothing fenced, tagged or pasted. "" if most of it was pasted."""
     bare = _ELEMENT.sub("\n", _FENCE.sub("\n", text.replace("’", "'")))
     lines = [line for line in bare.splitlines() if line.strip()]
-    said = [_BULLET.sub("", line).strip() for line in lines if not _PASTED.match(line)]
-    return "\n".join(said) if len(said) * 2 >= len(lines) else ""
+    written = [_BULLET.sub("", line).strip() for line in lines if not _PASTED.match(line)]
+    return "\n".join(written) if len(written) * 2 >= len(lines) else ""
 
 
-def sentences(said: str) -> list[str]:
-    """Sentences and lines; a stop within `code` ends none."""
-    masked = _CODE.sub(lambda code: "`" * len(code[0]), said)
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of `text`; a full stop within `code` ends none."""
+    masked = _CODE.sub(lambda code: "`" * len(code[0]), text)
     begins = [0, *(end.end() for end in _END.finditer(masked))]
-    ends = [*begins[1:], len(said)]
-    return [
-        found for begin, end in zip(begins, ends, strict=True) if (found := " ".join(said[begin:end].split()))
-    ]
+    ends = [*begins[1:], len(text)]
+    stripped = (" ".join(text[begin:end].split()) for begin, end in zip(begins, ends, strict=True))
+    return [sentence for sentence in stripped if sentence]
 
 
 def is_question(sentence: str) -> bool:
+    """Return whether it asks something, with or without a question mark."""
     return sentence.rstrip(" \"')").endswith("?") or bool(_QUESTION.match(sentence))
 
 
 def is_guess(sentence: str) -> bool:
+    """Return whether it is hedged: "maybe", "I think", "should work"."""
     return bool(_HEDGE.search(sentence))
 
 
 def statement(text: str) -> str:
-    """`text` with a capital and a full stop."""
+    """Return `text` with a capital letter and a full stop."""
     text = text.strip().strip(",;:–—- ")
     if not text:
         return ""
@@ -76,7 +77,7 @@ def statement(text: str) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` characters, cut between words; secrets go first, for half of one is not known as such."""
+    """Return at most `limit` characters, cut between words. Secrets are removed first: half a secret is not recognised."""
     text = " ".join(text.split())
     if len(text) <= limit:
         return text

@@ -1,4 +1,4 @@
-"""How many tokens a text takes in a model's window: o200k, exactly and offline."""
+"""Count the tokens of a text, and cut it to a number of tokens: o200k, exactly and offline."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,12 +9,12 @@ ELLIPSIS = "…"
 
 
 def count(text: str) -> int:
-    """A special token spelt out in `text` counts as the characters it is."""
+    """Return the number of tokens. The name of a special token in `text` counts as plain text."""
     return len(_o200k().encode_ordinary(_clean(text)))
 
 
 def fits(text: str, limit: int) -> bool:
-    """Whether `count(text) <= limit`, without loading the tokenizer where the length alone tells."""
+    """Return whether `count(text) <= limit`, without loading the tokenizer if the length decides it."""
     size = len(_clean(text).encode())  # no token is shorter than a byte
     if size <= limit:
         return True
@@ -22,9 +22,9 @@ def fits(text: str, limit: int) -> bool:
 
 
 def clip(text: str, limit: int) -> str:
-    """The longest beginning of `text` that fits with "…" after it; all of it if it fits as it is.
+    """Return the longest beginning of `text` that fits with "…" after it, or all of it if it fits.
 
-    Cut after a word; inside it only where whole words would leave less than half. Empty if not even "…" fits.
+    The cut is after a word, unless whole words would leave less than half. Returns "" if not even "…" fits.
     """
     if fits(text, limit):
         return text
@@ -36,7 +36,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def _ends(text: str, limit: int) -> Iterator[int]:
-    """Where to try and cut, longest first."""
+    """Yield the positions to try, longest first."""
     # Tokens do not end where words do, so a little further than `limit` tokens reach may still fit.
     reach = limit + 3
     head = text[: reach * LONGEST_TOKEN]
@@ -45,18 +45,18 @@ def _ends(text: str, limit: int) -> Iterator[int]:
     for end in range(furthest, furthest // 2, -1):
         if not text[end - 1].isspace() and text[end : end + 1].isspace():
             yield end
-    for kept in range(len(tokens), 0, -1):
-        yield _length(tokens[:kept])
+    for size in range(len(tokens), 0, -1):
+        yield _length(tokens[:size])
 
 
 def _length(tokens: list[int]) -> int:
-    """In characters; one that is only begun does not count."""
+    """Return the length in characters, without an incomplete last one."""
     decoded: bytes = _o200k().decode_bytes(tokens)
     return len(decoded.decode("utf-8", "ignore"))
 
 
 def _clean(text: str) -> str:
-    """`text` with "?" for lone surrogates, character for character: no tokenizer takes those."""
+    """Return `text` with "?" for each lone surrogate, which no tokenizer accepts."""
     return text.encode("utf-8", "replace").decode()
 
 

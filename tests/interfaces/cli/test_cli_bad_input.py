@@ -52,7 +52,7 @@ def nothing_kept(run):
         (["remember", "x", "--importance", "nan"], b"", "out of range"),
         (["remember", "x", "--importance", "-inf"], b"", "out of range"),
         (["remember", "x", "--scope", "session"], b"", "needs a session"),
-        (["remember", "x", "--file", ".env"], b"", "kept private"),
+        (["remember", "x", "--file", ".env"], b"", "is private"),
         (["show", "nosuchid"], b"", "No memory matches 'nosuchid'"),
         (["show", "'; DROP TABLE memories;--"], b"", "No memory"),
         (["show", b"\xff"], b"", "No memory"),

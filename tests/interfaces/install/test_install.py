@@ -200,9 +200,9 @@ def test_another_recollect_takes_over_in_place(pc, tmp_path):
     "data, reason",
     [
         (b'{"hooks": {', "line 1"),
-        (b"[]", "is no object"),
-        (b"1", "is no object"),
-        (b'{"hooks": "none", "mcpServers": 1}', "is no object"),
+        (b"[]", "is not an object"),
+        (b"1", "is not an object"),
+        (b'{"hooks": "none", "mcpServers": 1}', "is not an object"),
         (b"\xff\xfe{\x00}", "not valid UTF-8"),
     ],
 )
@@ -433,7 +433,7 @@ def test_words_around_our_part_of_a_rules_file_stay(pc):
 def test_broken_markers_are_refused(pc):
     pc.write(".codeium/windsurf/memories/global_rules.md", b"<!-- recollect:begin -->\nand no end\n")
 
-    with pytest.raises(Refused, match=r"global_rules\.md.*broken"):
+    with pytest.raises(Refused, match=r"global_rules\.md.*do not form one block"):
         pc.install("windsurf")
 
 

@@ -1,4 +1,4 @@
-"""What is added to a statement when it is written: a summary, tags, the parts of a procedure."""
+"""Add to a new memory: a summary, tags, the parts of a procedure."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ LANGUAGES = {
     ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".lua": "lua", ".ex": "elixir", ".exs": "elixir",
 }  # fmt: skip
 
-# Names that say what a memory is about, in whatever sentence they stand.
+# Names that say what a memory is about, in any sentence.
 ENTITIES = frozenset(
     """python javascript typescript rust java kotlin ruby php swift terraform docker kubernetes helm postgres
     postgresql mysql sqlite redis mongodb kafka rabbitmq elasticsearch graphql grpc oauth jwt auth django flask
@@ -32,28 +32,29 @@ ENTITIES = frozenset(
 
 
 def normal_tag(tag: str) -> str:
+    """Return `tag` in lower case with hyphens, without "#"."""
     if "[REDACTED" in tag:
-        return tag.strip()  # the mark must be known again
+        return tag.strip()  # the mark must stay recognisable
     return re.sub(r"[\s_]+", "-", tag.strip().lstrip("#").lower())
 
 
 def infer_tags(content: str, file_paths: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """The given ones, and a few that the files and the words suggest."""
-    found = dict.fromkeys(normal_tag(tag) for tag in given)
+    """Return the given tags, and a few that the files and the words suggest."""
+    tags = dict.fromkeys(normal_tag(tag) for tag in given)
     suggested = [LANGUAGES.get(PurePosixPath(path).suffix.lower(), "") for path in file_paths]
     suggested += [word for word in re.findall(r"[a-z0-9+#]+", content.lower()) if word in ENTITIES]
-    new = [tag for tag in dict.fromkeys(suggested) if tag and tag not in found]
-    return tuple(tag for tag in (*found, *new[:_INFERRED_TAGS]) if tag)
+    new = [tag for tag in dict.fromkeys(suggested) if tag and tag not in tags]
+    return tuple(tag for tag in (*tags, *new[:_INFERRED_TAGS]) if tag)
 
 
 def embedded_text(content: str, tags: Sequence[str], file_paths: Sequence[str]) -> str:
-    """What the vector of a memory is made of: the statement, and what its tags and files add (docs/benchmarks.md)."""
-    said = content.lower()
-    return " ".join([content, *(tag for tag in tags if tag not in said), *file_paths])
+    """Return the text to embed: the content, and what its tags and files add (docs/benchmarks.md)."""
+    lowered = content.lower()
+    return " ".join([content, *(tag for tag in tags if tag not in lowered), *file_paths])
 
 
 def summarise(content: str) -> str:
-    """25–35 tokens: all of a short statement, else its first sentences, else its beginning."""
+    """Return 25 to 35 tokens: all of a short text, else its first sentences, else its beginning."""
     least, most = SUMMARY_TOKENS
     text = " ".join(content.split())
     if tokens.fits(text, most):
@@ -68,7 +69,7 @@ def summarise(content: str) -> str:
 
 
 def procedure_of(draft: Draft) -> Procedure | None:
-    """None where the draft has no steps."""
+    """Return the procedure of a draft, or None if it has no steps."""
     if not (draft.steps or draft.prerequisites or draft.warnings):
         return None
     return Procedure(

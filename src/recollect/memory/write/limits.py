@@ -1,4 +1,4 @@
-"""What cannot be kept, and why. A refusal says which limit it was and what to do."""
+"""What cannot be stored. A refusal names the limit and says what to do."""
 
 import re
 from collections.abc import Sequence
@@ -16,35 +16,38 @@ _SPACE = re.compile(r"[ \t]+\n")
 
 
 def clean(content: object) -> str:
-    """`content` as it may be kept. Raises `ContentRefused`."""
+    """Return `content` without trailing space. Raise `ContentRefused` if it cannot be stored."""
     if not isinstance(content, str):
         raise ContentRefused(
             f"A memory is a text, not {type(content).__name__}.", "Give the statement as a string."
         )
-    if len(content) > 4 * MAX_CONTENT:  # cannot fit whatever it holds: say so before looking closer
+    if len(content) > 4 * MAX_CONTENT:  # too long whatever redaction removes
         raise too_long(len(content.encode("utf-8", "replace")))
     text = _SPACE.sub("\n", content.replace("\r\n", "\n")).strip()
     if not text:
-        raise ContentRefused("There is nothing to remember: the text is empty.", "Say it in a sentence.")
+        raise ContentRefused(
+            "There is nothing to remember: the text is empty.", "Give the statement as a sentence."
+        )
     return plain(text, "The text")
 
 
 def check_size(text: str) -> None:
-    """After redaction, which may have made it shorter."""
+    """Raise `ContentRefused` if the redacted text is too long."""
     size = len(text.encode())
     if size > MAX_CONTENT:
         raise too_long(size)
 
 
 def too_long(size: int) -> ContentRefused:
+    """Return the error for a text of `size` bytes."""
     return ContentRefused(
         f"The text is {size:,} bytes; a memory holds {MAX_CONTENT:,}.",
-        "Split it into statements that stand alone, or name the file where the rest is.",
+        "Split it into separate statements, or name the file that has the details.",
     )
 
 
 def plain(text: str, what: str) -> str:
-    """`text`, if it is text: no NUL, nothing that is not UTF-8. Raises `ContentRefused`."""
+    """Return `text` if it has no NUL and is valid UTF-8. Raise `ContentRefused` otherwise."""
     if "\x00" in text:
         raise ContentRefused(
             f"{what} contains a NUL character.", "Remove it; binary data cannot be remembered."
@@ -59,7 +62,7 @@ def plain(text: str, what: str) -> str:
 
 
 def short(text: str, what: str) -> str:
-    """`text`, if it is short enough for a field that is not the statement itself."""
+    """Return `text` if it is short enough for a field other than the content. Raise `ContentRefused` otherwise."""
     if len(text) > MAX_FIELD:
         raise ContentRefused(
             f"The {what.replace('_', ' ')} has {len(text):,} characters.", f"At most {MAX_FIELD}."
@@ -68,39 +71,39 @@ def short(text: str, what: str) -> str:
 
 
 def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
-    """A list that came with the content: bounded, of bounded texts, without empty ones or repeats."""
-    kept = dict.fromkeys(item.strip() for item in items if item.strip())
-    if len(kept) > MAX_ITEMS:
-        raise ContentRefused(f"{len(kept)} {what} are too many.", f"At most {MAX_ITEMS}.")
-    for item in kept:
+    """Return the items of a list field without empty ones and repeats. Raise `ContentRefused` for too many or too long ones."""
+    unique = dict.fromkeys(item.strip() for item in items if item.strip())
+    if len(unique) > MAX_ITEMS:
+        raise ContentRefused(f"{len(unique)} {what} are too many.", f"At most {MAX_ITEMS}.")
+    for item in unique:
         if len(item) > MAX_FIELD:
             raise ContentRefused(f"One of the {what} has {len(item):,} characters.", f"At most {MAX_FIELD}.")
         plain(item, f"One of the {what}")
-    return tuple(kept)
+    return tuple(unique)
 
 
 def refuse_echo(text: str) -> None:
-    """What Recollect injected is never learnt again."""
+    """Raise `ContentRefused` for text that Recollect itself injected."""
     if INJECTED_MARK in text:
         raise ContentRefused(
-            "This is text that Recollect itself put into the conversation.",
-            "Say in your own words what is new about it.",
+            "This text was added to the conversation by Recollect itself.",
+            "Say in your own words what is new.",
         )
 
 
 def refuse_ignored(paths: Sequence[str], root: Path | None) -> None:
-    """Content from a file that is kept out of version control, or marked secret, is not for keeping."""
+    """Raise `ContentRefused` for a file that is ignored by version control or marked secret."""
     for path in paths:
         rule = _ignored(path, root)
         if rule:
             raise ContentRefused(
-                f"{path} is kept private by {rule}: what it says is not remembered.",
-                "Leave --file out if the memory is only about the file and holds nothing of it.",
+                f"{path} is private by {rule}, so its content is not remembered.",
+                "Leave --file out if the memory only mentions the file.",
             )
 
 
 def _ignored(path: str, root: Path | None) -> str | None:
-    """The rule that keeps `path` private; None if there is none."""
+    """Return the rule that keeps `path` private, or None."""
     if path.rsplit("/", 1)[-1].startswith(".env"):
         return "the rule for .env files"
     return kept_out_by(root, path) if root is not None else None

@@ -1,4 +1,4 @@
-"""Messages come in redacted and bounded. Import keeps them; nothing is learnt from them here."""
+"""Store messages of imported sessions, redacted and bounded. Nothing is learnt from them here."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +20,10 @@ _BATCH = 128
 
 @dataclass(slots=True)
 class MessageReport:
+    """How many messages were stored, and which were refused."""
+
     kept: int = 0
-    refused: list[tuple[int, str]] = field(default_factory=list)  # which record, and why
+    refused: list[tuple[int, str]] = field(default_factory=list)  # index of the record, and the reason
     redacted: int = 0
     notes: tuple[str, ...] = ()
 
@@ -36,7 +38,7 @@ def bring_messages(
     now: datetime,
     progress: Callable[[int], None] | None = None,
 ) -> MessageReport:
-    """Keep them, a batch to a transaction, while the next ones are being embedded."""
+    """Store messages in batches of one transaction each, while the next ones are embedded."""
     report = MessageReport()
     ready: list[list[m.Message]] = []
 
@@ -71,7 +73,7 @@ def bring_messages(
             write([row.astype("<f4").tobytes() for row in rows])
     except EmbedderUnavailable as error:
         if not error.by_choice:
-            report.notes = (f"Kept without vectors: {error.message} {error.hint}".strip(),)
+            report.notes = (f"Stored without vectors: {error.message} {error.hint}".strip(),)
         while ready:
             write(None)
         for _ in source:
@@ -97,9 +99,9 @@ def _message(
     when = record.get("created_at")
     if when is not None and not isinstance(when, str):
         raise ContentRefused(f"{when!r} is not a time.", "Give created_at in ISO 8601.")
-    cleaned, found = redact(limits.plain(text, "The text"))
+    cleaned, redactions = redact(limits.plain(text, "The text"))
     place, more = redact(limits.plain(session[: limits.MAX_FIELD], "The session"))
-    report.redacted += len(found) + len(more)
+    report.redacted += len(redactions) + len(more)
     return m.Message(
         session=place,
         order=order,
@@ -112,6 +114,6 @@ def _message(
 
 
 def bounded(text: str) -> str:
-    """At most MAX_TEXT bytes, never half a character."""
+    """Return at most MAX_TEXT bytes of `text`, without half a character."""
     data = text.encode()
     return text if len(data) <= MAX_TEXT else data[: MAX_TEXT - 3].decode("utf-8", "ignore") + "…"
