@@ -107,10 +107,10 @@ def join_near(clusters: Sequence[m.Cluster]) -> list[m.Cluster]:
     import numpy as np
 
     joined: list[m.Cluster] = []
-    for cluster in sorted(clusters, key=lambda each: (-len(each.members), each.id)):
+    for cluster in sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.id)):
         centre = np.frombuffer(cluster.centroid, "<f4")
         floor = _NEAR if len(cluster.members) >= 2 * SMALLEST else _NEAR_IF_SMALL
-        cosines = [float(np.frombuffer(each.centroid, "<f4") @ centre) for each in joined]
+        cosines = [float(np.frombuffer(other.centroid, "<f4") @ centre) for other in joined]
         if not cosines or max(cosines) < floor:
             joined.append(cluster)
         else:
@@ -123,7 +123,7 @@ def _join(larger: m.Cluster, smaller: m.Cluster) -> m.Cluster:
     import numpy as np
 
     members = tuple(sorted({*larger.members, *smaller.members}))
-    centres = [np.frombuffer(each.centroid, "<f4") * len(each.members) for each in (larger, smaller)]
+    centres = [np.frombuffer(other.centroid, "<f4") * len(other.members) for other in (larger, smaller)]
     return replace(
         larger,
         id=_name(larger.project_id, larger.model, members),
@@ -151,13 +151,13 @@ def _dense(vectors: "Matrix") -> list[Any]:
     import numpy as np
     from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # 300 ms, and only here
 
-    found = HDBSCAN(
+    labels = HDBSCAN(
         min_cluster_size=max(SMALLEST, round(math.sqrt(len(vectors)) / 4)),
         min_samples=3,
         cluster_selection_method="leaf",
         copy=True,
     ).fit_predict(_reduced(vectors))
-    groups = [_near(vectors, np.flatnonzero(found == label)) for label in range(found.max() + 1)]
+    groups = [_near(vectors, np.flatnonzero(labels == label)) for label in range(labels.max() + 1)]
     tight = [rows for rows in groups if len(rows) >= SMALLEST and _closeness(vectors[rows]) >= _LOOSEST]
     return sorted(tight, key=lambda rows: int(rows[0]))
 
@@ -207,15 +207,15 @@ def _assign(
     """Return for each centre the ids of vectors, apart from `known`, that are nearest to it and near enough."""
     import numpy as np
 
-    found: list[list[str]] = [[] for _ in centres]
+    assigned: list[list[str]] = [[] for _ in centres]
     new = ((name, vector) for name, vector in vectors if name not in known)
     while page := list(islice(new, _PAGE)):
         scores = _matrix(page) @ centres.T
         nearest = scores.argmax(axis=1)
         inside = scores[np.arange(len(page)), nearest] >= floors[nearest]
         for row in np.flatnonzero(inside):
-            found[nearest[row]].append(page[row][0])
-    return found
+            assigned[nearest[row]].append(page[row][0])
+    return assigned
 
 
 def _labels(groups: Sequence[Sequence[str]], everything: Sequence[str]) -> list[str]:

@@ -101,12 +101,15 @@ def compact(
     view = m.View(user_id, project_id, all_sessions=True)
     memories = store.ageing(view, now, capacity)
     spared = _restored_by_undo(store, user_id, project_id)
-    quarantines = [_quarantine(each, now) for each in memories if each.id not in spared]
+    quarantines = [_quarantine(memory, now) for memory in memories if memory.id not in spared]
     steps = [step for step in quarantines if step is not None]
     after = {step.before.id: step.after for step in steps}
-    memories = [after.get(each.id, each) for each in memories]
-    going = {each.memory: each for each in plan(memories, now, capacity, _ended(store, memories), spared)}
-    steps += [_archiving(each, going[each.id], now) for each in memories if each.id in going]
+    memories = [after.get(memory.id, memory) for memory in memories]
+    archivals = {
+        archival.memory: archival
+        for archival in plan(memories, now, capacity, _ended(store, memories), spared)
+    }
+    steps += [_archiving(memory, archivals[memory.id], now) for memory in memories if memory.id in archivals]
     steps = steps[:most]
 
     change = new_change("compact", "", user_id=user_id, project_id=project_id, actor=ACTOR, now=now)
@@ -114,7 +117,7 @@ def compact(
     done = [step for batch in batches for step in _apply(store, change, batch, now)]
     made = Compaction(
         change.id if done else None,
-        tuple(going[step.before.id] for step in done if step.after.state is m.State.ARCHIVED),
+        tuple(archivals[step.before.id] for step in done if step.after.state is m.State.ARCHIVED),
         tuple(step.before.id for step in done if step.action == "promote"),
         tuple(step.before.id for step in done if step.action == "update"),
     )
@@ -133,15 +136,21 @@ def plan(
     spared: Collection[str] = (),
 ) -> list[Archival]:
     """Return what to archive, and why. `ended` are sessions; memories in `spared` stay whatever the rules say."""
-    kept = [each for each in memories if each.state is m.State.ACTIVE and each.promoted_at is not None]
-    free = [each for each in kept if each.id not in spared and not _is_exempt(each, now)]
-    going = [Archival(each.id, *why) for each in free if (why := _why_archive(each, now, ended))]
-    gone = {each.memory for each in going}
-    for project, count in Counter(each.project_id for each in kept if each.id not in gone).items():
+    candidates = [
+        memory for memory in memories if memory.state is m.State.ACTIVE and memory.promoted_at is not None
+    ]
+    free = [memory for memory in candidates if memory.id not in spared and not _is_exempt(memory, now)]
+    archivals = [Archival(memory.id, *why) for memory in free if (why := _why_archive(memory, now, ended))]
+    archived = {archival.memory for archival in archivals}
+    for project, count in Counter(
+        memory.project_id for memory in candidates if memory.id not in archived
+    ).items():
         if capacity and count > capacity:
-            rest = [each for each in free if each.project_id == project and each.id not in gone]
-            going += _evicted(rest, count - int(ROOM * capacity), now, capacity)
-    return going
+            remaining = [
+                memory for memory in free if memory.project_id == project and memory.id not in archived
+            ]
+            archivals += _evicted(remaining, count - int(ROOM * capacity), now, capacity)
+    return archivals
 
 
 def settled(memory: m.Memory, now: datetime) -> m.Memory | None:
@@ -235,13 +244,13 @@ def _apply(
 
 
 def _ended(store: Store, memories: Iterable[m.Memory]) -> set[str]:
-    names = {each.session for each in memories if each.scope is m.Scope.SESSION and each.session}
-    found = [store.get_session(name) for name in names]
-    return {session.id for session in found if session is not None and session.ended_at is not None}
+    names = {memory.session for memory in memories if memory.scope is m.Scope.SESSION and memory.session}
+    sessions = [store.get_session(name) for name in names]
+    return {session.id for session in sessions if session is not None and session.ended_at is not None}
 
 
 def _restored_by_undo(store: Store, user_id: str, project_id: str | None) -> set[str]:
     """Return memories that a user restored by undoing a compaction: they are not archived again."""
     changes = store.changes.newest(user_id, project_id, _UNDONE)
-    undone = [each.id for each in changes if each.action == "compact" and each.undone_at is not None]
-    return {name for change in undone for name in store.changes.touched(change)}
+    undone = [change.id for change in changes if change.action == "compact" and change.undone_at is not None]
+    return {memory_id for change_id in undone for memory_id in store.changes.touched(change_id)}

@@ -13,6 +13,7 @@ from typing import Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.memory.maintenance.clusters import clusters_due
+from recollect.memory.maintenance.states import can_link
 from recollect.text.words import distinctive_words
 
 # Confidence, from 0 to 1: what one report adds or takes.
@@ -149,7 +150,7 @@ def _link_pairs(
         if link.relation is m.Relation.RELATES_TO
     }
     for first, second in combinations(sorted(used, key=lambda memory: memory.id), 2):
-        if None not in (first.project_id, second.project_id) and first.project_id != second.project_id:
+        if not can_link(first, second):
             continue
         old = related.get(frozenset((first.id, second.id)))
         if old is None:

@@ -27,23 +27,25 @@ def merge(
     store: Store, survivor: m.Memory, other: m.Memory, model: str, actor: str, now: datetime
 ) -> m.Memory:
     """Merge `other` into `survivor` and return the result. Call it in the transaction that read both."""
-    kept = merged(survivor, other, now)
-    detail = {"merged": other.id, "strength": kept.strength, "richer": kept.content != survivor.content}
-    store.log("merge", actor, now, kept.id, detail)
-    store.put(kept)
-    if kept.fingerprint != survivor.fingerprint and (vector := store.vector(other.id, model)):
-        store.put_vector(kept.id, model, vector)
-    _copy_links(store, other, kept)
-    supersede(store, other, kept, SAME, actor, now)
-    return kept
+    result = merged(survivor, other, now)
+    detail = {"merged": other.id, "strength": result.strength, "richer": result.content != survivor.content}
+    store.log("merge", actor, now, result.id, detail)
+    store.put(result)
+    if result.fingerprint != survivor.fingerprint and (vector := store.vector(other.id, model)):
+        store.put_vector(result.id, model, vector)
+    _copy_links(store, other, result)
+    supersede(store, other, result, SAME, actor, now)
+    return result
 
 
 def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
     """Return what `survivor` becomes. Merging is no new statement: it was last stated when either was."""
     again = with_richer_text(survivor, other, reinforced(survivor, other, now))
-    crumb = replace(again.reinforcements[-1], at=other.created_at)
-    crumbs = sorted((*survivor.reinforcements, *other.reinforcements, crumb), key=lambda each: each.at)
-    used = [each for each in (survivor.last_accessed_at, other.last_accessed_at) if each]
+    entry = replace(again.reinforcements[-1], at=other.created_at)
+    reinforcements = sorted(
+        (*survivor.reinforcements, *other.reinforcements, entry), key=lambda entry: entry.at
+    )
+    used = [at for at in (survivor.last_accessed_at, other.last_accessed_at) if at]
     by_program = survivor.promoted_at and other.promoted_at
     return replace(
         again,
@@ -54,16 +56,16 @@ def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
         last_accessed_at=max(used, default=None),
         valid_from=min(survivor.valid_from, other.valid_from),
         anchors=tuple(dict.fromkeys((*survivor.anchors, *other.anchors))),
-        reinforcements=tuple(crumbs[-MAX_REINFORCEMENTS:]),
+        reinforcements=tuple(reinforcements[-MAX_REINFORCEMENTS:]),
     )
 
 
-def _copy_links(store: Store, other: m.Memory, kept: m.Memory) -> None:
-    """Copy the links of `other` to `kept`, open conflicts too, apart from what `other` superseded."""
-    have = {(link.source, link.target, link.relation) for link in store.links(kept.id)}
+def _copy_links(store: Store, other: m.Memory, result: m.Memory) -> None:
+    """Copy the links of `other` to `result`, open conflicts too, apart from what `other` superseded."""
+    existing = {(link.source, link.target, link.relation) for link in store.links(result.id)}
     for link in store.links(other.id):
-        source = kept.id if link.source == other.id else link.source
-        target = kept.id if link.target == other.id else link.target
+        source = result.id if link.source == other.id else link.source
+        target = result.id if link.target == other.id else link.target
         settled = link.resolved_at is not None or link.relation is m.Relation.SUPERSEDES
-        if source != target and not settled and (source, target, link.relation) not in have:
+        if source != target and not settled and (source, target, link.relation) not in existing:
             store.put_link(replace(link, source=source, target=target))

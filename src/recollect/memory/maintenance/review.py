@@ -71,40 +71,40 @@ def questions(
     """Return open questions, oldest first. Questions that no longer apply are skipped, and closed if `tidy` is set."""
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of question", kind, list(KINDS))
-    found, moot = _still_open(store, store.reviews.open(user_id, project_id, kind))
+    questions, moot = _still_open(store, store.reviews.open(user_id, project_id, kind))
     if moot and tidy:
         with store.transaction():
             for review in moot:
                 store.reviews.decide(review.id, "moot", now)
-    return found
+    return questions
 
 
 def find(store: Store, user_id: str, name: str) -> OpenReview:
     """Return the open question with this id, or the beginning or end of one. Raise `ReviewNotFound`."""
-    found, _ = _still_open(store, [store.reviews.get(user_id, name)])
-    if not found:
+    questions, _ = _still_open(store, [store.reviews.get(user_id, name)])
+    if not questions:
         raise ReviewNotFound(name)
-    return found[0]
+    return questions[0]
 
 
 def _still_open(store: Store, waiting: Iterable[m.Review]) -> tuple[list[OpenReview], list[m.Review]]:
     """Return questions that can be answered, and those that no longer apply."""
-    known = [each for each in waiting if each.kind in KINDS]
-    there = store.get_many([name for each in known for name in each.memories])
-    found, moot = [], []
+    known = [review for review in waiting if review.kind in KINDS]
+    current = store.get_many([name for review in known for name in review.memories])
+    questions, moot = [], []
     for review in known:
-        memories = tuple(there[name] for name in review.memories if name in there)
+        memories = tuple(current[name] for name in review.memories if name in current)
         complete = len(memories) == len(review.memories)
         if complete and KINDS[review.kind].is_open(store, memories):
-            found.append(OpenReview(review, memories))
+            questions.append(OpenReview(review, memories))
         else:
             moot.append(review)
-    return found, moot
+    return questions, moot
 
 
-def headline(found: Iterable[OpenReview]) -> str:
+def headline(questions: Iterable[OpenReview]) -> str:
     """Return how many questions of each kind are open, as a sentence."""
-    counts = Counter(each.review.kind for each in found)
+    counts = Counter(question.review.kind for question in questions)
     parts = [
         f"{count} {kind.one if count == 1 else kind.many}"
         for name, kind in KINDS.items()
@@ -168,7 +168,8 @@ def _replace(context: AnswerContext, memories: Memories) -> None:
 def _settle(context: AnswerContext, memories: Memories) -> None:
     """Resolve the conflict: both memories are right."""
     first, second = memories
-    if _open_conflicts(context.store, memories):
+    conflicts = states.conflicts_between(context.store, first.id, second.id)
+    if any(link.resolved_at is None for link in conflicts):
         states.resolve(context.store, first.id, second.id, None, context.actor, context.now)
 
 
@@ -205,27 +206,13 @@ def confirmed(memory: m.Memory, actor: str, now: datetime) -> m.Memory:
     )
 
 
-def _open_conflicts(store: Store, memories: Memories) -> list[m.Link]:
-    """Return the open conflicts between the two."""
-    return [each for each in _conflicts(store, memories) if each.resolved_at is None]
-
-
-def _conflicts(store: Store, memories: Memories) -> list[m.Link]:
-    first, second = memories
-    return [
-        link
-        for link in store.links(first.id)
-        if link.relation is m.Relation.CONTRADICTS and second.id in (link.source, link.target)
-    ]
-
-
 def _all_active(store: Store, memories: Memories) -> bool:
-    return all(each.state is m.State.ACTIVE for each in memories)
+    return all(memory.state is m.State.ACTIVE for memory in memories)
 
 
 def _unsettled(store: Store, memories: Memories) -> bool:
-    known = _conflicts(store, memories)
-    return _all_active(store, memories) and (not known or any(each.resolved_at is None for each in known))
+    known = states.conflicts_between(store, memories[0].id, memories[1].id)
+    return _all_active(store, memories) and (not known or any(link.resolved_at is None for link in known))
 
 
 def _cause_is_gone(store: Store, memories: Memories) -> bool:

@@ -41,7 +41,7 @@ def forget_all(store: Store, change: m.Change, project_id: str | None) -> Cleare
         detail: dict[str, object] = {"project": project_id} if project_id else {"everything": True}
         store.log("remove", change.actor, change.at, None, {"forgotten": change.id, **detail})
         cleared = store.clear(change.user_id, project_id, change.at)
-        for name in [project_id] if project_id else [each.id for each in store.projects()]:
+        for name in [project_id] if project_id else [project.id for project in store.projects()]:
             if (
                 cleared.anything or store.setting(name, FORGOTTEN_SETTING) is None
             ):  # remember the change that can restore it
@@ -157,7 +157,7 @@ def tag(
     from recollect.text.redact import redact  # importing the rules takes 30 ms
 
     cleaned = [redact(name) for name in check_items("tags", add)]
-    types = sorted({found.type for _, redactions in cleaned for found in redactions})
+    types = sorted({redaction.type for _, redactions in cleaned for redaction in redactions})
     new = [normal_tag(name) for name, _ in cleaned]
     old = {normal_tag(name) for name in remove}
     with store.transaction():
@@ -185,10 +185,10 @@ def link(
     try:
         name = m.Relation(relation.replace("-", "_"))
     except ValueError:
-        raise UnknownName("relation", relation, [str(each) for each in m.Relation]) from None
+        raise UnknownName("relation", relation, list(map(str, m.Relation))) from None
     if source.id == target.id:
         raise Refused("A memory cannot be linked to itself.", "Give two ids.")
-    if None not in (source.project_id, target.project_id) and source.project_id != target.project_id:
+    if not can_link(source, target):
         raise Refused("These memories belong to different projects.", "Make one of them global to link them.")
     if not 0.0 < weight <= 1.0:
         raise Refused(f"Weight {weight:g} is out of range.", "Give a number above 0, up to 1.")
@@ -199,16 +199,24 @@ def link(
     return made
 
 
+def can_link(one: m.Memory, other: m.Memory) -> bool:
+    """Return whether the memories belong to one project, or one of them is global."""
+    return None in (one.project_id, other.project_id) or one.project_id == other.project_id
+
+
+def conflicts_between(store: Store, first: str, second: str) -> list[m.Link]:
+    """Return the conflicts between two memories, open and resolved."""
+    return [
+        link
+        for link in store.links(first)
+        if {link.source, link.target} == {first, second} and link.relation is m.Relation.CONTRADICTS
+    ]
+
+
 def resolve(store: Store, first: str, second: str, keep: str | None, actor: str, now: datetime) -> None:
     """Resolve a conflict: `keep` supersedes the other memory; None keeps both. Raise `Refused` if there is none."""
     with store.transaction():
-        conflicts = [
-            each
-            for each in store.links(first)
-            if {each.source, each.target} == {first, second}
-            and each.relation is m.Relation.CONTRADICTS
-            and each.resolved_at is None
-        ]
+        conflicts = [link for link in conflicts_between(store, first, second) if link.resolved_at is None]
         if not conflicts:
             raise Refused(
                 f"There is no open conflict between {first} and {second}.",

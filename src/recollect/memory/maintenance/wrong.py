@@ -64,7 +64,7 @@ def flag(
             memory = replace(memory, superseded_by=receipt.id)
             store.put(memory)
             store.put_link(m.Link(receipt.id, memory.id, m.Relation.SUPERSEDES, change.at, 1.0, "corrected"))
-    restored = tuple(each.id for each in previous) if restore else ()
+    restored = tuple(memory_before.id for memory_before in previous) if restore else ()
     return WrongResult(memory, change.id, previous, restored, derived, receipt)
 
 
@@ -107,9 +107,11 @@ def _previous(store: Store, memory: m.Memory) -> tuple[m.Memory, ...]:
         for link in store.links(memory.id)
         if link.source == memory.id and link.relation is m.Relation.SUPERSEDES and link.reason != SAME
     ]
-    found = store.get_many(replaced).values()
+    candidates = store.get_many(replaced).values()
     return tuple(
-        each for each in found if each.state is m.State.SUPERSEDED and each.superseded_by == memory.id
+        candidate
+        for candidate in candidates
+        if candidate.state is m.State.SUPERSEDED and candidate.superseded_by == memory.id
     )
 
 
@@ -118,17 +120,17 @@ def _ask(store: Store, memory: m.Memory, change: m.Change) -> tuple[str, ...]:
     citing = [
         link.source for link in store.links(memory.id) if link.target == memory.id and link.relation in _CITES
     ]
-    active = [each for each in store.get_many(citing).values() if each.state is m.State.ACTIVE]
-    for each in active:
+    active = [derived for derived in store.get_many(citing).values() if derived.state is m.State.ACTIVE]
+    for derived in active:
         store.reviews.ask(
             m.Review(
                 m.new_id(change.at),
                 change.user_id,
-                each.project_id,
+                derived.project_id,
                 "derived",
-                (each.id, memory.id),
+                (derived.id, memory.id),
                 "a memory it is based on was marked as wrong",
                 change.at,
             )
         )
-    return tuple(each.id for each in active)
+    return tuple(derived.id for derived in active)

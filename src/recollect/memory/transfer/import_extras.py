@@ -182,11 +182,15 @@ class ImportExtras:
         self._report.notes += left_out.notes()
 
 
-def _map_rank(found: ModuleMap) -> tuple[bool, str, str]:
-    said = [by for module in found.modules for by in module.said.values()]
-    said += [placed.by for placed in (*found.files.values(), *found.merged.values())]
-    by_person = any(by != MODEL and not m.is_agent(by) for by in said)
-    return by_person, m.to_text(found.updated_at) if found.updated_at else "", as_document(found)
+def _map_rank(module_map: ModuleMap) -> tuple[bool, str, str]:
+    authors = [by for module in module_map.modules for by in module.said.values()]
+    authors += [placed.by for placed in (*module_map.files.values(), *module_map.merged.values())]
+    by_person = any(by != MODEL and not m.is_agent(by) for by in authors)
+    return (
+        by_person,
+        m.to_text(module_map.updated_at) if module_map.updated_at else "",
+        as_document(module_map),
+    )
 
 
 def _project_of(message: Any) -> str | None:

@@ -21,6 +21,7 @@ from recollect.errors import (
     RecollectError,
     StoreError,
 )
+from recollect.memory.maintenance.states import can_link
 from recollect.memory.transfer.fields import OUR_PROJECT
 from recollect.memory.transfer.import_extras import ImportExtras, chunks
 from recollect.memory.transfer.import_file import ImportFile
@@ -350,7 +351,7 @@ class Importer:
                     if memory is None or successor is None or memory.superseded_by != by:
                         continue
                     link = m.Link(by, name, m.Relation.SUPERSEDES, memory.updated_at, 1.0, "imported")
-                    if not _may_meet(successor, memory):
+                    if not can_link(successor, memory):
                         self._store.put(replace(memory, superseded_by=None))
                     elif not any(_same_edge(known, link) for known in self._store.links(name)):
                         self._store.put_link(link)
@@ -363,12 +364,8 @@ def _check_ends(link: m.Link, memories: Mapping[str, m.Memory]) -> None:
         raise ContentRefused("One of its memories does not exist.")
     if source.id == target.id:
         raise ContentRefused("A memory cannot be linked to itself.")
-    if not _may_meet(source, target):
+    if not can_link(source, target):
         raise ContentRefused("Its memories belong to different projects.")
-
-
-def _may_meet(one: m.Memory, other: m.Memory) -> bool:
-    return None in (one.project_id, other.project_id) or one.project_id == other.project_id
 
 
 def _same_edge(one: m.Link, other: m.Link) -> bool:

@@ -44,7 +44,7 @@ def lost_text(one: m.Memory, other: m.Memory) -> m.Memory | None:
     knew = loser.updated_at < winner.updated_at and _rewritings(loser) <= _rewritings(winner)
     if knew or loser.fingerprint == winner.fingerprint:
         return None
-    kept = replace(
+    lost = replace(
         loser,
         id=_id_beside(loser),
         provenance=loser.provenance[:1],
@@ -57,10 +57,10 @@ def lost_text(one: m.Memory, other: m.Memory) -> m.Memory | None:
     if m.State.DELETED in (loser.state, winner.state):  # it must not outlive the forgotten memory
         gone = loser if loser.state is m.State.DELETED else winner
         return replace(
-            kept, state=m.State.DELETED, state_reason=gone.state_reason, deleted_at=gone.deleted_at
+            lost, state=m.State.DELETED, state_reason=gone.state_reason, deleted_at=gone.deleted_at
         )
     return replace(
-        kept,
+        lost,
         standing=m.Standing.CONFIRMED,
         state=m.State.SUPERSEDED,
         state_reason="superseded: rewritten on two machines",

@@ -35,12 +35,12 @@ def by_meaning(vectors: "Matrix", floor: float, yield_to_foreground: Yield) -> "
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
     if len(vectors) <= EXACTLY:
         return _within(vectors, np.arange(len(vectors)), floor, yield_to_foreground)
-    found = [
+    parts = [
         _within(vectors, rows, floor, yield_to_foreground)
         for rows in _cells(vectors, yield_to_foreground)
         if len(rows) > 1
     ]
-    rows, others, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
+    rows, others, cosines = (np.concatenate(column) for column in zip(*parts, strict=True))
     _, first = np.unique(rows * len(vectors) + others, return_index=True)
     rows, others, cosines = rows[first], others[first], cosines[first]
     order = np.lexsort((-cosines, rows))
@@ -56,17 +56,17 @@ def _within(vectors: "Matrix", rows: Any, floor: float, yield_to_foreground: Yie
 
     chosen = vectors[rows]
     most = min(MOST, len(rows) - 1)
-    found: list[tuple[Any, Any, Any]] = []
+    parts: list[tuple[Any, Any, Any]] = []
     for start in range(0, len(rows), _BLOCK):
         yield_to_foreground()
         block = chosen[start : start + _BLOCK] @ chosen.T
-        here = np.arange(len(block))
-        block[here, here + start] = -1.0
+        diagonal = np.arange(len(block))
+        block[diagonal, diagonal + start] = -1.0
         nearest = np.argpartition(-block, most - 1, axis=1)[:, :most]
         cosines = np.take_along_axis(block, nearest, axis=1)
         near, column = np.nonzero(cosines >= floor)
-        found.append((rows[start + near], rows[nearest[near, column]], cosines[near, column]))
-    first, second, third = (np.concatenate(column) for column in zip(*found, strict=True))
+        parts.append((rows[start + near], rows[nearest[near, column]], cosines[near, column]))
+    first, second, third = (np.concatenate(column) for column in zip(*parts, strict=True))
     return first, second, third
 
 
@@ -99,12 +99,12 @@ def _cells(vectors: "Matrix", yield_to_foreground: Yield) -> Iterator[Any]:
 def _nearest_centres(vectors: "Matrix", centres: "Matrix", most: int, yield_to_foreground: Yield) -> Any:
     import numpy as np
 
-    found = np.empty((len(vectors), most), np.int64)
+    nearest = np.empty((len(vectors), most), np.int64)
     for start in range(0, len(vectors), 8 * _BLOCK):
         yield_to_foreground()
         scores = vectors[start : start + 8 * _BLOCK] @ centres.T
-        found[start : start + 8 * _BLOCK] = np.argpartition(-scores, most - 1, axis=1)[:, :most]
-    return found
+        nearest[start : start + 8 * _BLOCK] = np.argpartition(-scores, most - 1, axis=1)[:, :most]
+    return nearest
 
 
 def by_words(texts: Sequence[str], yield_to_foreground: Yield) -> "tuple[Any, list[frozenset[str]]]":
@@ -129,12 +129,12 @@ def by_words(texts: Sequence[str], yield_to_foreground: Yield) -> "tuple[Any, li
     order = np.argsort(np.array(keys, np.int64), kind="stable")
     sorted_keys, sorted_rows = np.array(keys, np.int64)[order], np.array(rows, np.int64)[order]
     bounds = np.flatnonzero(np.diff(sorted_keys, prepend=sorted_keys[:1] - 1, append=sorted_keys[-1:] + 1))
-    found: set[tuple[int, int]] = set()
+    together: set[tuple[int, int]] = set()
     for count, (start, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
         if count % 4096 == 0:
             yield_to_foreground()
         if 2 <= end - start <= _CROWD:
             members = sorted(set(sorted_rows[start:end].tolist()))
-            found.update((a, b) for at, a in enumerate(members) for b in members[at + 1 :])
-    pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
+            together.update((a, b) for at, a in enumerate(members) for b in members[at + 1 :])
+    pairs = np.array(sorted(together), np.int64).reshape(-1, 2)
     return pairs, words

@@ -8,6 +8,7 @@ from functools import partial
 
 import recollect.model as m
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.maintenance.compact import is_stated
 from recollect.memory.maintenance.consolidate.context import (
     CONTRADICTIONS,
     MERGED,
@@ -67,15 +68,10 @@ def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m
 
 def may_go(survivor: m.Memory, other: m.Memory) -> bool:
     """Return whether `other` may be merged into `survivor` without asking its user."""
-    loses_user_statement = _is_stated(other) and not _is_stated(survivor)
+    loses_user_statement = (other.pinned or is_stated(other)) and not (survivor.pinned or is_stated(survivor))
     loses_steps = other.procedure is not None and survivor.procedure not in (None, other.procedure)
     shown_to_more = other.visibility is m.Visibility.PRIVATE and survivor.visibility is not other.visibility
     return not (loses_user_statement or loses_steps or shown_to_more)
-
-
-def _is_stated(memory: m.Memory) -> bool:
-    stated = {m.Source.USER_STATED, m.Source.USER_CORRECTED}
-    return memory.pinned or any(entry.source in stated for entry in memory.provenance)
 
 
 def _merge(context: OperationContext, pair: SimilarPair) -> bool:

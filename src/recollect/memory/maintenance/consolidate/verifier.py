@@ -88,7 +88,7 @@ class ProjectVerifier:
             has = self._parameters(anchor) if calls or named else []
             if not has or any(name.startswith("**") for name in has):
                 continue
-            for parameter in (*named, *(each for call in calls for each in _named_arguments(call, has))):
+            for parameter in (*named, *(name for call in calls for name in _named_arguments(call, has))):
                 if parameter not in has:
                     return f"`{anchor.symbol}` has no parameter {parameter}"
         return None
@@ -129,39 +129,41 @@ class ProjectVerifier:
         if os.path.lexists(self._root / path):
             return True
         files = self._files
-        return files is None or any(f"/{each}".endswith(f"/{path}") for each in files.get(path.name, ()))
+        return files is None or any(f"/{known}".endswith(f"/{path}") for known in files.get(path.name, ()))
 
     @cached_property
     def _files(self) -> dict[str, list[str]] | None:
         """Paths below the root by their last part; None if there are too many."""
-        found: dict[str, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         count = 0
         for folder, below, names in os.walk(self._root):
             below[:] = [name for name in below if name not in _SKIPPED]
             count += len(names)
             if count > _LARGEST:
                 return None
-            here = Path(folder).relative_to(self._root)
+            relative = Path(folder).relative_to(self._root)
             for name in (*names, *below):
-                found.setdefault(name, []).append((here / name).as_posix())
-        return found
+                paths.setdefault(name, []).append((relative / name).as_posix())
+        return paths
 
     def _missing_command(self, words: list[str]) -> str | None:
         """Return the script or target that the command runs, if its manifest does not have it."""
         if len(words) < 2:
             return None
-        program, *rest = words
+        program, *arguments = words
         if program in ("npm", "pnpm", "yarn", "bun"):
-            script = rest[1] if rest[0] in ("run", "run-script") and len(rest) > 1 else rest[0]
-            own = rest[0] not in ("run", "run-script") and (program != "yarn" or script in _NPM_OWN)
+            script = (
+                arguments[1] if arguments[0] in ("run", "run-script") and len(arguments) > 1 else arguments[0]
+            )
+            own = arguments[0] not in ("run", "run-script") and (program != "yarn" or script in _NPM_OWN)
             known = None if own or script.startswith("-") else self._scripts
             return _unless(known, script, "package.json")
-        if program == "make" and not rest[0].startswith("-") and "=" not in rest[0]:
-            return _unless(self._targets, rest[0], "the Makefile")
-        if program == "poe" and not rest[0].startswith("-"):
-            return _unless(self._tasks, rest[0], "pyproject.toml")
-        if program == "just" and not rest[0].startswith("-"):
-            return _unless(self._recipes, rest[0], "the justfile")
+        if program == "make" and not arguments[0].startswith("-") and "=" not in arguments[0]:
+            return _unless(self._targets, arguments[0], "the Makefile")
+        if program == "poe" and not arguments[0].startswith("-"):
+            return _unless(self._tasks, arguments[0], "pyproject.toml")
+        if program == "just" and not arguments[0].startswith("-"):
+            return _unless(self._recipes, arguments[0], "the justfile")
         return None
 
     @cached_property
@@ -206,8 +208,8 @@ class ProjectVerifier:
 
 def _calls_of(function: str, text: str) -> list[str]:
     """Return the argument lists of the calls of `function` in `text`."""
-    found = [call for quoted in _QUOTED.findall(text) if (call := _PLAIN_CALL.fullmatch(quoted.strip()))]
-    return [call[2] for call in found if call[1].rpartition(".")[2] == function]
+    calls = [call for quoted in _QUOTED.findall(text) if (call := _PLAIN_CALL.fullmatch(quoted.strip()))]
+    return [call[2] for call in calls if call[1].rpartition(".")[2] == function]
 
 
 def _parameters_named(function: str, text: str) -> list[str]:
@@ -228,12 +230,12 @@ def _parameters_named(function: str, text: str) -> list[str]:
 def _named_arguments(call: str, has: Sequence[str]) -> Iterator[str]:
     """Yield the keywords of a call, and its other words if there are more than the function takes by position."""
     words = [
-        word for each in call.split(",") if (word := each.strip()) and not word.startswith(("*", ".", "…"))
+        word for part in call.split(",") if (word := part.strip()) and not word.startswith(("*", ".", "…"))
     ]
     yield from (word.partition("=")[0].strip() for word in words if "=" in word)
     positional = [word for word in words if "=" not in word]
-    takes = [each for each in has if each not in ("self", "cls", "this") and each != "*"]
-    if not any(each.startswith("*") for each in has) and len(positional) > len(takes):
+    takes = [name for name in has if name not in ("self", "cls", "this") and name != "*"]
+    if not any(name.startswith("*") for name in has) and len(positional) > len(takes):
         yield from (word for word in positional if word not in takes)
 
 
