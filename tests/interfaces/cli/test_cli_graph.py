@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from fakes import FakeEmbedder
+from recollect import Engine
+
 
 @pytest.fixture(autouse=True)
 def shop(home) -> Path:
@@ -198,6 +201,19 @@ def test_relevant_ranks_files_and_shows_the_lines_to_read(run):
     assert told["snippets"][0].keys() == {"path", "lines", "text", "score", "symbol"}
     assert "lib/money.py" in shown
     assert "return Money().plus(items)" in shown
+
+
+def test_relevant_ranks_the_files_of_similar_past_tasks(run, shop):
+    (shop / "lib.py").write_text("def helper(value):\n    return value\n")
+    with Engine.open(shop, embedder=FakeEmbedder()) as engine:
+        engine.episodes.start_task("Support vouchers that expire", session="s1")
+        engine.episodes.record("Edit", {"file_path": "lib.py"}, session="s1", files=[("lib.py", "edit")])
+        engine.episodes.flush()
+        engine.episodes.finish_task(outcome="done")
+
+    told = run("graph", "relevant", "Vouchers expire too early", "--json").json
+
+    assert [file["path"] for file in told["files"]] == ["lib.py"]
 
 
 def test_relevant_keeps_to_its_budget(run):

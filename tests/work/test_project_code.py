@@ -1,0 +1,25 @@
+"""The code of a project together with the work done on it."""
+
+import pytest
+
+TASK = "Vouchers expire too early"
+
+
+@pytest.fixture
+def edited(engine, folder):
+    """A file without a word of the task, which a similar task edited before."""
+    (folder / "lib.py").write_text("def helper(value):\n    return value\n")
+    (folder / "other.py").write_text("def unrelated():\n    return 1\n")
+    engine.episodes.start_task("Support vouchers that expire", session="s1")
+    engine.episodes.record("Edit", {"file_path": "lib.py"}, session="s1", files=[("lib.py", "edit")])
+    engine.episodes.flush()
+    engine.episodes.finish_task(outcome="done")
+    return "lib.py"
+
+
+def test_engine_and_its_code_part_rank_files_of_similar_past_tasks_alike(engine, edited):
+    by_engine = engine.relevant(TASK)
+    by_part = engine.code.relevant(TASK)
+
+    assert [hit.path for hit in by_engine.files] == [edited]
+    assert by_part.files == by_engine.files
