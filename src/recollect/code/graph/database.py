@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from recollect.code.packing import ParsedFile
 from recollect.store.sqlite.connection import connect
+
+if TYPE_CHECKING:
+    from recollect.code.packing import ParsedFile
 
 logger = logging.getLogger(__name__)
 
@@ -187,8 +189,10 @@ class GraphDatabase:
                 parses[blob, language] = outline, terms
         return files, parses
 
-    def parses(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, ParsedFile]]:
+    def parses(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, "ParsedFile"]]:
         """Yield those of the wanted parsed files that are stored."""
+        from recollect.code.packing import ParsedFile  # every command imports this module, for its paths
+
         with self._translated():
             for blob, language in wanted:
                 for row in self._connection.execute(
@@ -230,7 +234,7 @@ class GraphDatabase:
         with self._writing() as run:
             run(_NOTE, (name, _checksum(value), value))
 
-    def keep(self, parses: Mapping[ParseKey, ParsedFile], today: int) -> None:
+    def keep(self, parses: Mapping[ParseKey, "ParsedFile"], today: int) -> None:
         """Store parsed files. They are useful later even if no file record ever refers to them."""
         with self._writing() as run:
             for (blob, language), parse in parses.items():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 ReadConfig = Callable[[str], bytes | None]  # the contents of a configuration file; None if there is none
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Language:
     name: str
 

@@ -7,13 +7,13 @@ from recollect.code.facts import Import
 from recollect.code.languages.language import Language
 from recollect.code.languages.plain.packages import FilePackages
 
-_SOURCE = re.compile(r"^(?:\.|source)\s+(\S.*)$", re.DOTALL)
-_VALUE = re.compile(r"\$\(.*\)|\$\{[^}]*\}|\$\w+|[\"']", re.DOTALL)
+_SOURCE = r"(?s)^(?:\.|source)\s+(\S.*)$"
+_VALUE = r"(?s)\$\(.*\)|\$\{[^}]*\}|\$\w+|[\"']"
 
 
 def _imports(text: str) -> Iterator[Import]:
-    if found := _SOURCE.match(text):
-        path = _VALUE.sub("", found[1]).strip().lstrip("/")
+    if found := re.match(_SOURCE, text):
+        path = re.sub(_VALUE, "", found[1]).strip().lstrip("/")
         if path:
             yield Import(path, "*")
 

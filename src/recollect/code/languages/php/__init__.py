@@ -7,20 +7,20 @@ from recollect.code.facts import Import
 from recollect.code.languages.language import Language
 from recollect.code.languages.plain.packages import QUOTED, NamespacePackages, import_last_name
 
-_USE = re.compile(r"use\s+(?:function\s+|const\s+)?\\?([\w\\]*?)\\?(?:\{(.*)\}|([^;{]*))\s*;", re.DOTALL)
-_PART = re.compile(r"(?:function\s+|const\s+)?\\?([\w\\]+)(?:\s+as\s+(\w+))?", re.IGNORECASE)
+_USE = r"(?s)use\s+(?:function\s+|const\s+)?\\?([\w\\]*?)\\?(?:\{(.*)\}|([^;{]*))\s*;"
+_PART = r"(?i)(?:function\s+|const\s+)?\\?([\w\\]+)(?:\s+as\s+(\w+))?"
 
 
 def _imports(text: str) -> Iterator[Import]:
     if not text.startswith("use"):
-        if found := QUOTED.search(text):
+        if found := re.search(QUOTED, text):
             yield Import("./" + found[1].lstrip("/"), "*")
         return
-    if found := _USE.match(text):
+    if found := re.match(_USE, text):
         prefix, group, single = found.groups()
         parts = group if group is not None else f"{prefix}{single}"
         for part in parts.split(","):
-            if name := _PART.match(part.strip()):
+            if name := re.match(_PART, part.strip()):
                 path = f"{prefix}\\{name[1]}" if group is not None else name[1]
                 yield import_last_name(path.replace("\\", "."), name[2] or "")
 

@@ -1,6 +1,5 @@
 """Packages: files whose names are seen together, and how an import names one. Each language picks or writes a class."""
 
-import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from posixpath import basename, dirname, join, normpath
 from recollect.code.facts import FILE, FileFacts, Import
 from recollect.code.languages.language import ReadConfig
 
-QUOTED = re.compile(r"""["']([^"']*)["']""")
+QUOTED = r"""["']([^"']*)["']"""  # the patterns of languages are compiled on first use
 
 
 class Packages(ABC):

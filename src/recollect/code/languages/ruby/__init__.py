@@ -1,5 +1,6 @@
 """Ruby: what any file requires, or what is loaded when it is first named, is seen everywhere."""
 
+import re
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
 
@@ -9,7 +10,7 @@ from recollect.code.languages.plain.packages import QUOTED, FilePackages
 
 
 def _imports(text: str) -> Iterator[Import]:
-    if found := QUOTED.search(text):
+    if found := re.search(QUOTED, text):
         is_relative = text.startswith("require_relative") and not found[1].startswith(".")
         yield Import(f"./{found[1]}" if is_relative else found[1], "*")
 
