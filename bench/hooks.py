@@ -33,7 +33,7 @@ from recollect.work.hosts.transcripts import read
 from recollect.work.sessions.events import clean_event
 from recollect.work.sessions.transcript import LearningReport, learn_from_file
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report
 
 PROGRAM = str(Path(sys.executable).with_name("recollect"))
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.work.hosts.transcripts import detect, read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 

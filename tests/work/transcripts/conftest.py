@@ -7,7 +7,7 @@ from transcript_samples import as_bytes
 
 from recollect.work.hosts.transcripts import read
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report
 
 
 class Told(NamedTuple):

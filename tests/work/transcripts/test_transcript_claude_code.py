@@ -185,7 +185,7 @@ def test_a_resumed_session_does_not_tell_its_lines_twice(tell):
     told = tell(Lines([*first, *first, claude("user", "Now push", "u3")]))
 
     assert [event.text for event in told.events] == ["Fix the till", "Done.", "Now push"]
-    assert told.report.left_out["told twice"] == 2
+    assert told.report.left_out["repeated"] == 2
 
 
 def test_sessions_in_one_file_are_counted_apart(tell):

@@ -35,7 +35,7 @@ def test_a_message_written_down_twice_is_told_once(event_first, tell):
     told = tell(Lines([META, *both("user", "go on"), *both("assistant", "Done."), *both("user", "go on")]))
 
     assert [event.text.strip() for event in told.events] == ["go on", "Done.", "go on"]
-    assert told.report.left_out["told twice"] == 3
+    assert told.report.left_out["repeated"] == 3
 
 
 def test_a_message_that_stands_only_in_an_event_is_told(tell):

@@ -10,7 +10,7 @@ from transcript_samples import ANSWER, CLAUDE_CODE, SAMPLES, SWE_AGENT, Lines, a
 
 from recollect.errors import Refused
 from recollect.work.hosts.transcripts import read
-from recollect.work.transcripts.report import SHOWN, Report
+from recollect.work.transcripts.reading import SHOWN_PROBLEMS, Report
 
 GOOD = as_bytes(Lines([claude("user", "hello", "u1")]))
 AFTER = as_bytes(Lines([claude("user", "still here", "u2")]))
@@ -90,7 +90,7 @@ def test_only_the_first_problems_are_kept_and_all_are_counted(tell):
     told = tell(GOOD + b"{\n" * 500)
 
     assert told.report.skipped == 500
-    assert len(told.report.problems) == SHOWN
+    assert len(told.report.problems) == SHOWN_PROBLEMS
 
 
 def test_a_broken_item_in_a_document_costs_only_itself(tell):

@@ -6,7 +6,7 @@ from transcript_samples import ANSWER, CLAUDE_CODE, COMMAND, SAMPLES, WISH, WORD
 
 from recollect.errors import Refused, UnknownName
 from recollect.work.hosts.transcripts import FORMATS, detect, read
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report
 from recollect.work.transcripts.tools import command_of, family_of
 
 

@@ -13,7 +13,7 @@ from recollect.errors import RecollectError
 from recollect.llm.protocol import Sidecar
 from recollect.work.agent.tracker import MAX_SHOWN, AgentEngine, Pending, TopicTracker
 from recollect.work.agent.turn import Message, current_turn
-from recollect.work.transcripts.live import LiveMessages
+from recollect.work.transcripts.messages import LiveMessages
 
 logger = logging.getLogger(__name__)
 

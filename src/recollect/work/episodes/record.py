@@ -18,7 +18,7 @@ from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.extract.commands import parse
 from recollect.work.extract.outcomes import error_line, failed
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.lines import whole
+from recollect.work.transcripts.lines import without_surrogates
 from recollect.work.transcripts.tools import (
     EDIT,
     READ,
@@ -222,7 +222,7 @@ def stored_command(command: str) -> str:
 
 def clean(text: str, longest: int) -> str:
     """Return a text as one line without secrets. It is redacted before it is cut, because half a secret is not found."""
-    return _redacted(" ".join(whole(text[: 8 * longest]).split()))[:longest]
+    return _redacted(" ".join(without_surrogates(text[: 8 * longest]).split()))[:longest]
 
 
 @lru_cache(maxsize=4096)  # paths, names and commands repeat often

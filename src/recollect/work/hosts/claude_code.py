@@ -24,14 +24,14 @@ from recollect.work.hosts.host import (
     grouped_entry,
     typed_stdio_server,
 )
-from recollect.work.transcripts import blocks
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
+from recollect.work.transcripts.messages import content_events
+from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
-# What the host writes for itself: of no use to anyone who asks what happened.
+# Lines that the host writes for itself.
 BOOKKEEPING = set(
     """
     progress file-history-snapshot summary last-prompt ai-title custom-title agent-name agent-color agent-setting
@@ -45,36 +45,36 @@ _TYPED = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
 _PRINTED = re.compile(r"<bash-std(?:out|err)>(.*?)</bash-std(?:out|err)>", re.DOTALL)
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
-        session = _Session(reading)
+        session = _ClaudeSession(reading)
         for line in records(stream, reading):
-            yield from session.tell(line)
+            yield from session.events(line)
 
 
-def read_document(path: Path, reading: Reading) -> Iterator[Event]:
-    """The same lines, gathered into one list."""
+def read_document(path: Path, reading: TranscriptReading) -> Iterator[Event]:
+    """Read the same lines from one JSON list."""
     with opened(path) as stream:
-        session = _Session(reading)
+        session = _ClaudeSession(reading)
         for _, line in members(stream, reading, {""}):
-            yield from session.tell(mapping(line))
+            yield from session.events(mapping(line))
 
 
-class _Session:
-    def __init__(self, reading: Reading) -> None:
+class _ClaudeSession:
+    def __init__(self, reading: TranscriptReading) -> None:
         self.reading = reading
         self.session = ""
         self.seen: set[int] = set()  # a resumed session may repeat its lines; a hash is enough to know one
         self.sidechains: dict[str, str] = {}  # line of a sub-agent → the line it began with
-        self.typed = ""  # the command the person ran last, until its output comes
+        self.typed = ""  # id of the command that the person ran, until its output comes
 
-    def tell(self, line: Mapping[str, Any]) -> Iterator[Event]:
+    def events(self, line: Mapping[str, Any]) -> Iterator[Event]:
         kind = string(line.get("type"))
         uuid = string(line.get("uuid"))
         if uuid and kind in (USER, ASSISTANT):
             key = hash((uuid, repr(line.get("message"))))
             if key in self.seen:
-                self.reading.leave_out("told twice")
+                self.reading.ignore("repeated")
                 return
             self.seen.add(key)
         if kind in (USER, ASSISTANT):
@@ -86,7 +86,7 @@ class _Session:
         elif kind == "system":
             yield from self._system(line)
         elif kind in BOOKKEEPING:
-            self.reading.leave_out(kind)
+            self.reading.ignore(kind)
         else:
             self.reading.skip(f"unknown kind {kind[:40]!r}")
 
@@ -99,44 +99,44 @@ class _Session:
         content = message["content"]
         if line["type"] == ASSISTANT:
             made_up = bool(line.get("isApiErrorMessage")) or message.get("model") == "<synthetic>"
-            yield from blocks.tell(content, ASSISTANT, place, self.reading, injected=made_up)
+            yield from content_events(content, ASSISTANT, place, self.reading, injected=made_up)
             return
         injected = bool(line.get("isMeta") or line.get("isCompactSummary") or place.agent)
         words = _only_text(content)
         if words is not None and not injected:
             yield from self._words(words, place)
             return
-        for event in blocks.tell(
+        for event in content_events(
             content, USER, place, self.reading, injected=injected, spare=_result(line.get("toolUseResult"))
         ):
-            # The host says so when a tool fails, and nothing when it does not.
+            # The host reports a failure, and says nothing about a success.
             yield replace(event, failed=bool(event.failed)) if event.is_answer else event
 
-    def _words(self, text: str, place: Place) -> Iterator[Event]:
-        """What the person typed, in the host's wrapping or without."""
+    def _words(self, text: str, place: EventOrigin) -> Iterator[Event]:
+        """Yield what the person typed, without the tags that the host puts around it."""
         wrapped = text.lstrip().startswith(("<command-name>", "<command-message>"))
         if typed := _TYPED.fullmatch(text):
             self.typed = f"typed-{self.reading.line}"
-            yield self.reading.called(place, "Bash", {"command": typed[1]}, self.typed, author=USER)
+            yield self.reading.tool_call(place, "Bash", {"command": typed[1]}, self.typed, author=USER)
         elif self.typed and text.startswith(("<bash-stdout>", "<bash-stderr>")):
             printed = "\n".join(filter(None, _PRINTED.findall(text)))
-            yield self.reading.answered(place, printed, self.typed, None)
+            yield self.reading.tool_result(place, printed, self.typed, None)
             self.typed = ""
         else:
             if wrapped and (command := _COMMAND.search(text)):
                 given = _ARGUMENTS.search(text)
                 text = f"/{command[1].removeprefix('/')} {given[1] if given else ''}".strip()
             if not self.reading.is_echo(USER, text):
-                yield from self.reading.said(place, USER, text)
+                yield from self.reading.message(place, USER, text)
 
     def _queued(self, line: Mapping[str, Any]) -> Iterator[Event]:
-        """Typed while the agent was busy. Some versions write it down nowhere else, some again when it is taken up."""
+        """Yield a prompt typed while the agent was busy. Some versions write it nowhere else, some again when it is used."""
         text = string(line.get("content"))
         if line.get("operation") != "enqueue" or not text:
-            self.reading.leave_out("queue-operation")
+            self.reading.ignore("queue-operation")
         else:
             self.reading.expect(USER, text)
-            yield from self.reading.said(self._place(line), USER, text)
+            yield from self.reading.message(self._place(line), USER, text)
 
     def _attached(self, line: Mapping[str, Any]) -> Iterator[Event]:
         attachment = mapping(line.get("attachment"))
@@ -144,23 +144,23 @@ class _Session:
         if kind == "queued_command":
             text = plain(attachment.get("prompt"))
             if not self.reading.is_echo(USER, text):
-                yield from self.reading.said(self._place(line), USER, text)
+                yield from self.reading.message(self._place(line), USER, text)
         elif kind == "hook_additional_context":
             text = plain(attachment.get("content"))
-            yield from self.reading.said(self._place(line), USER, text, injected=True)
+            yield from self.reading.message(self._place(line), USER, text, injected=True)
         else:
-            self.reading.leave_out(f"attachment {kind}".strip())
+            self.reading.ignore(f"attachment {kind}".strip())
 
     def _system(self, line: Mapping[str, Any]) -> Iterator[Event]:
         text = string(line.get("content"))
         if line.get("subtype") == "local_command" and text:
             yield from self._words(text, self._place(line))
         else:
-            self.reading.leave_out(f"system {string(line.get('subtype'))}".strip())
+            self.reading.ignore(f"system {string(line.get('subtype'))}".strip())
 
-    def _place(self, line: Mapping[str, Any]) -> Place:
+    def _place(self, line: Mapping[str, Any]) -> EventOrigin:
         self.session = string(line.get("sessionId")) or self.session
-        return Place(
+        return EventOrigin(
             session=self.session,
             at=moment(line.get("timestamp")),
             cwd=string(line.get("cwd")),
@@ -169,7 +169,7 @@ class _Session:
         )
 
     def _agent(self, line: Mapping[str, Any]) -> str:
-        """A sub-agent by its id; older versions only chain its lines, and its first line then names it."""
+        """Return the sub-agent's id. Older versions only link its lines; then the first line's id is used."""
         if not line.get("isSidechain"):
             return ""
         if agent := string(line.get("agentId")):
@@ -182,7 +182,7 @@ class _Session:
 
 
 def _only_text(content: Any) -> str | None:
-    """None when there is more to it than one piece of text."""
+    """Return the text of content that is nothing else; otherwise None."""
     if isinstance(content, list) and len(content) == 1:
         content = content[0]
     if isinstance(content, dict) and content.get("type") == "text":

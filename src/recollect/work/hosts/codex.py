@@ -25,7 +25,7 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import arguments, identifier, items, mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
+from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
 ENVELOPES = set(
     """
@@ -41,37 +41,37 @@ ITEMS = set(
     image_generation_call mcp_tool_call ghost_snapshot compaction compaction_summary context_compaction other
     """.split()
 )
-# The head that newer versions put over an output.
+# The header that newer versions put above an output.
 _EXIT = re.compile(r"(?:.*\n){0,4}?(?:Exit code:|Process exited with code) (-?\d+)\n(?:.*\n){0,4}?Output:")
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
         thread = _Thread(reading)
         for line in records(stream, reading):
-            yield from thread.tell(line)
+            yield from thread.events(line)
 
 
-def read_document(path: Path, reading: Reading) -> Iterator[Event]:
-    """The form of 2025: `{"session": {…}, "items": […]}`."""
+def read_document(path: Path, reading: TranscriptReading) -> Iterator[Event]:
+    """Read the format of early 2025: `{"session": {…}, "items": […]}`."""
     with opened(path) as stream:
         thread = _Thread(reading)
         for name, value in members(stream, reading, {"session", "items", ""}):
             if name == "session":
                 thread.begin(mapping(value))
             else:
-                yield from thread.tell(mapping(value))
+                yield from thread.events(mapping(value))
 
 
 class _Thread:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: TranscriptReading) -> None:
         self.reading = reading
         self.session = ""
         self.agent = ""
         self.cwd = ""
         self.branch = ""
 
-    def tell(self, line: Mapping[str, Any]) -> Iterator[Event]:
+    def events(self, line: Mapping[str, Any]) -> Iterator[Event]:
         kind = string(line.get("type"))
         payload = mapping(line.get("payload"))
         place = self._place(line.get("timestamp"))
@@ -83,23 +83,23 @@ class _Thread:
             self.begin(payload)
         elif kind == "turn_context":
             self.cwd = string(payload.get("cwd")) or self.cwd
-            self.reading.leave_out(kind)
+            self.reading.ignore(kind)
         elif kind == "compacted":
-            yield from self.reading.said(place, USER, string(payload.get("message")), injected=True)
+            yield from self.reading.message(place, USER, string(payload.get("message")), injected=True)
         elif kind in ENVELOPES:
-            self.reading.leave_out(kind)
+            self.reading.ignore(kind)
         elif kind in ITEMS:
             yield from self._item(line, place)
         elif "record_type" in line:
-            self.reading.leave_out("state")
+            self.reading.ignore("state")
         elif not kind and "id" in line and "timestamp" in line:
             self.begin(line)
         else:
             self.reading.skip(f"unknown kind {kind[:40]!r}")
 
     def begin(self, meta: Mapping[str, Any]) -> None:
-        """A fork carries the beginnings of its parents along; the first is its own."""
-        self.reading.leave_out("session_meta")
+        """Take over the metadata of the session. A fork repeats that of its parents; the first is its own."""
+        self.reading.ignore("session_meta")
         if self.session:
             return
         thread = identifier(meta.get("id"))
@@ -111,60 +111,62 @@ class _Thread:
             self.session = self.session if self.session != thread else _parent(meta) or thread
             self.agent = thread
 
-    def _item(self, item: Mapping[str, Any], place: Place) -> Iterator[Event]:
+    def _item(self, item: Mapping[str, Any], place: EventOrigin) -> Iterator[Event]:
         kind = string(item.get("type"))
         call = identifier(item.get("call_id")) or identifier(item.get("id"))
         if kind == "message":
             yield from self._message(string(item.get("role")), plain(item.get("content")), place)
         elif kind == "function_call":
-            yield self.reading.called(place, string(item.get("name")), arguments(item.get("arguments")), call)
+            yield self.reading.tool_call(
+                place, string(item.get("name")), arguments(item.get("arguments")), call
+            )
         elif kind == "custom_tool_call":
-            yield self.reading.called(place, string(item.get("name")), _words(item.get("input")), call)
+            yield self.reading.tool_call(place, string(item.get("name")), _words(item.get("input")), call)
         elif kind == "local_shell_call":
-            yield self.reading.called(place, "local_shell", mapping(item.get("action")), call)
+            yield self.reading.tool_call(place, "local_shell", mapping(item.get("action")), call)
         elif kind == "web_search_call":
-            yield self.reading.called(place, "web_search", mapping(item.get("action")), call)
+            yield self.reading.tool_call(place, "web_search", mapping(item.get("action")), call)
         elif kind in ("tool_search_call", "mcp_tool_call"):
             name = string(item.get("name")) or kind.removesuffix("_call")
-            yield self.reading.called(place, name, arguments(item.get("arguments")), call)
+            yield self.reading.tool_call(place, name, arguments(item.get("arguments")), call)
         elif kind.endswith("_output"):
             text, failed = _answer(item.get("output", item.get("tools")))
-            yield self.reading.answered(place, text, call, failed)
+            yield self.reading.tool_result(place, text, call, failed)
         elif kind in ITEMS:
-            self.reading.leave_out(kind)
+            self.reading.ignore(kind)
         else:
             self.reading.skip(f"unknown item {kind[:40]!r}")
 
-    def _message(self, role: str, text: str, place: Place) -> Iterator[Event]:
+    def _message(self, role: str, text: str, place: EventOrigin) -> Iterator[Event]:
         author = ASSISTANT if role == "assistant" else USER
         if self.reading.is_echo(f"item {author}", text):
             return
         self.reading.expect(f"event {author}", text)
         injected = role not in (USER, ASSISTANT) or (author == USER and bool(self.agent))
-        yield from self.reading.said(place, author, text, injected=injected)
+        yield from self.reading.message(place, author, text, injected=injected)
 
-    def _message_event(self, payload: Mapping[str, Any], place: Place) -> Iterator[Event]:
-        """Older versions write what is said down twice: as an item and as an event, now one first, now the other."""
+    def _message_event(self, payload: Mapping[str, Any], place: EventOrigin) -> Iterator[Event]:
+        """Yield a message. Older versions write each twice, as an item and as an event, in either order."""
         kind = string(payload.get("type"))
         author = {"user_message": USER, "agent_message": ASSISTANT}.get(kind)
         text = string(payload.get("message"))
         if author is None or not text:
-            self.reading.leave_out(f"event {kind}".strip())
+            self.reading.ignore(f"event {kind}".strip())
         elif not self.reading.is_echo(f"event {author}", text):
             self.reading.expect(f"item {author}", text)
-            yield from self.reading.said(place, author, text, injected=author == USER and bool(self.agent))
+            yield from self.reading.message(place, author, text, injected=author == USER and bool(self.agent))
 
-    def _place(self, at: Any) -> Place:
-        return Place(self.session, moment(at), self.cwd, self.branch, self.agent)
+    def _place(self, at: Any) -> EventOrigin:
+        return EventOrigin(self.session, moment(at), self.cwd, self.branch, self.agent)
 
 
 def _words(given: Any) -> Mapping[str, Any]:
-    """A custom tool takes text, never JSON, even where it looks like it."""
+    """Return the input of a custom tool, which is text even if it looks like JSON."""
     return {"input": given} if isinstance(given, str) else arguments(given)
 
 
 def _answer(output: Any) -> tuple[str, bool | None]:
-    """What a tool answered, out of the wrapping of several versions, and whether it failed."""
+    """Return what a tool answered, unwrapped as each version needs, and whether it failed."""
     failed: bool | None = None
     if isinstance(output, str) and output.startswith("{"):
         wrapped = arguments(output)

@@ -26,55 +26,55 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import arguments, identifier, items, mapping, moment, plain, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
+from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
 _NOTICES = {"info", "error", "warning"}
 _DONE = {"success", "error", "cancelled"}
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
-        session = _Session(reading)
+        session = _GeminiSession(reading)
         for line in records(stream, reading):
             if "$rewindTo" in line:
-                reading.leave_out("rewind")
+                reading.ignore("rewind")
             elif isinstance(line.get("$set"), dict):
                 session.begin(line["$set"])
                 for message in items(line["$set"].get("messages")):
-                    yield from session.tell(mapping(message))
+                    yield from session.events(mapping(message))
             elif "type" in line and "id" in line:
-                yield from session.tell(line)
+                yield from session.events(line)
             elif "sessionId" in line:
                 session.begin(line)
                 for message in items(line.get("messages")):
-                    yield from session.tell(mapping(message))
+                    yield from session.events(mapping(message))
             else:
                 reading.skip("unknown kind of line")
 
 
-def read_document(path: Path, reading: Reading) -> Iterator[Event]:
+def read_document(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
-        session = _Session(reading)
+        session = _GeminiSession(reading)
         for name, value in members(stream, reading, {"sessionId", "directories", "kind", "messages"}):
             if name == "messages":
-                yield from session.tell(mapping(value))
+                yield from session.events(mapping(value))
             else:
                 session.begin({name: value})
 
 
-class _Session:
-    def __init__(self, reading: Reading) -> None:
+class _GeminiSession:
+    def __init__(self, reading: TranscriptReading) -> None:
         self.reading = reading
         self.session = ""
         self.agent = ""
         self.cwd = _project_root(reading.path)
-        self.told: set[int] = set()
+        self.seen: set[int] = set()
 
     def begin(self, meta: Mapping[str, Any]) -> None:
-        self.reading.leave_out("metadata")
+        self.reading.ignore("metadata")
         self.session = string(meta.get("sessionId")) or self.session
         if meta.get("kind") == "subagent":
-            # Its file lies in a folder that has the name of its parent's session.
+            # Its file is in a folder named after its parent's session.
             self.agent = self.session or "subagent"
             parent = self.reading.path.parent.name
             self.session = parent if parent != "chats" else self.session
@@ -82,45 +82,45 @@ class _Session:
         folder = string(folders[0]) if isinstance(folders, list) and folders else string(folders)
         self.cwd = folder or self.cwd
 
-    def tell(self, message: Mapping[str, Any]) -> Iterator[Event]:
+    def events(self, message: Mapping[str, Any]) -> Iterator[Event]:
         kind = string(message.get("type"))
         if kind in _NOTICES:
-            self.reading.leave_out(kind)
+            self.reading.ignore(kind)
             return
         if kind not in (USER, "gemini"):
             self.reading.skip(f"unknown kind {kind[:40]!r}")
             return
-        place = Place(self.session, moment(message.get("timestamp")), self.cwd, agent=self.agent)
+        place = EventOrigin(self.session, moment(message.get("timestamp")), self.cwd, agent=self.agent)
         ident = identifier(message.get("id"))
         text = _text(message.get("content"))
         if text.strip() and self._is_new("text", ident, text):
             author = USER if kind == USER else ASSISTANT
-            yield from self.reading.said(place, author, text, injected=author == USER and bool(self.agent))
+            yield from self.reading.message(place, author, text, injected=author == USER and bool(self.agent))
         for number, call in enumerate(items(message.get("toolCalls"))):
             yield from self._call(mapping(call), place, f"{ident}-{number}")
 
-    def _call(self, call: Mapping[str, Any], place: Place, spare: str) -> Iterator[Event]:
+    def _call(self, call: Mapping[str, Any], place: EventOrigin, spare: str) -> Iterator[Event]:
         ident = identifier(call.get("id")) or spare
         at = moment(call.get("timestamp")) or place.at
-        place = Place(place.session, at, place.cwd, agent=place.agent)
+        place = EventOrigin(place.session, at, place.cwd, agent=place.agent)
         if self._is_new("call", ident, ""):
-            yield self.reading.called(place, string(call.get("name")), arguments(call.get("args")), ident)
+            yield self.reading.tool_call(place, string(call.get("name")), arguments(call.get("args")), ident)
         status = string(call.get("status"))
         # A running tool may show part of its answer; a finished one may have it masked later.
         if (status in _DONE or (not status and "result" in call)) and self._is_new("answer", ident, ""):
             failed = status != "success" if status else None
-            yield self.reading.answered(place, _answer(call), ident, failed)
+            yield self.reading.tool_result(place, _answer(call), ident, failed)
 
     def _is_new(self, what: str, ident: str, text: str) -> bool:
         key = hash((what, ident, text))
-        if key in self.told:
+        if key in self.seen:
             return False
-        self.told.add(key)
+        self.seen.add(key)
         return True
 
 
 def _project_root(path: Path) -> str:
-    """Where Gemini notes which folder its own belongs to; "" where it does not."""
+    """Return the project folder that Gemini noted beside the chats; "" if it did not."""
     for folder in path.absolute().parents:
         if folder.name == "chats":
             try:
@@ -131,7 +131,7 @@ def _project_root(path: Path) -> str:
 
 
 def _text(content: Any) -> str:
-    """The text parts; calls and answers stand in `toolCalls` too, and are told from there."""
+    """Return the text parts; calls and results are also in `toolCalls`, and read from there."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
@@ -147,15 +147,15 @@ def _text(content: Any) -> str:
 
 
 def _answer(call: Mapping[str, Any]) -> str:
-    told = []
+    texts = []
     result = call.get("result")
     for part in result if isinstance(result, list) else [result]:
         response = mapping(mapping(part).get("functionResponse")).get("response")
         if isinstance(response, dict):
-            told.append(plain(response.get("output", response.get("error", response.get("content")))))
+            texts.append(plain(response.get("output", response.get("error", response.get("content")))))
         else:
-            told.append(_text(part))
-    return "\n".join(filter(None, told)) or string(call.get("resultDisplay"))
+            texts.append(_text(part))
+    return "\n".join(filter(None, texts)) or string(call.get("resultDisplay"))
 
 
 def _is_record(record: Mapping[str, Any]) -> bool:

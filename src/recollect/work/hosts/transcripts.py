@@ -16,8 +16,7 @@ from recollect.work.transcripts.fields import mapping
 from recollect.work.transcripts.lines import lines, opened, parsed
 from recollect.work.transcripts.messages import MESSAGES
 from recollect.work.transcripts.openhands import OPENHANDS
-from recollect.work.transcripts.reading import Reading, TranscriptFormat
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report, TranscriptFormat, TranscriptReading
 from recollect.work.transcripts.swe_agent import SWE_AGENT
 
 # In the order in which they are tried: `messages` fits most, and comes last.
@@ -55,7 +54,7 @@ def _read(path: Path, format: str | None, report: Report) -> Iterator[Event]:
     if not name:
         raise _unknown(path)
     reader = FORMATS[name].read_document if is_document else FORMATS[name].read_lines
-    yield from reader(path, Reading(path, report))
+    yield from reader(path, TranscriptReading(path, report))
 
 
 def detect(path: Path) -> str:
@@ -71,7 +70,7 @@ def detect(path: Path) -> str:
 def _look(path: Path) -> tuple[str, bool | None]:
     """Return the format, "" if unknown; and whether the file is one JSON document, None if it is empty."""
     is_document: bool | None = None
-    aside = Reading(path, Report())
+    aside = TranscriptReading(path, Report())
     with opened(path) as stream:
         json_seen = 0
         for line in islice(lines(stream, aside), _LOOKED_AT_TEXT):
@@ -107,7 +106,7 @@ def _format_of_text(line: bytes) -> str:
 def _format_of_document(path: Path) -> str:
     seen: set[str] = set()
     with opened(path) as stream:
-        for name, value in islice(members(stream, Reading(path, Report())), _LOOKED_AT):
+        for name, value in islice(members(stream, TranscriptReading(path, Report())), _LOOKED_AT):
             seen.add(name)
             item = mapping(value)
             for format in FORMATS.values():

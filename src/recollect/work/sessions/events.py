@@ -12,7 +12,7 @@ from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.lines import whole
+from recollect.work.transcripts.lines import without_surrogates
 
 MAX_ANSWER = 3000  # characters of what a tool said: its beginning and its end tell whether it worked
 MAX_INPUT = 2000  # characters of one value a tool was called with
@@ -37,7 +37,7 @@ def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
 
 def clean_event(event: Event) -> Event:
     """Redacted before it is clipped: half a secret would not be known for one."""
-    text = whole(event.text)
+    text = without_surrogates(event.text)
     kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
     return replace(
         event,
@@ -55,20 +55,22 @@ def clean_event(event: Event) -> Event:
 @lru_cache(maxsize=256)  # folders, branches and tools come again and again
 def clean_name(name: str) -> str:
     """A name as it may be kept. Ids are of high entropy too: that alone makes no secret of one."""
-    text, found = redact(whole(name))
-    return (text if any(each.type != "high-entropy" for each in found) else whole(name))[:MAX_LABEL]
+    text, found = redact(without_surrogates(name))
+    return (text if any(each.type != "high-entropy" for each in found) else without_surrogates(name))[
+        :MAX_LABEL
+    ]
 
 
 def _pairing(call: str) -> str:
     """It is only compared, and two that are redacted would be one."""
-    name = whole(call)
+    name = without_surrogates(call)
     return name if clean_name(name) == name else m.fingerprint(name)[:18]
 
 
 def event_from(session: str, order: int, text: str) -> Event | None:
     """None for what `stored_event` cannot have written: events wait in files, and files get damaged."""
     try:
-        values: dict[str, Any] = whole(json.loads(text))
+        values: dict[str, Any] = without_surrogates(json.loads(text))
         at = m.from_text(values.pop("at"))
         if all(isinstance(value, _TYPES[name]) for name, value in values.items()):
             return Event(session, order, **{"text": "", **values}, at=at)
@@ -79,14 +81,17 @@ def event_from(session: str, order: int, text: str) -> Event | None:
 
 def _value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        return _ends(whole(value), MAX_INPUT)
+        return _ends(without_surrogates(value), MAX_INPUT)
     if isinstance(value, bool | int | float) or value is None:
         return value
     if depth == 0:
         return "…"
     if isinstance(value, Mapping):
         some = list(value.items())[:MAX_VALUES]
-        return {redact(whole(str(name)))[0][:MAX_LABEL]: _value(item, depth - 1) for name, item in some}
+        return {
+            redact(without_surrogates(str(name)))[0][:MAX_LABEL]: _value(item, depth - 1)
+            for name, item in some
+        }
     if isinstance(value, list | tuple):
         return [_value(item, depth - 1) for item in value[:MAX_VALUES]]
     return _value(str(value), depth)

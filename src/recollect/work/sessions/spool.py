@@ -11,7 +11,7 @@ from recollect.model import StoredEvent
 from recollect.store.spool_files import MAX_FILE, SpoolFiles
 from recollect.work.sessions.events import stored_event
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.lines import whole
+from recollect.work.transcripts.lines import without_surrogates
 
 Deliver = Callable[[str, Sequence[StoredEvent]], object]
 
@@ -50,7 +50,7 @@ def _line(session: str, kept: StoredEvent) -> str:
 
 
 def _read(line: bytes) -> tuple[str, StoredEvent]:
-    record = whole(json.loads(line))
+    record = without_surrogates(json.loads(line))
     session, name, event = (record[field] for field in ("session", "id", "event"))
     if not all(isinstance(each, str) for each in (session, name, event)):
         raise TypeError("not a line of ours")

@@ -10,7 +10,7 @@ from recollect.errors import RecollectError, Refused
 from recollect.work.hosts.transcripts import detect, read
 from recollect.work.sessions.sessions import EndedSession, Sessions
 from recollect.work.transcripts.event import Event
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import Report
 
 logger = logging.getLogger(__name__)
 

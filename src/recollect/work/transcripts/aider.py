@@ -1,7 +1,7 @@
 """aider: `.aider.chat.history.md`, many sessions in one file.
 
-`#### ` begins what the person typed, `> ` what aider printed, anything else is the model's answer. aider ends
-what it writes for the first two with two spaces; a printed line without them goes on below, without a mark.
+`#### ` begins what the person typed, `> ` what aider printed; anything else is the model's answer. aider ends lines of
+the first two with two spaces; a printed line without them continues below, without a mark.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any
 
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.lines import opened, text_lines
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
+from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
 STARTED = "# aider chat started at "
 _TYPED = "####"
 _PRINTED = "aider"  # the tool that prints what belongs to no call
-_MAX = 2**20  # characters; a longer stretch is told in pieces
+_MAX = 2**20  # characters; longer texts are split
 _COMMAND = re.compile(r"(?:(/run|/test|/git)\s|!)\s*(\S.*)", re.DOTALL)
 _EDITED = re.compile(r"Applied edit to (.+)")
 _COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) (.+)")
 _RUNNING = re.compile(r"Running (?!:)(\S.*)")
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
         history = _History(reading)
         for line in text_lines(stream, reading):
             yield from history.take(line)
-        yield from history.told()
+        yield from history.flush()
 
 
 class _History:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: TranscriptReading) -> None:
         self.reading = reading
-        self.place = Place(f"{reading.name}-0")
+        self.place = EventOrigin(f"{reading.name}-0")
         self.sessions: dict[str, int] = {}
-        self.author = ""  # of the stretch being gathered; "tool" for what aider printed
-        self.stretch: list[str] = []
+        self.author = ""  # of the text being gathered; "tool" for what aider printed
+        self.gathered: list[str] = []
         self.length = 0
         self.goes_on = False  # a printed line that ends further down
         self.fenced = False  # in a code block of the model's answer
@@ -49,12 +49,12 @@ class _History:
 
     def take(self, line: str) -> Iterator[Event]:
         if line.startswith(STARTED):
-            yield from self.told()
+            yield from self.flush()
             self._begin(line.removeprefix(STARTED).strip())
             return
         marked = _marked(line)
         if marked and (self.fenced or self.goes_on) and not line.endswith("  "):
-            marked = None  # a quote or a heading in what is told
+            marked = None  # a quote or a heading inside a text
         if self.goes_on and not marked:
             author, text = "tool", line
         elif marked:
@@ -64,20 +64,20 @@ class _History:
         else:
             author, text = ASSISTANT, line
         if author != self.author or self.length > _MAX:
-            yield from self.told()
+            yield from self.flush()
             self.author = author
         if author == ASSISTANT and text.lstrip().startswith("```"):
             self.fenced = not self.fenced
         if author:
-            self.stretch.append(text.rstrip())
+            self.gathered.append(text.rstrip())
             self.length += len(text)
         self.goes_on = author == "tool" and not (line.endswith("  ") and line.strip())
 
-    def told(self) -> Iterator[Event]:
-        """What was gathered, as events."""
-        text, author = "\n".join(self.stretch).strip("\n"), self.author
-        lines = self.stretch
-        self.stretch, self.length, self.author, self.fenced = [], 0, "", False
+    def flush(self) -> Iterator[Event]:
+        """Yield the events of the text gathered so far."""
+        text, author = "\n".join(self.gathered).strip("\n"), self.author
+        lines = self.gathered
+        self.gathered, self.length, self.author, self.fenced = [], 0, "", False
         if not text.strip():
             return
         if author == "tool":
@@ -87,7 +87,7 @@ class _History:
             yield self._call(command[1] or "/run", {"command": line}, author=USER)
         else:
             self.open_call = ""
-            yield from self.reading.said(self.place, author, text)
+            yield from self.reading.message(self.place, author, text)
 
     def _printed(self, lines: list[str]) -> Iterator[Event]:
         gathered: list[str] = []
@@ -112,13 +112,13 @@ class _History:
     def _call(self, tool: str, given: dict[str, str], author: str = ASSISTANT) -> Event:
         self.calls += 1
         self.open_call = f"call-{self.calls}"
-        return self.reading.called(self.place, tool, given, self.open_call, author=author)
+        return self.reading.tool_call(self.place, tool, given, self.open_call, author=author)
 
     def _output(self, lines: list[str], failed: bool | None = None) -> Iterator[Event]:
         text = "\n".join(lines).strip("\n")
         if text.strip():
             tool = "" if self.open_call else _PRINTED
-            yield self.reading.answered(self.place, text, self.open_call, failed, tool)
+            yield self.reading.tool_result(self.place, text, self.open_call, failed, tool)
             self.open_call = ""
 
     def _begin(self, started: str) -> None:
@@ -126,7 +126,7 @@ class _History:
         self.sessions[name] = self.sessions.get(name, 0) + 1
         if self.sessions[name] > 1:
             name = f"{name} ({self.sessions[name]})"
-        self.place = Place(name, _local(started))
+        self.place = EventOrigin(name, _local(started))
         self.goes_on = False
         self.open_call = ""
 
@@ -140,7 +140,7 @@ def _marked(line: str) -> tuple[str, str] | None:
 
 
 def _local(started: str) -> datetime | None:
-    """aider writes the clock on the wall, and the file lies where it hung."""
+    """Return the time in the local zone: aider writes local times, and the file is read where it was written."""
     try:
         return datetime.fromisoformat(started).astimezone()
     except (ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""JSON in one piece, read item by item, so that a document of any size is never held whole."""
+"""Read one large JSON document item by item, so that it is never in memory whole."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, BinaryIO
 
-from recollect.work.transcripts.lines import BROKEN_OFF, MAX_LINE, whole
-from recollect.work.transcripts.reading import Reading
+from recollect.work.transcripts.lines import BROKEN_OFF, MAX_LINE, without_surrogates
+from recollect.work.transcripts.reading import TranscriptReading
 
 _CHUNK = 2**16
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -19,12 +19,12 @@ _IN_STRING = re.compile(r'\\.|"', re.DOTALL)
 
 
 def members(
-    stream: BinaryIO, reading: Reading, wanted: Collection[str] | None = None
+    stream: BinaryIO, reading: TranscriptReading, wanted: Collection[str] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The members of the one object, or the items of the one list, as (name, value).
+    """Yield the members of the document's object, or the items of its list, as (name, value).
 
-    A member that is a list comes item by item under its name; the items of a bare list have the name "".
-    Those not `wanted` are passed over unparsed. An item that is broken or over 16 MB is reported, the rest is read.
+    A member that is a list comes item by item under its name; the items of a bare list have the name "". Members that
+    are not `wanted` are skipped unparsed. An item that is broken or over 16 MB is reported; the others are read.
     """
     text = _Text(stream, reading)
     try:
@@ -40,16 +40,18 @@ def members(
 
 
 class _Cut(Exception):
-    """The document cannot be followed any further."""
+    """The rest of the document cannot be read."""
 
 
-def _object(text: _Text, reading: Reading, wanted: Collection[str] | None) -> Iterator[tuple[str, Any]]:
+def _object(
+    text: _Text, reading: TranscriptReading, wanted: Collection[str] | None
+) -> Iterator[tuple[str, Any]]:
     text.take("{")
     while text.peek() != "}":
         name = text.name()
         text.take(":")
         if wanted is not None and name not in wanted:
-            text.pass_over()
+            text.skip_value()
         elif text.peek() == "[":
             yield from _list(name, text, reading)
         else:
@@ -59,7 +61,7 @@ def _object(text: _Text, reading: Reading, wanted: Collection[str] | None) -> It
     text.take("}")
 
 
-def _list(name: str, text: _Text, reading: Reading) -> Iterator[tuple[str, Any]]:
+def _list(name: str, text: _Text, reading: TranscriptReading) -> Iterator[tuple[str, Any]]:
     text.take("[")
     while text.peek() != "]":
         yield from _one(name, text, reading)
@@ -68,25 +70,25 @@ def _list(name: str, text: _Text, reading: Reading) -> Iterator[tuple[str, Any]]
     text.take("]")
 
 
-def _one(name: str, text: _Text, reading: Reading) -> Iterator[tuple[str, Any]]:
+def _one(name: str, text: _Text, reading: TranscriptReading) -> Iterator[tuple[str, Any]]:
     reading.line = text.line
     reading.report.lines += 1
     before = reading.accounted
     try:
         value = text.value()
     except ValueError as error:
-        text.pass_over()
+        text.skip_value()
         reading.skip(str(error))
         return
     yield name, value
     if reading.accounted == before:
-        reading.leave_out("nothing said")
+        reading.ignore("nothing said")
 
 
 class _Text:
-    """The document as text: what was read and not yet used up, and the line it begins on."""
+    """The document as text: the part that was read and not consumed yet, and the line it begins on."""
 
-    def __init__(self, stream: BinaryIO, reading: Reading) -> None:
+    def __init__(self, stream: BinaryIO, reading: TranscriptReading) -> None:
         self._stream = stream
         self._reading = reading
         self._decoder = codecs.getincrementaldecoder("utf-8")()
@@ -104,7 +106,7 @@ class _Text:
         return self._line
 
     def peek(self) -> str:
-        """The next character that is no space. Raises `_Cut` at the end."""
+        """Return the next character that is not a space. Raise `_Cut` at the end."""
         while True:
             self._at = _space(self._text, self._at)
             if self._at < len(self._text):
@@ -127,7 +129,7 @@ class _Text:
             raise _Cut(f"{error}; what follows is not read") from None
 
     def value(self) -> Any:
-        """The next value. Raises `ValueError` and stays where it is when that is broken or too long."""
+        """Return the next value. Raise `ValueError`, without moving, if it is broken or too long."""
         self.peek()
         size = _CHUNK
         while True:
@@ -137,7 +139,7 @@ class _Text:
                 if end < len(self._text) or self._ended:
                     halves = _HALF.search(self._text, self._at, end)
                     self._at = end
-                    return whole(value) if halves else value
+                    return without_surrogates(value) if halves else value
             except RecursionError:
                 raise ValueError("nested too deeply") from None
             except ValueError as error:
@@ -148,8 +150,8 @@ class _Text:
             self._more(size)
             size *= 2
 
-    def pass_over(self) -> None:
-        """Go behind the next value without reading it."""
+    def skip_value(self) -> None:
+        """Skip the next value without parsing it."""
         self.peek()
         depth, in_string, moved = 0, False, False
         while True:
@@ -180,7 +182,7 @@ class _Text:
                 return
 
     def _more(self, size: int) -> bool:
-        self._use_up()
+        self._drop_consumed()
         try:
             data = self._stream.read(size)
         except BROKEN_OFF:
@@ -190,12 +192,12 @@ class _Text:
             self._text += self._decoder.decode(data, final=not data)
         except UnicodeDecodeError:
             self._reading.line = self._line
-            self._reading.mend("bytes that are no UTF-8 were replaced")
+            self._reading.repair("bytes that are not UTF-8 were replaced")
             self._decoder.errors = "replace"
             self._text += self._decoder.decode(data, final=not data)
         return bool(data)
 
-    def _use_up(self) -> None:
+    def _drop_consumed(self) -> None:
         self._line += self._text.count("\n", self._counted, self._at)
         self._text = self._text[self._at :]
         self._at = self._counted = 0

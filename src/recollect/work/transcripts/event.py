@@ -1,4 +1,4 @@
-"""What happened in a session, one event at a time, the same for every host."""
+"""What happens in a session, as one kind of event for every host."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ TOOL = "tool"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened in a session, as its host tells it: something said, a tool called, what the tool answered.
-
-    Hidden reasoning is never an event.
-    """
+    """A message, a tool call or its result. Hidden reasoning is never an event."""
 
     session: str
     order: int  # within its session, from 0; what findings cite. A sub-agent with a file of its own has its own count
@@ -33,12 +30,12 @@ class Event:
     cwd: str = ""
     branch: str = ""
     agent: str = ""  # of a sub-agent; "" for the main one
-    injected: bool = False  # put there by a host or a tool rather than said by the person
-    size: int = 0  # characters of the text, where only its ends were kept; 0 = it is whole
+    injected: bool = False  # inserted by a host or a tool, not written by the person
+    size: int = 0  # characters of the whole text if only its ends were kept; 0 = it is whole
 
     @property
     def is_message(self) -> bool:
-        """Something said, by whomever."""
+        """Whether it is a message, of anybody."""
         return not self.tool and self.author != TOOL
 
     @property

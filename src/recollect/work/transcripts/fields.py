@@ -1,4 +1,4 @@
-"""Foreign JSON, looked at with care: what is not of the expected type counts as absent."""
+"""Values from foreign JSON: a value of another type than expected counts as absent."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def items(value: Any) -> list[Any]:
 
 
 def identifier(value: Any) -> str:
-    """An id as text, whether the host writes it as a string or a number."""
+    """Return an id as text, whether it is a string or a number."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
 def moment(value: Any) -> datetime | None:
-    """ISO 8601, or seconds or milliseconds since 1970. Without a zone it is taken for UTC."""
+    """Return a time from ISO 8601, or from seconds or milliseconds since 1970; UTC if it has no zone."""
     try:
         if isinstance(value, str):
             at = datetime.fromisoformat(value)
@@ -39,7 +39,7 @@ def moment(value: Any) -> datetime | None:
 
 
 def arguments(value: Any) -> Mapping[str, Any]:
-    """What a tool was called with: an object, or one written out as a string. Anything else stands under `input`."""
+    """Return a tool's arguments: an object, or one encoded as a string. Anything else is put under `input`."""
     if isinstance(value, str):
         try:
             parsed = json.loads(value)
@@ -52,7 +52,7 @@ def arguments(value: Any) -> Mapping[str, Any]:
 
 
 def plain(content: Any) -> str:
-    """The text of a content field: a string, or blocks of it. What is not text leaves its name in brackets."""
+    """Return the text of a content field: a string, or blocks. A block that is not text becomes its type in brackets."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):

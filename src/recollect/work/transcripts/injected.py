@@ -1,4 +1,4 @@
-"""Which words of a user's turn were put there by a host or a tool rather than said by the person."""
+"""Which parts of a user's message were inserted by a host or a tool, not written by the person."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recollect.model import INJECTED_MARK
 
-# A stretch between these two, anywhere in what was said.
+# From the first to the second, anywhere in a message.
 _BLOCKS = (
     ("<system-reminder>", "</system-reminder>"),
     (f'<project_memory source="{INJECTED_MARK}"', "</project_memory>"),
@@ -16,7 +16,7 @@ _BLOCKS = (
     ("<ide_opened_file>", "</ide_opened_file>"),
 )
 
-# The whole of it, when it begins so.
+# The whole message, if it begins so.
 _OPENINGS = (
     # Claude Code
     "This session is being continued from a previous conversation",
@@ -56,19 +56,19 @@ _OPENINGS = (
 
 
 def parts(text: str) -> Iterator[tuple[str, bool]]:
-    """What was said in pieces, each with whether it was injected, in order. Blank pieces are dropped."""
+    """Yield the parts of a message in order, each with whether it was injected. Blank parts are dropped."""
     if text.lstrip().startswith(_OPENINGS):
         yield text, True
         return
-    said_from = 0
-    for start, end in _stretches(text):
-        yield from _piece(text[said_from:start], _is_ours(text[said_from:start]))
-        yield from _piece(text[start:end], True)
-        said_from = end
-    yield from _piece(text[said_from:], _is_ours(text[said_from:]))
+    start_of_text = 0
+    for start, end in _injected_spans(text):
+        yield from _part(text[start_of_text:start], _is_ours(text[start_of_text:start]))
+        yield from _part(text[start:end], True)
+        start_of_text = end
+    yield from _part(text[start_of_text:], _is_ours(text[start_of_text:]))
 
 
-def _stretches(text: str) -> Iterator[tuple[int, int]]:
+def _injected_spans(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     ahead = {block: text.find(block[0]) for block in _BLOCKS}
     while ahead := {
@@ -84,11 +84,11 @@ def _stretches(text: str) -> Iterator[tuple[int, int]]:
         yield start, at
 
 
-def _piece(text: str, injected: bool) -> Iterator[tuple[str, bool]]:
+def _part(text: str, injected: bool) -> Iterator[tuple[str, bool]]:
     if text.strip():
         yield text.strip(), injected
 
 
 def _is_ours(text: str) -> bool:
-    """Our mark outside the frames above: a frame of ours that someone cut."""
+    """Return whether our mark is in the text: outside of the frames above it is left of a frame that someone cut."""
     return INJECTED_MARK in text

@@ -1,4 +1,4 @@
-"""Files of lines, read a line at a time: opened whatever their compression, bounded, and mended where they can be."""
+"""Read files line by line: decompressed, with a limit on the length of a line, and repaired if possible."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from recollect.errors import Refused
-from recollect.work.transcripts.reading import Reading
+from recollect.work.transcripts.reading import TranscriptReading
 
-MAX_LINE = 16 * 2**20  # bytes; a longer one is passed over in pieces
+MAX_LINE = 16 * 2**20  # bytes; longer lines are skipped
 _PIECE = 2**20
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_HALF = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")  # an escape that may leave half a character
+_HALF = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")  # an escape that may be half a character
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of the file, decompressed if they are compressed, whatever its name says. Raises `Refused`."""
+    """Open the file, decompressed by its content and not by its name. Raise `Refused` if it cannot be read."""
     try:
         with path.open("rb") as file:
             magic = file.peek(4)[:4]
@@ -66,8 +66,8 @@ def _zstd(path: Path) -> Any:
     return _ZSTD_MODULE
 
 
-def lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
-    """Line after line, without its end. One that is too long, or a stream that breaks off, is reported."""
+def lines(stream: BinaryIO, reading: TranscriptReading) -> Iterator[bytes]:
+    """Yield the lines without their ends. A line that is too long, or a stream that breaks off, is reported."""
     number = 0
     try:
         while line := stream.readline(MAX_LINE + 1):
@@ -88,13 +88,13 @@ def lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
         reading.skip(f"the compressed file breaks off here ({error})")
 
 
-def text_lines(stream: BinaryIO, reading: Reading) -> Iterator[str]:
+def text_lines(stream: BinaryIO, reading: TranscriptReading) -> Iterator[str]:
     for line in lines(stream, reading):
         yield _decoded(line, reading)
 
 
-def records(stream: BinaryIO, reading: Reading) -> Iterator[dict[str, Any]]:
-    """The JSON object on each line. What is none is reported and passed over; blank lines are no lines."""
+def records(stream: BinaryIO, reading: TranscriptReading) -> Iterator[dict[str, Any]]:
+    """Yield the JSON object on each line. Other lines are reported and skipped; blank ones do not count."""
     for line in lines(stream, reading):
         if not line.strip():
             reading.report.lines -= 1
@@ -104,11 +104,11 @@ def records(stream: BinaryIO, reading: Reading) -> Iterator[dict[str, Any]]:
         if record is not None:
             yield record
             if reading.accounted == before:
-                reading.leave_out("nothing said")
+                reading.ignore("nothing said")
 
 
-def parsed(line: bytes, reading: Reading) -> dict[str, Any] | None:
-    """None when it is no JSON object, which is then reported."""
+def parsed(line: bytes, reading: TranscriptReading) -> dict[str, Any] | None:
+    """Return the JSON object; None if it is none, which is reported."""
     text = _decoded(line, reading)
     if not text.strip():
         reading.skip("nothing but NUL bytes")
@@ -124,27 +124,27 @@ def parsed(line: bytes, reading: Reading) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         reading.skip(f"not a JSON object but {str(value)[:40]!r}")
         return None
-    return whole(value) if _HALF.search(line) else value
+    return without_surrogates(value) if _HALF.search(line) else value
 
 
-def whole(value: Any) -> Any:
-    """The same without halves of characters, which no file and no database takes."""
+def without_surrogates(value: Any) -> Any:
+    """Return the value without lone surrogates, which no file and no database accepts."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [whole(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {whole(key): whole(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     return value
 
 
-def _decoded(line: bytes, reading: Reading) -> str:
+def _decoded(line: bytes, reading: TranscriptReading) -> str:
     if b"\0" in line:
         line = line.replace(b"\0", b"")
         if line:
-            reading.mend("NUL bytes were dropped")
+            reading.repair("NUL bytes were dropped")
     try:
         return line.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError:
-        reading.mend("bytes that are no UTF-8 were replaced")
+        reading.repair("bytes that are not UTF-8 were replaced")
         return line.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""OpenHands: the output of a run with one session a line, or one session as a list of its events."""
+"""OpenHands: the output of a run with one session per line, or one session as a list of its events."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import identifier, items, mapping, moment, string
 from recollect.work.transcripts.lines import opened, records
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
+from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
-_ASIDE = {
+_IGNORED = {
     "recall",
     "change_agent_state",
     "agent_state_changed",
@@ -20,10 +20,10 @@ _ASIDE = {
     "condensation",
     "condensation_request",
 }
-_OF_THE_HOST = {"thought", "is_input", "blocking", "is_static", "hidden", "confirmation_state", "impl_source"}
+_HOST_FIELDS = {"thought", "is_input", "blocking", "is_static", "hidden", "confirmation_state", "impl_source"}
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
         for line in records(stream, reading):
             if "source" in line:
@@ -36,17 +36,17 @@ def read(path: Path, reading: Reading) -> Iterator[Event]:
                     yield from _event(mapping(event), session, reading)
 
 
-def read_document(path: Path, reading: Reading) -> Iterator[Event]:
+def read_document(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     with opened(path) as stream:
         for _, event in members(stream, reading, {"", "history"}):
             yield from _event(mapping(event), reading.name, reading)
 
 
-def _event(event: Mapping[str, Any], session: str, reading: Reading) -> Iterator[Event]:
+def _event(event: Mapping[str, Any], session: str, reading: TranscriptReading) -> Iterator[Event]:
     action, observation = string(event.get("action")), string(event.get("observation"))
-    place = Place(session, moment(event.get("timestamp")))
-    if (action or observation) in _ASIDE:
-        reading.leave_out(action or observation)
+    place = EventOrigin(session, moment(event.get("timestamp")))
+    if (action or observation) in _IGNORED:
+        reading.ignore(action or observation)
     elif action:
         yield from _action(event, action, place, reading)
     elif observation:
@@ -55,32 +55,36 @@ def _event(event: Mapping[str, Any], session: str, reading: Reading) -> Iterator
         reading.skip("an event that is neither an action nor an observation")
 
 
-def _action(event: Mapping[str, Any], action: str, place: Place, reading: Reading) -> Iterator[Event]:
+def _action(
+    event: Mapping[str, Any], action: str, place: EventOrigin, reading: TranscriptReading
+) -> Iterator[Event]:
     given = mapping(event.get("args"))
     author = USER if event.get("source") == "user" else ASSISTANT
     if action == "system":
-        yield from reading.said(place, USER, string(given.get("content")), injected=True)
+        yield from reading.message(place, USER, string(given.get("content")), injected=True)
     elif action == "message":
-        yield from reading.said(place, author, string(given.get("content")) or string(event.get("message")))
+        yield from reading.message(
+            place, author, string(given.get("content")) or string(event.get("message"))
+        )
     elif action == "finish":
-        told = (
+        text = (
             string(given.get("final_thought")) or string(given.get("thought")) or string(event.get("message"))
         )
-        yield from reading.said(place, author, told)
+        yield from reading.message(place, author, text)
     else:
         thought = string(given.get("thought"))
         if thought.strip() and action != "think":
-            yield from reading.said(place, author, thought)
+            yield from reading.message(place, author, thought)
         kept = (
             given
             if action == "think"
-            else {k: v for k, v in given.items() if k not in _OF_THE_HOST and v is not None}
+            else {k: v for k, v in given.items() if k not in _HOST_FIELDS and v is not None}
         )
-        yield reading.called(place, action, kept, identifier(event.get("id")), author=author)
+        yield reading.tool_call(place, action, kept, identifier(event.get("id")), author=author)
 
 
 def _observation(
-    event: Mapping[str, Any], observation: str, place: Place, reading: Reading
+    event: Mapping[str, Any], observation: str, place: EventOrigin, reading: TranscriptReading
 ) -> Iterator[Event]:
     extras = mapping(event.get("extras"))
     metadata = mapping(extras.get("metadata"))
@@ -92,10 +96,10 @@ def _observation(
         failed = code != 0
     elif isinstance(success, bool):
         failed = not success
-    where = Place(place.session, place.at, cwd=string(metadata.get("working_dir")))
+    where = EventOrigin(place.session, place.at, cwd=string(metadata.get("working_dir")))
     cause = identifier(event.get("cause"))
     tool = "" if observation == "error" else observation
-    yield reading.answered(where, string(event.get("content")), cause, failed, tool)
+    yield reading.tool_result(where, string(event.get("content")), cause, failed, tool)
 
 
 def _is_record(record: Mapping[str, Any]) -> bool:

@@ -1,25 +1,56 @@
-"""One file being read: its events are numbered, its calls named, and what is not told is reported."""
+"""TranscriptReading one transcript: numbering its events, matching results with calls, and reporting what was not read."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from recollect.work.transcripts import injected as put_there
 from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
-from recollect.work.transcripts.report import Report
 
-_REMEMBERED_CALLS = 4096  # whose tools are known by name when the answer comes
-_REMEMBERED_WORDS = 64  # of what may be told a second time
+_REMEMBERED_CALLS = 4096  # whose tool is still known when the result comes
+_REMEMBERED_MESSAGES = 64  # that may be repeated
+
+
+SHOWN_PROBLEMS = 20  # kept with their line; further ones are only counted
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where and when something happened."""
+class Problem:
+    """A line that was skipped or repaired, and why."""
+
+    file: str
+    line: int  # from 1; 0 = the file as a whole
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}" if self.line else f"{self.file}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What reading came to. Every line is read, ignored or skipped, and counted. One report may serve many files."""
+
+    events: int = 0
+    lines: int = 0  # lines of a file of lines, items of a JSON document
+    skipped: int = 0  # unknown, broken or too long: not read
+    mended: int = 0  # read after a repair: bytes that are not UTF-8, NULs
+    left_out: Counter[str] = field(default_factory=Counter)  # known and ignored, by kind
+    sessions: Counter[str] = field(default_factory=Counter)  # events per session
+    problems: list[Problem] = field(default_factory=list)  # the first of what was skipped or repaired
+
+    def note(self, file: str, line: int, reason: str) -> None:
+        if len(self.problems) < SHOWN_PROBLEMS:
+            self.problems.append(Problem(file, line, reason))
+
+
+@dataclass(frozen=True, slots=True)
+class EventOrigin:
+    """The session, time and place of an event."""
 
     session: str
     at: datetime | None = None
@@ -28,7 +59,7 @@ class Place:
     agent: str = ""
 
 
-Reader = Callable[[Path, "Reading"], Iterator[Event]]
+Reader = Callable[[Path, "TranscriptReading"], Iterator[Event]]
 
 
 def _no_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
@@ -49,33 +80,41 @@ class TranscriptFormat:
     text_mark: str = ""  # what a line of a plain-text format begins with
 
 
-class Reading:
+class TranscriptReading:
     def __init__(self, path: Path, report: Report) -> None:
         self.path = path
         self.report = report
         self.line = 0
-        self.accounted = 0  # grows whenever a line is told, left out or skipped
+        self.accounted = 0  # grows whenever a line is read, ignored or skipped
         self._orders: Counter[str] = Counter()
         self._tools: dict[tuple[str, str], str] = {}
-        self._expected: deque[int] = deque(maxlen=_REMEMBERED_WORDS)
+        self._expected: deque[int] = deque(maxlen=_REMEMBERED_MESSAGES)
 
     @property
     def name(self) -> str:
         """The file without its endings: the name of a session that has none."""
         return self.path.name.partition(".")[0] or self.path.name
 
-    def said(self, place: Place, author: str, text: str, *, injected: bool = False) -> Iterator[Event]:
-        """What was said; a user's turn is split where a host put words of its own into it."""
+    def message(
+        self, place: EventOrigin, author: str, text: str, *, injected: bool = False
+    ) -> Iterator[Event]:
+        """Yield a message; a user's message is split where the host inserted text of its own."""
         if not text.strip():
-            self.leave_out("blank")
+            self.ignore("blank")
         elif injected or author != USER:
             yield self._event(place, author=author, text=text, injected=injected)
         else:
             for part, foreign in put_there.parts(text):
                 yield self._event(place, author=author, text=part, injected=foreign)
 
-    def called(
-        self, place: Place, tool: str, given: Mapping[str, Any], call: str = "", *, author: str = ASSISTANT
+    def tool_call(
+        self,
+        place: EventOrigin,
+        tool: str,
+        given: Mapping[str, Any],
+        call: str = "",
+        *,
+        author: str = ASSISTANT,
     ) -> Event:
         tool = tool or "unnamed"
         if call:
@@ -84,24 +123,26 @@ class Reading:
             self._tools[place.session, call] = tool
         return self._event(place, author=author, tool=tool, input=given, call=call)
 
-    def answered(self, place: Place, text: str, call: str, failed: bool | None, tool: str = "") -> Event:
+    def tool_result(
+        self, place: EventOrigin, text: str, call: str, failed: bool | None, tool: str = ""
+    ) -> Event:
         tool = tool or self._tools.get((place.session, call), "")
         return self._event(place, author=TOOL, text=text, tool=tool, call=call, failed=failed)
 
     def expect(self, who: str, text: str) -> None:
-        """These words were told now and may come again from `who`: hosts write some messages down twice."""
+        """Note a message that may come again from `who`: hosts write some messages twice."""
         self._expected.append(_fingerprint(who, text))
 
     def is_echo(self, who: str, text: str) -> bool:
-        """Whether these words were expected, and so told already. An expectation holds once."""
+        """Return whether a message was expected, and so read already. An expectation holds once."""
         try:
             self._expected.remove(_fingerprint(who, text))
         except ValueError:
             return False
-        self.leave_out("told twice")
+        self.ignore("repeated")
         return True
 
-    def leave_out(self, kind: str) -> None:
+    def ignore(self, kind: str) -> None:
         self.accounted += 1
         self.report.left_out[kind] += 1
 
@@ -110,11 +151,11 @@ class Reading:
         self.report.skipped += 1
         self.report.note(str(self.path), self.line, reason)
 
-    def mend(self, reason: str) -> None:
+    def repair(self, reason: str) -> None:
         self.report.mended += 1
         self.report.note(str(self.path), self.line, reason)
 
-    def _event(self, place: Place, **fields: Any) -> Event:
+    def _event(self, place: EventOrigin, **fields: Any) -> Event:
         session = place.session or self.name
         order = self._orders[session]
         self._orders[session] += 1

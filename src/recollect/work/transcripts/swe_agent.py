@@ -1,7 +1,7 @@
 """SWE-agent: one run in one `.traj` file.
 
-Its `history` has the prompts, its `trajectory` every step with its observation and folder; both are read, the
-file being gone through twice.
+Its `history` has the prompts, its `trajectory` every step with its observation and folder. The file is read twice, once
+for each.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.fields import arguments, mapping, plain, string
 from recollect.work.transcripts.lines import opened
-from recollect.work.transcripts.reading import Place, Reading, TranscriptFormat
-from recollect.work.transcripts.report import Report
+from recollect.work.transcripts.reading import EventOrigin, Report, TranscriptFormat, TranscriptReading
 
-# Commands of its own, beside those of the shell.
-_OWN = set(
+# SWE-agent's own commands; all others are the shell's.
+_OWN_COMMANDS = set(
     """
     open goto scroll_up scroll_down create edit insert append str_replace_editor find_file search_dir search_file
     submit view_image filemap set_cursors
@@ -28,17 +27,17 @@ _OWN = set(
 )
 
 
-def read(path: Path, reading: Reading) -> Iterator[Event]:
+def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
     yield from _prompts(path, reading)
     with opened(path) as stream:
         for number, (_, step) in enumerate(members(stream, reading, {"trajectory"})):
             yield from _step(mapping(step), number, reading)
 
 
-def _prompts(path: Path, reading: Reading) -> Iterator[Event]:
-    """What stood before the first step: instructions, a demonstration, the task."""
-    place = Place(reading.name)
-    aside = Reading(path, Report())  # the second time through reports what is broken
+def _prompts(path: Path, reading: TranscriptReading) -> Iterator[Event]:
+    """Yield what comes before the first step: instructions, a demonstration, the task."""
+    place = EventOrigin(reading.name)
+    aside = TranscriptReading(path, Report())  # the second time through reports what is broken
     with opened(path) as stream:
         for _, item in members(stream, aside, {"history"}):
             message = mapping(item)
@@ -48,30 +47,30 @@ def _prompts(path: Path, reading: Reading) -> Iterator[Event]:
             reading.report.lines += 1
             author = ASSISTANT if role == ASSISTANT else USER
             injected = demo or role not in (USER, ASSISTANT)
-            yield from reading.said(place, author, plain(message.get("content")), injected=injected)
+            yield from reading.message(place, author, plain(message.get("content")), injected=injected)
 
 
-def _step(step: Mapping[str, Any], number: int, reading: Reading) -> Iterator[Event]:
+def _step(step: Mapping[str, Any], number: int, reading: TranscriptReading) -> Iterator[Event]:
     state = arguments(step.get("state"))
-    place = Place(reading.name, cwd=string(state.get("working_dir")))
+    place = EventOrigin(reading.name, cwd=string(state.get("working_dir")))
     thought, action = string(step.get("thought")), string(step.get("action")).strip()
     if said := thought.strip() or (string(step.get("response")) if not action else ""):
-        yield from reading.said(place, ASSISTANT, said)
+        yield from reading.message(place, ASSISTANT, said)
     if action:
         tool, given = _call(action, string(state.get("open_file")))
         call = f"step-{number}"
-        yield reading.called(place, tool, given, call)
-        yield reading.answered(place, string(step.get("observation")), call, None)
+        yield reading.tool_call(place, tool, given, call)
+        yield reading.tool_result(place, string(step.get("observation")), call, None)
 
 
 def _call(action: str, open_file: str) -> tuple[str, Mapping[str, Any]]:
-    """Its own commands by their name, the rest as the shell's."""
+    """Return the tool and its input: SWE-agent's own commands by name, all others as the shell's."""
     head, _, body = action.partition("\n")
     try:
         words = shlex.split(action if action.startswith("str_replace_editor") else head)
     except ValueError:
         words = head.split()
-    if not words or words[0] not in _OWN:
+    if not words or words[0] not in _OWN_COMMANDS:
         return "bash", {"command": action}
     tool, rest = words[0], words[1:]
     if tool == "str_replace_editor":

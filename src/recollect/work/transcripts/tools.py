@@ -1,6 +1,6 @@
-"""What a host's tool does, and where in its input to look.
+"""What the tools of hosts do, and where their inputs have a command, a path or a text.
 
-Tool names stay the host's own; code that wants to know what one does asks here. A new tool is a new word.
+Events keep the hosts' own tool names; other code asks here what a tool does. To add a tool, add its name.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _TOOLS = {
 }
 FAMILIES = {tool: family for family, tools in _TOOLS.items() for tool in tools.split()}
 
-# One tool, several deeds: its `command` says which.
+# These tools do several things: the input's `command` says which.
 _EDITORS = {"str_replace_editor", "str_replace_based_edit_tool", "edit_anthropic"}
-_DEEDS = {"view": READ, "create": WRITE, "str_replace": EDIT, "insert": EDIT, "undo_edit": EDIT}
+_EDITOR_COMMANDS = {"view": READ, "create": WRITE, "str_replace": EDIT, "insert": EDIT, "undo_edit": EDIT}
 
-# Where it stands in the input, the likeliest first.
+# Names in the input, likeliest first.
 _COMMAND = ("command", "cmd", "code")
 _PATH = ("file_path", "path", "filePath", "notebook_path", "target_file", "filename", "dir_path")
 _TEXT = ("new_string", "new_str", "newString", "content", "file_text", "new_source", "code_edit", "text")
@@ -57,20 +57,20 @@ _SHELLS = {"bash", "sh", "zsh", "dash", "fish", "cmd", "cmd.exe", "powershell", 
 
 
 def family_of(event: Event) -> str:
-    """`run`, `edit`, `write`, `read`, `search`, `web` or `other`; of an answer, by its tool's name alone."""
+    """Return `run`, `edit`, `write`, `read`, `search`, `web` or `other`; for a result, by its tool's name alone."""
     if event.tool in _EDITORS:
-        return _DEEDS.get(str(event.input.get("command")), OTHER)
+        return _EDITOR_COMMANDS.get(str(event.input.get("command")), OTHER)
     family = FAMILIES.get(event.tool, OTHER)
     return EDIT if family == RUN and _patch_of(event) is not None else family
 
 
 def is_ours(event: Event) -> bool:
-    """Whether it is a tool of Recollect itself."""
+    """Return whether it is a tool of Recollect itself."""
     return _OURS.fullmatch(event.tool) is not None
 
 
 def command_of(event: Event) -> str | None:
-    """The command line a call ran, without the shell around it; None for other tools."""
+    """Return the command line that a call ran, without the shell around it; None for other tools."""
     if FAMILIES.get(event.tool) != RUN:
         return None
     for key in _COMMAND:
@@ -83,12 +83,12 @@ def command_of(event: Event) -> str | None:
 
 
 def path_of(event: Event) -> str | None:
-    """The file a call is about; the first, where it is about several."""
+    """Return the file that a call is about, the first of several; None if there is none."""
     return next(iter(paths_of(event)), None)
 
 
 def paths_of(event: Event) -> tuple[str, ...]:
-    """Every file (or folder searched) a call is about, as the host names them. A patch names its files itself."""
+    """Return every file or searched folder that a call is about, as the host names it. A patch names its files itself."""
     patch = _patch_of(event)
     if patch is not None:
         return tuple(dict.fromkeys(_PATCHED.findall(patch)))
@@ -99,7 +99,7 @@ def paths_of(event: Event) -> tuple[str, ...]:
 
 
 def text_of(event: Event) -> str | None:
-    """What a call wrote into a file: the new text, or the patch. None for other tools."""
+    """Return what a call wrote into a file: the new text, or the patch; None for other tools."""
     patch = _patch_of(event)
     if patch is not None:
         return patch

@@ -15,7 +15,7 @@ from recollect.text.redact import redact
 from recollect.text.stem import stem
 from recollect.text.words import index_text, passages, query_terms
 from recollect.work.sessions.events import clean_name
-from recollect.work.transcripts.lines import whole as complete
+from recollect.work.transcripts.lines import without_surrogates as complete
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import SHOWN_ID, ContextItem, as_json, from_json
 
