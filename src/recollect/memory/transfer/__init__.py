@@ -1,5 +1,7 @@
 """Move memories between machines: exports, bundles, imports and mirrors.
 
+`transfer` is the part that the engine holds; it opens the other modules when they are needed.
+
 Out: `export` writes all that a view shows as one JSON document with a record per line; `bundle` encrypts these lines with
 a passphrase; `markdown` writes pages to read.
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import recollect.model as m
 from recollect.code.modules.merge import MODEL
 from recollect.code.modules.module_map import ModuleMap, as_document, from_document
-from recollect.context.embedder import Embedder
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import ContentRefused, RecollectError
 from recollect.memory.transfer.import_file import ImportFile
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
@@ -31,25 +30,21 @@ class ImportExtras:
 
     def __init__(
         self,
-        store: Store,
-        embedder: Embedder,
+        context: Context,
+        change: m.Change,
         reader: RecordReader,
         projects: Mapping[str, str],
         report: ImportReport,
-        *,
-        change: m.Change,
-        actor: str,
-        clock: m.Clock,
     ) -> None:
         """`projects` maps ids of the file to ours. Skipped records and redactions are counted in `report`."""
-        self._store = store
-        self._embedder = embedder
+        self._store = context.store
+        self._embedder = context.embedder
         self._reader = reader
         self._projects = projects
         self._report = report
         self._change = change
-        self._actor = actor
-        self._clock = clock
+        self._actor = context.actor
+        self._clock = context.clock
         self._patterns: dict[Owner, dict[tuple[str, str], Pattern]] = {}  # stored ones, by kind and name
         self._learnings: dict[Owner, dict[tuple[str, str], SessionLearning]] = {}
 

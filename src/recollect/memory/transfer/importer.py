@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import recollect.model as m
-from recollect.context.embedder import Embedder
-from recollect.context.store import Store
+from recollect.context.context import Context
 from recollect.errors import (
     ChangeNotFound,
     ContentRefused,
@@ -41,33 +40,21 @@ class _IncomingMemory:
 
 
 class Importer:
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        user_id: str,
-        project: m.Project | None,
-        actor: str,
-        clock: m.Clock,
-        change: m.Change,
-    ) -> None:
+    """Imports the records of one file for the user of the context."""
+
+    def __init__(self, context: Context, change: m.Change) -> None:
         """`change` is the change under which the whole import can be undone.
 
         Raise `OutOfScope` for an agent outside any project.
         """
-        self._store = store
-        self._embedder = embedder
-        self._user_id = user_id
-        self._project = project
-        self._actor = actor
-        self._by_agent = m.is_agent(actor)
-        self._clock = clock
+        self._context = context
+        self._store = context.store
+        self._embedder = context.embedder
         self._change = change
-        self._reader = RecordReader(user_id, project, clock)
+        self._reader = RecordReader(context.user_id, context.project, context.clock)
         self._projects: dict[str, str] = {}  # ids of the file → ours
         self._superseded: list[tuple[str, str]] = []  # imported as superseded, and by what
-        if self._by_agent and project is None:
+        if context.is_agent and context.project is None:
             raise OutOfScope(
                 "There is no project to import into.", "Run the command in the project's folder."
             )
@@ -101,21 +88,13 @@ class Importer:
         report: ImportReport,
         progress: Progress | None,
     ) -> None:
-        if file is None or self._by_agent:
+        context = self._context
+        if file is None or context.is_agent:
             self._import_memories(records, report, progress)
         else:
-            self._reader = RecordReader(self._user_id, self._project, self._clock, file.user)
+            self._reader = RecordReader(context.user_id, context.project, context.clock, file.user)
             self._map_projects(file.read("projects"), report)
-            extras = ImportExtras(
-                self._store,
-                self._embedder,
-                self._reader,
-                self._projects,
-                report,
-                change=self._change,
-                actor=self._actor,
-                clock=self._clock,
-            )
+            extras = ImportExtras(context, self._change, self._reader, self._projects, report)
             extras.import_before_memories(file)
             self._import_memories(records, report, progress)
             self._import_links(file.read("links"), report)
@@ -128,13 +107,13 @@ class Importer:
         summary = (
             f"Imported {kept:,} memor{'y' if kept == 1 else 'ies'} and {links:,} link{'s' * (links != 1)}."
         )
-        self._store.changes.finish(replace(self._change, summary=summary, finished_at=self._clock()))
+        self._store.changes.finish(replace(self._change, summary=summary, finished_at=self._context.clock()))
         report.change = self._recorded_change()
 
     def _recorded_change(self) -> str | None:
         """Return the id of the change, or None if nothing was changed because all records were known."""
         try:
-            return self._store.changes.get(self._user_id, self._change.id).id
+            return self._store.changes.get(self._context.user_id, self._change.id).id
         except ChangeNotFound:
             return None
 
@@ -196,14 +175,14 @@ class Importer:
                 try:
                     memory = self._reader.memory(record, self._projects)
                     redacted = self._reader.redacted
-                    vector = None if redacted or self._by_agent else self._reader.vector(record)
+                    vector = None if redacted or self._context.is_agent else self._reader.vector(record)
                 except RecollectError as error:
                     report.ids.append(None)
                     report.refused.append((number, error.message))
                     continue
                 report.ids.append(memory.id)
                 report.redacted += redacted
-                mine = self._agents_own(memory) if self._by_agent else memory
+                mine = self._agents_own(memory) if self._context.is_agent else memory
                 batch.append(_IncomingMemory(number, mine, self._usable(vector)))
             if batch:
                 yield batch
@@ -233,9 +212,9 @@ class Importer:
         return replace(
             memory,
             user_id=self._reader.user_id,
-            project_id=self._project.id if self._project else None,
+            project_id=self._context.project_id,
             scope=m.Scope.PROJECT,
-            created_by=self._actor,
+            created_by=self._context.actor,
             visibility=m.Visibility.PROJECT,
             standing=m.Standing.CONFIRMED if memory.pinned else memory.standing,
             superseded_by=None,
@@ -291,7 +270,7 @@ class Importer:
 
     def _put(self, memory: m.Memory, old: m.Memory | None) -> None:
         action = "add" if old is None else "update"
-        self._store.log(action, self._actor, self._clock(), memory.id, {"imported": True})
+        self._store.log(action, self._context.actor, self._context.clock(), memory.id, {"imported": True})
         self._store.put(memory)
         if memory.state is m.State.SUPERSEDED and memory.superseded_by:
             self._superseded.append((memory.id, memory.superseded_by))
@@ -308,9 +287,8 @@ class Importer:
 
     def _may_join(self, old: m.Memory, memory: m.Memory) -> bool:
         """Return whether the versions belong to one user; an agent may only join memories it made in this project."""
-        project_id = self._project.id if self._project else None
-        own = old.created_by == self._actor and old.project_id == project_id
-        return old.user_id == memory.user_id and (own or not self._by_agent)
+        own = old.created_by == self._context.actor and old.project_id == self._context.project_id
+        return old.user_id == memory.user_id and (own or not self._context.is_agent)
 
     def _import_links(self, links: Iterable[Any], report: ImportReport) -> None:
         left_out = LeftOut("link")

@@ -81,18 +81,9 @@ class Transfer:
         if import_file is None or import_file.user is None:  # an export brings its own projects
             context.register_project()
         change = context.new_change(
-            "import", "Began to import.", project_id=None if import_file else context.project_id
+            "import", "Started to import.", project_id=None if import_file else context.project_id
         )
-        importer = Importer(
-            context.store,
-            context.embedder,
-            user_id=context.user_id,
-            project=context.project,
-            actor=context.actor,
-            clock=context.clock,
-            change=change,
-        )
-        report = importer.run(records, import_file, progress)
+        report = Importer(context, change).run(records, import_file, progress)
         if report.lacks_vectors:
             context.store.set_setting(None, "vectors_pending", True)
         return report
