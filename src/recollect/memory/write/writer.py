@@ -1,6 +1,6 @@
 """The write path: limits, redaction, duplicates, contradictions and links, in one transaction (docs/writing.md).
 
-Every interface writes through `MemoryWriter`, whoever the author is.
+Every interface writes through `MemoryWriter`, for users and agents alike.
 """
 
 import contextlib
@@ -134,8 +134,8 @@ class MemoryWriter:
             plan = self._plan(stored, vector, None) if text != memory.content else _WritePlan()
             if plan.twin is not None:
                 raise ContentRefused(
-                    f"Memory {plan.twin.id} says exactly this already.",
-                    f"`recollect forget {memory.id}` if this one is no longer needed.",
+                    f"Memory {plan.twin.id} already says exactly this.",
+                    f"Run `recollect forget {memory.id}` if you no longer need this one.",
                 )
             redactions = (*redactions, *more)
             self._log_redactions(actor, stored.id, redactions)
@@ -173,9 +173,7 @@ class MemoryWriter:
         """Return `memory` with anchors to the code it names. Memories of a branch get none: their code may be elsewhere."""
         if self._root is None or memory.project_id is None or memory.branch is not None:
             return memory
-        from recollect.memory.anchors.tie import (
-            tie,  # it imports the parsers' tables, which readers do not need
-        )
+        from recollect.memory.anchors.tie import tie  # loads the parsers
 
         try:
             return replace(memory, anchors=tie(self._root, memory.content, memory.file_paths, quick=True))

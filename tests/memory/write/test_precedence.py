@@ -1,0 +1,83 @@
+"""Who wins a contradiction, as the table in `memory/write/precedence.py` says."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+import recollect.model as m
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.write.contradict import Comparison
+from recollect.memory.write.precedence import decide, wins_unattended
+
+CONTRADICTION = Comparison(StatementRelation.CONTRADICTION, "port 8080 → 9090", certain=True)
+
+
+@pytest.fixture
+def memory(engine):
+    """A memory from a source, as many minutes old as given."""
+    first = engine.get(engine.remember("The API listens on port 8080").id)
+
+    def make(source: m.Source, age: int = 0, **details: object) -> m.Memory:
+        origin = replace(first.provenance[-1], source=source)
+        at = first.created_at - timedelta(minutes=age)
+        return replace(first, trust=m.TRUST[source], provenance=(origin,), created_at=at, **details)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "new, old, wins",
+    [
+        (m.Source.USER_CORRECTED, m.Source.USER_CORRECTED, True),
+        (m.Source.USER_STATED, m.Source.USER_STATED, True),
+        (m.Source.USER_STATED, m.Source.USER_CORRECTED, False),
+        (m.Source.OBSERVED, m.Source.USER_STATED, False),
+        (m.Source.OBSERVED, m.Source.EXTRACTED, True),
+    ],
+)
+def test_on_writing_a_memory_wins_if_it_is_trusted_as_much(memory, new, old, wins):
+    older = memory(old, age=5)
+
+    decision = decide(memory(new), [(older, CONTRADICTION)])
+
+    assert decision.superseded == (((older, CONTRADICTION),) if wins else ())
+    assert decision.conflicts == (() if wins else ((older, CONTRADICTION),))
+
+
+def test_a_correction_wins_whatever_its_trust(memory):
+    correction = replace(memory(m.Source.USER_CORRECTED), trust=0.1)
+
+    assert decide(correction, [(memory(m.Source.USER_STATED), CONTRADICTION)]).superseded
+
+
+def test_what_is_no_longer_active_is_left_alone(memory):
+    older = memory(m.Source.OBSERVED, state=m.State.SUPERSEDED)
+
+    decision = decide(memory(m.Source.USER_STATED), [(older, CONTRADICTION)])
+
+    assert (decision.superseded, decision.conflicts) == ((), ())
+
+
+def test_the_winner_takes_over_a_pin_and_the_loser_does_not(memory):
+    pinned = memory(m.Source.USER_STATED, standing=m.Standing.PINNED)
+
+    assert decide(memory(m.Source.USER_STATED), [(pinned, CONTRADICTION)]).takes_pin
+    assert not decide(memory(m.Source.OBSERVED), [(pinned, CONTRADICTION)]).takes_pin
+
+
+@pytest.mark.parametrize(
+    "new, old, age, pinned, wins",
+    [
+        (m.Source.OBSERVED, m.Source.OBSERVED, 5, False, True),
+        (m.Source.OBSERVED, m.Source.OBSERVED, 0, False, False),
+        (m.Source.OBSERVED, m.Source.OBSERVED, 5, True, False),
+        (m.Source.EXTRACTED, m.Source.OBSERVED, 5, False, False),
+        (m.Source.USER_CORRECTED, m.Source.USER_STATED, 5, False, False),
+    ],
+)
+def test_unattended_nothing_supersedes_what_a_user_said_or_pinned(memory, new, old, age, pinned, wins):
+    standing = m.Standing.PINNED if pinned else m.Standing.CONFIRMED
+    older = memory(old, age=age, standing=standing)
+
+    assert wins_unattended(memory(new), older) is wins
