@@ -1,8 +1,7 @@
 """The `graph` command: definitions, callers, dependencies and impact in the code, and files relevant to a task."""
 
 import contextlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,23 +36,9 @@ def graph() -> None:
     """
 
 
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show a progress bar whose total is known only while it runs."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Reading the code", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
 def _refreshed(cli: CliContext) -> CodeGraph:
     """Return the graph after reading the files that have changed."""
-    with _progress() as progress:
+    with output.progress_of_total("Reading the code") as progress:
         done = cli.engine.code.refresh(progress)
     if done.parsed and not cli.json:
         click.echo(f"Read {output.count(done.parsed, 'file')} in {done.seconds:.1f} s.", err=True)
@@ -276,7 +261,7 @@ def relevant(cli: CliContext, words: tuple[str, ...], budget: int, limit: int) -
     """Rank the files for TEXT (- for standard input), with the lines to read."""
     text = read_text(words)
     _refreshed(cli)
-    found = cli.engine.code.relevant(text, limit=limit, budget=budget)
+    found = cli.engine.relevant(text, limit=limit, budget=budget)
     if not found.files and not cli.json:
         click.echo("No relevant files found.", err=True)
     return found

@@ -1,7 +1,7 @@
 """The `init` command: identify the project, read its code, and offer its conventions for review."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -121,8 +121,8 @@ class _InitReport:
 
 
 def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
-    with output.progress("Reading the code", 100) as advance:
-        done = engine.code.refresh(_percent(advance))
+    with output.progress_of_total("Reading the code") as progress:
+        done = engine.code.refresh(progress)
     engine.code.read_history()
     graph = engine.code.graph
     languages = Counter(graph.language(path) for path in graph.paths)
@@ -141,21 +141,6 @@ def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
     counts = f"; {output.count(symbols, 'symbol')}, {output.count(edges, 'edge')}" if symbols else ""
     left_out = ", ".join(f"{number:,} {why}" for why, number in done.left_out.items())
     return value, f"{files}{counts}", f"skipped: {left_out}" if left_out else ""
-
-
-def _percent(advance: Callable[[int], None] | None) -> Callable[[int, int], None] | None:
-    """Turn a function that advances by a number into one that is told how much of the total is done."""
-    if advance is None:
-        return None
-    shown = 0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal shown
-        now = 100 * done // max(total, 1)
-        advance(max(now - shown, 0))
-        shown = max(now, shown)
-
-    return progress
 
 
 def _describe_map(modules: "ModuleMap") -> tuple[dict[str, Any], str]:

@@ -19,6 +19,8 @@ from recollect.errors import RecollectError
 if TYPE_CHECKING:
     from pathlib import Path  # imported lazily: it takes a tenth of the time of `--help`
 
+    from rich.progress import Progress
+
 SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and similar for all of a day
 
 
@@ -312,6 +314,19 @@ def _detail(detail: Mapping[str, Any]) -> str:
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar, and yield a function that advances it; None if standard error is not a terminal."""
+    with _progress_bar(label, total) as bar:
+        yield (lambda done: bar.advance(bar.task_ids[0], done)) if bar else None
+
+
+@contextmanager
+def progress_of_total(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar like `progress`, and yield a function that is called with what is done and the total."""
+    with _progress_bar(label, None) as bar:
+        yield (lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)) if bar else None
+
+
+@contextmanager
+def _progress_bar(label: str, total: int | None) -> "Iterator[Progress | None]":
     if total == 0 or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -319,8 +334,8 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.advance(task, done)
+        bar.add_task(label, total=total)
+        yield bar
 
 
 def standard_output() -> IO[str]:
