@@ -9,17 +9,17 @@ from recollect.code.codebase import Codebase
 
 
 @pytest.fixture
-def shelf(tmp_path) -> Path:
+def database(tmp_path) -> Path:
     return tmp_path / "home" / "code" / "shop.db"
 
 
 @pytest.fixture
-def open_code(folder, shelf):
+def open_code(folder, database):
     """Opens the same codebase as often as it is called, as other processes would."""
     opened = []
 
     def open_one(root=folder, key=None):
-        opened.append(Codebase(root, shelf, key))
+        opened.append(Codebase(root, database, key))
         return opened[-1]
 
     yield open_one

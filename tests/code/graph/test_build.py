@@ -385,11 +385,11 @@ def test_a_changed_go_mod_alone_leads_imports_elsewhere(folder, code, open_code)
     assert elsewhere.refresh().resolved == 0
 
 
-def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, shelf, code, open_code):
+def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, database, code, open_code):
     write(shop, apart="class Apart:\n    def stay(self): pass\n")
     code.refresh()
     code.close()
-    with contextlib.closing(sqlite3.connect(shelf)) as connection, connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(
             "UPDATE parses SET rest = x'00' WHERE blob = (SELECT blob FROM files WHERE path = 'apart.py')"
         )

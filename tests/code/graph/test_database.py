@@ -7,7 +7,7 @@ import apsw
 import pytest
 from sources import grow_old, write
 
-from recollect.code.graph import database as shelves
+from recollect.code.graph import database as database_module
 from recollect.code.graph.database import ConcurrentUpdate, FileRecord, GraphDatabase
 from recollect.code.packing import ParsedFile
 from recollect.store.keys import is_plain
@@ -21,11 +21,11 @@ def record(blob=b"1", edges=b""):
 
 
 @pytest.fixture
-def open_shelf(shelf):
+def open_database(database):
     opened = []
 
     def open_one():
-        opened.append(GraphDatabase(shelf, None))
+        opened.append(GraphDatabase(database, None))
         opened[-1].load()
         return opened[-1]
 
@@ -34,19 +34,19 @@ def open_shelf(shelf):
         each.close()
 
 
-def test_what_is_put_there_comes_back(open_shelf):
-    first = open_shelf()
+def test_what_is_put_there_comes_back(open_database):
+    first = open_database()
     first.keep({(b"1", "python"): PARSE}, today=1)
     first.replace({"a.py": record(edges=b"edges")}, [], today=1)
 
-    files, parses = open_shelf().load()
+    files, parses = open_database().load()
 
     assert files == {"a.py": record(edges=b"edges")}
     assert parses == {(b"1", "python"): (b"outline", b"terms")}
 
 
-def test_who_has_read_before_another_wrote_is_told(open_shelf):
-    first, second = open_shelf(), open_shelf()
+def test_who_has_read_before_another_wrote_is_told(open_database):
+    first, second = open_database(), open_database()
     first.replace({"a.py": record()}, [], today=1)
 
     with pytest.raises(ConcurrentUpdate):
@@ -55,42 +55,42 @@ def test_who_has_read_before_another_wrote_is_told(open_shelf):
     assert second.load()[0] == {"a.py": record()}
 
 
-def test_a_parse_nobody_uses_is_kept_for_a_month(open_shelf):
-    shelf = open_shelf()
+def test_a_parse_nobody_uses_is_kept_for_a_month(open_database):
+    database = open_database()
     key = (b"1", "python")
-    shelf.keep({key: PARSE}, today=1)
-    shelf.replace({"a.py": record()}, [], today=1)
-    shelf.replace({}, ["a.py"], today=5)
+    database.keep({key: PARSE}, today=1)
+    database.replace({"a.py": record()}, [], today=1)
+    database.replace({}, ["a.py"], today=5)
 
-    shelf.replace({"b.py": record(b"2")}, [], today=34)
-    after_29_days = dict(shelf.parses([key]))
-    shelf.replace({"b.py": record(b"3")}, [], today=35)
-    after_30_days = dict(shelf.parses([key]))
+    database.replace({"b.py": record(b"2")}, [], today=34)
+    after_29_days = dict(database.parses([key]))
+    database.replace({"b.py": record(b"3")}, [], today=35)
+    after_30_days = dict(database.parses([key]))
 
     assert after_29_days == {key: PARSE}
     assert after_30_days == {}
 
 
-def test_a_parse_that_one_of_two_files_left_is_still_used(open_shelf):
-    shelf = open_shelf()
-    shelf.keep({(b"1", "python"): PARSE}, today=1)
-    shelf.replace({"a.py": record(), "b.py": record()}, [], today=1)
+def test_a_parse_that_one_of_two_files_left_is_still_used(open_database):
+    database = open_database()
+    database.keep({(b"1", "python"): PARSE}, today=1)
+    database.replace({"a.py": record(), "b.py": record()}, [], today=1)
 
-    shelf.replace({}, ["a.py"], today=2)
+    database.replace({}, ["a.py"], today=2)
 
-    assert (b"1", "python") in shelf.load()[1]
+    assert (b"1", "python") in database.load()[1]
 
 
-def test_unused_parses_take_up_only_so_much(open_shelf, monkeypatch):
-    monkeypatch.setattr(shelves, "MOST_UNUSED", 80)
-    shelf = open_shelf()
+def test_unused_parses_take_up_only_so_much(open_database, monkeypatch):
+    monkeypatch.setattr(database_module, "MOST_UNUSED", 80)
+    database = open_database()
     keys = [(bytes([number]), "python") for number in range(5)]
     for day, key in enumerate(keys):
-        shelf.keep({key: PARSE}, today=day)
+        database.keep({key: PARSE}, today=day)
 
-    shelf.replace({"a.py": record(b"x")}, [], today=5)
+    database.replace({"a.py": record(b"x")}, [], today=5)
 
-    assert dict(shelf.parses(keys)).keys() == set(keys[-3:])
+    assert dict(database.parses(keys)).keys() == set(keys[-3:])
 
 
 def damage_header(file):
@@ -149,12 +149,12 @@ def missing(file):
         missing,
     ],
 )
-def test_a_damaged_file_is_made_anew(shop, shelf, open_code, damage):
+def test_a_damaged_file_is_made_anew(shop, database, open_code, damage):
     grow_old(shop)
     first = open_code()
     expected = {path: node.edges for path, node in first.graph.nodes.items()}
     first.close()
-    damage(shelf)
+    damage(database)
 
     code = open_code()
     write(shop, extra="x = 1\n")
@@ -166,7 +166,7 @@ def test_a_damaged_file_is_made_anew(shop, shelf, open_code, damage):
 
 
 @pytest.mark.parametrize("before, after", [(None, KEY), (KEY, None), (KEY, "cd" * 32)])
-def test_a_file_of_another_key_is_made_anew(shop, shelf, open_code, before, after):
+def test_a_file_of_another_key_is_made_anew(shop, database, open_code, before, after):
     first = open_code(key=before)
     first.refresh()
     first.close()
@@ -176,18 +176,18 @@ def test_a_file_of_another_key_is_made_anew(shop, shelf, open_code, before, afte
     second.close()
 
     assert done.parsed == 3
-    assert is_plain(shelf) == (after is None)
+    assert is_plain(database) == (after is None)
 
 
-def test_with_a_key_nothing_can_be_read_from_the_file(shop, shelf, open_code):
+def test_with_a_key_nothing_can_be_read_from_the_file(shop, database, open_code):
     code = open_code(key=KEY)
     code.refresh()
     code.close()
 
-    assert b"money" not in shelf.read_bytes()
+    assert b"money" not in database.read_bytes()
 
 
-def test_no_text_of_the_files_is_on_disk(folder, shelf, code):
+def test_no_text_of_the_files_is_on_disk(folder, database, code):
     write(folder, a='TOKEN = "hunter2-correct-horse"\n\ndef f(key="swordfish"):\n    g("marlin")  # trout\n')
     code.refresh()
     found = code.graph.outline("a.py")
@@ -196,7 +196,7 @@ def test_no_text_of_the_files_is_on_disk(folder, shelf, code):
     import marshal
     import zlib
 
-    connection = apsw.Connection(str(shelf))
+    connection = apsw.Connection(str(database))
     blobs = connection.execute(
         "SELECT outline FROM parses UNION ALL SELECT rest FROM parses UNION ALL SELECT edges FROM files"
     ).fetchall()
@@ -221,7 +221,7 @@ def test_where_nothing_can_be_written_it_is_kept_in_memory(shop, tmp_path):
     code.close()
 
 
-def test_processes_that_begin_at_the_same_moment_both_end_right(shop, shelf, open_code):
+def test_processes_that_begin_at_the_same_moment_both_end_right(shop, database, open_code):
     program = (
         "import sys; from pathlib import Path; from recollect.code.codebase import Codebase;"
         "print(Codebase(Path(sys.argv[1]), Path(sys.argv[2]), None).refresh().complete)"
@@ -229,7 +229,7 @@ def test_processes_that_begin_at_the_same_moment_both_end_right(shop, shelf, ope
 
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", program, str(shop), str(shelf)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", program, str(shop), str(database)], stdout=subprocess.PIPE, text=True
         )
         for _ in range(3)
     ]

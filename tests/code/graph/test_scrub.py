@@ -58,9 +58,9 @@ type Shape struct {{ A string `json:"{PASSWORD}"` }}
 }
 
 
-def everything_in(shelf):
+def everything_in(database):
     """All that can be read in it by someone who knows how it is packed."""
-    connection = apsw.Connection(str(shelf))
+    connection = apsw.Connection(str(database))
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     told = []
     for table in tables:
@@ -75,7 +75,7 @@ def everything_in(shelf):
 
 
 @pytest.mark.parametrize("path", SOURCES)
-def test_no_secret_of_a_file_is_on_the_shelf(folder, code, shelf, path):
+def test_no_secret_of_a_file_is_in_the_database(folder, code, database, path):
     (folder / path).parent.mkdir(exist_ok=True)
     (folder / path).write_text(SOURCES[path])
     (folder / "plain.py").write_text("def plain():\n    pass\n")
@@ -83,12 +83,12 @@ def test_no_secret_of_a_file_is_on_the_shelf(folder, code, shelf, path):
     code.refresh()
     code.close()
 
-    told = everything_in(shelf)
+    told = everything_in(database)
     assert "plain" in told
     assert [secret for secret in SECRETS if secret in told] == []
 
 
-def test_no_secret_in_the_name_of_a_file_of_long_ago_is_on_the_shelf(folder, code, shelf):
+def test_no_secret_in_the_name_of_a_file_of_long_ago_is_in_the_database(folder, code, database):
     def git(*words):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True)
 
@@ -102,7 +102,7 @@ def test_no_secret_in_the_name_of_a_file_of_long_ago_is_on_the_shelf(folder, cod
     code.relevant("the key")
     code.close()
 
-    told = everything_in(shelf)
+    told = everything_in(database)
     assert "plain.py" in told
     assert AWS not in told
 

@@ -3,7 +3,7 @@
 from recollect.code.modules.scan_input import ScanInput
 
 
-def ground(files, **known):
+def scan_input(files, **known):
     """`files` are texts by path; `known` is what a code graph would know."""
     return ScanInput({path: len(text) for path, text in files.items()}, lambda path: files[path], **known)
 

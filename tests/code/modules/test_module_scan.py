@@ -1,7 +1,7 @@
 """From files to modules: what a maintainer would name."""
 
 import pytest
-from scan_inputs import code, ground
+from scan_inputs import code, scan_input
 
 from recollect.code.modules.module_map import Confidence
 from recollect.code.modules.scan import scan
@@ -9,7 +9,7 @@ from recollect.code.paths import FileRole
 
 
 def modules(files, kind=FileRole.CODE, **known):
-    return {each.name: each for each in scan(ground(files, **known)).modules if each.kind is kind}
+    return {each.name: each for each in scan(scan_input(files, **known)).modules if each.kind is kind}
 
 
 def package(*paths, kilobytes=4):
@@ -135,7 +135,7 @@ def test_what_is_no_code_has_its_own_modules():
 
     found = {
         (each.kind, each.name): each.core_files
-        for each in scan(ground(files)).modules
+        for each in scan(scan_input(files)).modules
         if each.kind is not FileRole.CODE
     }
 
@@ -182,14 +182,14 @@ def test_related_modules_are_those_with_most_links_between():
 def test_the_same_files_make_the_same_map_in_whatever_order_they_come():
     backwards = dict(reversed(SHOP.items()))
 
-    assert scan(ground(SHOP)) == scan(ground(backwards))
+    assert scan(scan_input(SHOP)) == scan(scan_input(backwards))
 
 
 @pytest.mark.parametrize(
     "files", [{}, {"README.md": "# Hi"}, {"a.py": ""}, {"x/" * 60 + "a.py": ""}, {"a b/c'd.py": ""}]
 )
 def test_odd_projects_are_mapped_too(files):
-    scan(ground(files))
+    scan(scan_input(files))
 
 
 def test_go_keeps_its_packages_in_a_folder_called_pkg():

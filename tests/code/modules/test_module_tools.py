@@ -1,13 +1,13 @@
 """Build, test and lint commands, out of manifests, configs and CI."""
 
 import pytest
-from scan_inputs import ground
+from scan_inputs import scan_input
 
 from recollect.code.modules.tools import find_tools
 
 
 def commands(files, path=""):
-    return next(dict(tools.commands) for tools in find_tools(ground(files)) if tools.path == path)
+    return next(dict(tools.commands) for tools in find_tools(scan_input(files)) if tools.path == path)
 
 
 PROJECTS = {
@@ -155,7 +155,7 @@ PROJECTS = {
 
 @pytest.mark.parametrize("files, tool, expected", PROJECTS.values(), ids=PROJECTS)
 def test_each_ecosystem_has_its_commands(files, tool, expected):
-    tools = find_tools(ground(files))[0]
+    tools = find_tools(scan_input(files))[0]
 
     assert (tools.tool, dict(tools.commands)) == (tool, expected)
 
@@ -163,7 +163,7 @@ def test_each_ecosystem_has_its_commands(files, tool, expected):
 def test_the_test_framework_is_named_with_its_config():
     files, *_ = PROJECTS["node without a test script"]
 
-    test = find_tools(ground(files))[0].test
+    test = find_tools(scan_input(files))[0].test
 
     assert (test.tool, test.config_file, test.run_command) == ("vitest", "vitest.config.ts", "npx vitest run")
 
@@ -247,7 +247,7 @@ def test_a_matrix_runner_leaves_the_short_way_to_the_framework():
         ".github/workflows/ci.yml": workflow("tox run"),
     }
 
-    tools = find_tools(ground(files))[0]
+    tools = find_tools(scan_input(files))[0]
 
     assert (tools.commands["test"], tools.test.run_command) == ("tox run", "pytest")
 
@@ -275,7 +275,7 @@ def test_parts_of_a_monorepo_have_commands_of_their_own():
         "index.ts": "",
     }
 
-    found = {tools.path: tools.commands["test"] for tools in find_tools(ground(files))}
+    found = {tools.path: tools.commands["test"] for tools in find_tools(scan_input(files))}
 
     assert found == {
         "": "pnpm test",
@@ -292,7 +292,7 @@ def test_a_project_of_two_languages_has_the_tools_of_both_the_larger_first():
         "static/app.js": "1",
     }
 
-    assert [tools.tool for tools in find_tools(ground(files))] == ["pip", "npm"]
+    assert [tools.tool for tools in find_tools(scan_input(files))] == ["pip", "npm"]
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_project_of_two_languages_has_the_tools_of_both_the_larger_first():
     ],
 )
 def test_manifests_that_make_no_sense_stop_nothing(files):
-    find_tools(ground(files))
+    find_tools(scan_input(files))
 
 
 def test_no_secret_stands_in_a_command():
@@ -338,7 +338,7 @@ def test_requirements_alone_are_nothing_to_build():
 def test_the_settings_of_a_tool_are_no_part_of_the_project():
     files = {"Makefile": "test:\n\tcheck\n", "src/a.c": "", ".codespell/setup.py": ""}
 
-    assert [tools.path for tools in find_tools(ground(files))] == [""]
+    assert [tools.path for tools in find_tools(scan_input(files))] == [""]
 
 
 WORKSPACE = {

@@ -176,7 +176,7 @@ def test_a_file_name_that_fits_several_is_not_guessed(run, shop):
     result = run("graph", "file", "money.py")
 
     assert result.code == 1
-    assert "Several end so: lib/money.py, other/money.py." in result.err
+    assert "Several files match: lib/money.py, other/money.py." in result.err
 
 
 def test_nothing_found_is_said_aside(run):

@@ -59,7 +59,7 @@ class CodeGraph:
         near = list(files[:5]) or difflib.get_close_matches(name, self.paths, 3)
         error = UnknownName("file", name, near)
         if files:
-            error.hint = f"Several end so: {', '.join(near)}."
+            error.hint = f"Several files match: {', '.join(near)}."
         elif near:
             error.hint = f"Did you mean {' or '.join(near)}?"
         else:

@@ -193,7 +193,8 @@ def _refuse_taken(module_map: ModuleMap, name: str, key: str) -> None:
         raise Refused("A module needs a name.", "Give one with --name.")
     if any(module.name.lower() == name.lower() and module.key != key for module in module_map.modules):
         raise Refused(
-            f"There is a module {name!r} already.", "Merge the two with --merge-with, or choose another name."
+            f"A module named {name!r} exists already.",
+            "Merge the two with --merge-with, or choose another name.",
         )
 
 
@@ -202,7 +203,7 @@ def _split(
 ) -> tuple[ModuleMap, Module]:
     if not files:
         raise Refused(
-            f"A module {name!r} of no files cannot be split off.", "Name its files with --add-file."
+            f"A module {name!r} without files cannot be split off.", "Name its files with --add-file."
         )
     _refuse_taken(module_map, name, "")
     made = Module(

@@ -100,7 +100,7 @@ class ProjectMap:
             split_off=_clean_text(correction.split_off, LONGEST_NAME, "name"),
         )
         if correction == Correction():
-            raise Refused("Nothing to change was given.", "`recollect map update --help` shows what can be.")
+            raise Refused("No change was given.", "`recollect map update --help` lists the options.")
         self.current()
         key = ""
 
@@ -118,7 +118,7 @@ class ProjectMap:
         inside = path.relative_to(self._root) if path.is_relative_to(self._root) else path
         if inside.is_absolute() or ".." in inside.parts or not (self._root / inside).is_file():
             raise Refused(
-                f"There is no file {name!r} in this project.", f"Name it as seen from {self._root}."
+                f"There is no file {name!r} in this project.", f"Give its path relative to {self._root}."
             )
         return inside.as_posix()
 
@@ -183,5 +183,5 @@ def _clean_text(text: str | None, longest: int, what: str) -> str | None:
         return None
     plain = redact(" ".join(text.split()))[0]
     if len(plain) > longest:
-        raise Refused(f"That {what} has {len(plain)} characters.", f"Say it in {longest}.")
+        raise Refused(f"The {what} has {len(plain)} characters.", f"Use at most {longest}.")
     return plain
