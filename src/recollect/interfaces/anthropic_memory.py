@@ -8,9 +8,9 @@
         memory = AnthropicMemoryTool(engine)
         Anthropic().beta.messages.tool_runner(tools=[memory.for_runner()], ...).until_done()
 
-A file is one memory: its path is kept among the memory's files. Memories that came by other doors are there too, as
-`/memories/KIND/ID.md`. What is written goes the way of everything else: secrets are taken out, what is known already
-is reinforced, contradictions are noticed, and an agent reaches its own project only.
+A file is one memory; its path is one of the memory's files. Memories that were recorded otherwise are there too, as
+`/memories/KIND/ID.md`. Writing follows the usual rules: secrets are removed, a known statement is reinforced,
+contradictions are detected, and an agent reaches only its own project.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 ROOT = "/memories"
 DEPTH = 2  # levels of folders that a view shows
 MOST_LISTED = 500  # lines of a view
-AROUND = 2  # lines shown before and after one that was edited
-_NUMBER = 6  # characters of a line's number
+AROUND = 2  # lines shown before and after an edited one
+_NUMBER = 6  # width of a line number
 
 
 class AnthropicMemoryTool:
-    """`to_dict` goes into a request's tools, `call` answers. The texts are those of the SDK's own tool, over files."""
+    """The tool for a request (`to_dict`), and its answers (`call`), in the words of the SDK's own tool for files."""
 
     name = "memory"
 
@@ -41,11 +41,11 @@ class AnthropicMemoryTool:
         self._engine = engine
 
     def to_dict(self) -> dict[str, str]:
-        """The tool as the API's `tools` wants it."""
+        """Return the tool as the API's `tools` takes it."""
         return {"type": "memory_20250818", "name": self.name}
 
     def for_runner(self) -> "BetaBuiltinFunctionTool":
-        """The same for the SDK's `tool_runner`. Needs the package `anthropic`."""
+        """Return the tool for the SDK's `tool_runner`. This needs the package `anthropic`."""
         from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 
         ours = self
@@ -63,9 +63,9 @@ class AnthropicMemoryTool:
         return Runnable()
 
     def call(self, command: Mapping[str, Any]) -> str:
-        """Carry out a command of the model; the text for its `tool_result`.
+        """Run a command of the model and return the text for its `tool_result`.
 
-        Raises `RecollectError`: its message and hint are the text for a `tool_result` with `is_error`.
+        Raise `RecollectError`, whose message and hint are the text for a `tool_result` with `is_error`.
         """
         commands = {
             "view": lambda: self.view(_path(command), command.get("view_range")),
@@ -85,7 +85,7 @@ class AnthropicMemoryTool:
         return commands[name]()
 
     def view(self, path: str, view_range: Any = None) -> str:
-        """A file with numbered lines, or what is in a folder."""
+        """Return a file with numbered lines, or the list of a folder."""
         files = self._files()
         if path in files:
             lines, first = files[path].content.split("\n"), 1
@@ -96,7 +96,7 @@ class AnthropicMemoryTool:
             return f"Here's the content of {path} with line numbers:\n" + _numbered(lines, first)
         if not _is_folder(files, path):
             raise _missing(path)
-        listed = [f"{_size(_weight(files, path))}\t{path}", *_listing(files, path, DEPTH)]
+        listed = [f"{_size(_total_size(files, path))}\t{path}", *_listing(files, path, DEPTH)]
         if len(listed) > MOST_LISTED:
             left = len(listed) - MOST_LISTED
             listed = [*listed[:MOST_LISTED], f"… {left} more; view a folder to see what is in it"]
@@ -106,6 +106,7 @@ class AnthropicMemoryTool:
         return "\n".join([head, *listed])
 
     def create(self, path: str, file_text: str) -> str:
+        """Remember the text as a new file."""
         files = self._files()
         if path in files or _is_folder(files, path):
             raise Refused(f"File {path} already exists")
@@ -116,13 +117,14 @@ class AnthropicMemoryTool:
         receipt = self._engine.remember(
             file_text, kind=folder if folder in KINDS else None, file_paths=(path,)
         )
-        if receipt.is_duplicate:  # of a memory that is elsewhere, or nowhere yet
+        if receipt.is_duplicate:  # the statement is known already: give that memory this path too
             memory = self._engine.get(receipt.id)
             if path not in memory.file_paths:
                 self._engine.edit(memory.id, file_paths=(*memory.file_paths, path))
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
+        """Replace the only occurrence of `old_str` in a file."""
         memory = self._file(path)
         text = memory.content
         places = [at for at in range(len(text)) if text.startswith(old_str, at)] if old_str else []
@@ -136,7 +138,7 @@ class AnthropicMemoryTool:
                 f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines:"
                 f" {', '.join(map(str, lines))}. Please ensure it is unique"
             )
-        written = self._write(memory, text.replace(old_str, new_str)).split("\n")
+        written = self._edit(memory, text.replace(old_str, new_str)).split("\n")
         first = max(1, lines[0] - AROUND)
         shown = written[first - 1 : lines[0] + AROUND]
         return (
@@ -145,6 +147,7 @@ class AnthropicMemoryTool:
         )
 
     def insert(self, path: str, insert_line: Any, insert_text: str) -> str:
+        """Insert text after a line; 0 is the beginning."""
         memory = self._file(path)
         lines = memory.content.split("\n")
         if not isinstance(insert_line, int) or not 0 <= insert_line <= len(lines):
@@ -152,11 +155,11 @@ class AnthropicMemoryTool:
                 f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {len(lines)}]."
             )
         lines.insert(insert_line, insert_text.rstrip("\n"))
-        self._write(memory, "\n".join(lines))
+        self._edit(memory, "\n".join(lines))
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        """A file, or a folder with all in it; the user can restore them for 30 days."""
+        """Forget a file, or a folder with everything in it; the user can restore them for 30 days."""
         if path == ROOT:
             raise Refused(f"Cannot delete the {ROOT} directory itself")
         for file, memory in self._below(path):
@@ -168,6 +171,7 @@ class AnthropicMemoryTool:
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
+        """Move a file or a folder."""
         if old_path == ROOT:
             raise Refused(f"Cannot rename the {ROOT} directory itself")
         files = self._files()
@@ -182,7 +186,7 @@ class AnthropicMemoryTool:
         return f"Successfully renamed {old_path} to {new_path}"
 
     def _files(self) -> dict[str, m.Memory]:
-        """By path; the newest where several claim one."""
+        """Return the memories by path; the newest if several have the same."""
         memories = self._engine.list()
         names = short_ids(memory.id for memory in memories)
         files: dict[str, m.Memory] = {}
@@ -199,7 +203,7 @@ class AnthropicMemoryTool:
         raise Refused(f"The path {path} is not a file.") if _is_folder(files, path) else _missing(path)
 
     def _below(self, path: str) -> list[tuple[str, m.Memory]]:
-        """The file at `path`, or all in that folder."""
+        """Return the file at `path`, or every file in that folder."""
         found = [
             (file, memory)
             for file, memory in self._files().items()
@@ -209,14 +213,14 @@ class AnthropicMemoryTool:
             raise Refused(f"The path {path} does not exist")
         return found
 
-    def _write(self, memory: m.Memory, text: str) -> str:
-        """What is there now: without secrets, say."""
+    def _edit(self, memory: m.Memory, text: str) -> str:
+        """Change a memory and return its text as it was stored, for example without secrets."""
         written, _ = self._engine.edit(memory.id, content=text)
         return written.content
 
 
 def _path(command: Mapping[str, Any], name: str = "path") -> str:
-    """Where it points, in one spelling. Nothing leads out: there are no files behind it, and no way up."""
+    """Return a path of the command in one spelling. Raise `Refused` for one outside of `/memories`."""
     given = _text(command, name)
     parts = [part for part in given.split("/") if part]
     if not given.startswith("/") or parts[:1] != [ROOT[1:]]:
@@ -224,7 +228,9 @@ def _path(command: Mapping[str, Any], name: str = "path") -> str:
     if any(part in (".", "..") for part in parts) or "\\" in given or "%2e" in given.lower():
         raise Refused(f"Path {given[:200]} would escape {ROOT} directory")
     if not given.isprintable():
-        raise Refused("A path has no line breaks or control characters.", "Use letters, digits, - and _.")
+        raise Refused(
+            "A path must not have line breaks or control characters.", "Use letters, digits, - and _."
+        )
     return "/" + "/".join(parts)
 
 
@@ -250,7 +256,7 @@ def _is_folder(files: Mapping[str, m.Memory], path: str) -> bool:
 
 
 def _listing(files: Mapping[str, m.Memory], folder: str, depth: int) -> Iterator[str]:
-    """A line for each file and folder in `folder`, folders with what is in them; none for hidden ones."""
+    """Yield a line for each file and folder in `folder`, with the content of folders; hidden ones are left out."""
     names = {
         file.removeprefix(f"{folder}/").partition("/")[0] for file in files if file.startswith(f"{folder}/")
     }
@@ -261,12 +267,12 @@ def _listing(files: Mapping[str, m.Memory], folder: str, depth: int) -> Iterator
         if path in files:
             yield f"{_size(len(files[path].content.encode()))}\t{path}"
         else:
-            yield f"{_size(_weight(files, path))}\t{path}/"
+            yield f"{_size(_total_size(files, path))}\t{path}/"
             if depth > 1:
                 yield from _listing(files, path, depth - 1)
 
 
-def _weight(files: Mapping[str, m.Memory], folder: str) -> int:
+def _total_size(files: Mapping[str, m.Memory], folder: str) -> int:
     return sum(len(each.content.encode()) for file, each in files.items() if file.startswith(f"{folder}/"))
 
 
