@@ -18,14 +18,14 @@ def run(home, capsys):
 
 
 def test_without_a_daemon_it_says_so(run):
-    assert run("status") == (0, "It is not running. A hook starts it.\n")
-    assert run("stop") == (0, "It was not running.\n")
+    assert run("status") == (0, "The daemon is not running. The next hook starts it.\n")
+    assert run("stop") == (0, "The daemon was not running.\n")
     assert json.loads(run("status", "--json")[1]) == {"running": False}
     assert run("logs") == (0, "")
 
 
 def test_one_that_hangs_is_told_from_none(run, lock):
-    assert run("status") == (0, "It is running and does not answer.\n")
+    assert run("status") == (0, "The daemon is running but does not answer.\n")
 
 
 def test_it_tells_how_the_daemon_is(run, serve):
