@@ -1,4 +1,4 @@
-"""A story in two sessions, told by the real engine in a folder that is gone afterwards."""
+"""The demo: two sessions on a sample project, run by the real engine in a temporary folder."""
 
 import contextlib
 import shlex
@@ -26,7 +26,7 @@ Accent = Callable[[str], str]
 
 
 def run(echo: Echo, accent: Accent = str) -> None:
-    """Two sessions on a small sample project: what was learnt, what came back, what it saved."""
+    """Run two sessions on a small sample project; show what was learnt, recalled and saved."""
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         project = Path(folder, "shop")
         for name, text in FILES.items():
@@ -47,11 +47,11 @@ def run(echo: Echo, accent: Accent = str) -> None:
 
 
 def _command() -> str:
-    """What to type here to call us: after `make run` we are in a virtual environment that is not on the PATH."""
+    """Return the command that runs Recollect from here: after `make run` it is in a virtual environment off the PATH."""
     if shutil.which("recollect"):
         return "recollect"
     script = Path(sys.executable).parent.resolve() / "recollect"
-    with contextlib.suppress(ValueError, OSError):  # it is elsewhere, or this folder is gone
+    with contextlib.suppress(ValueError, OSError):  # the command is elsewhere, or this folder is deleted
         script = script.relative_to(Path.cwd())
     return shlex.quote(str(script) if len(script.parts) > 1 else f"./{script}")
 
@@ -123,7 +123,7 @@ def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tu
 
 
 def _saving(briefing: Briefing, memories: list[Memory], echo: Echo, accent: Accent) -> None:
-    """Tokens read until the file to mend has been seen: searching as agents do, and with memory."""
+    """Show the tokens read until the file to fix is found: by searching as agents do, and with memory."""
     seen = _search_order(BUG)
     seen = seen[: seen.index(MENDED_IN) + 1]
     without = sum(tokens.count(FILES[name]) for name in seen) + tokens.count("\n".join(_grep(BUG)))
@@ -153,6 +153,6 @@ def _grep(task: str) -> list[str]:
 
 
 def _search_order(task: str) -> list[str]:
-    """Files in the order an explorer would open them: those with most hits first, then the rest."""
+    """Return the files in the order an agent would open them: those with most hits first."""
     hits = [line.split(":", 1)[0] for line in _grep(task)]
     return sorted(FILES, key=lambda name: (-hits.count(name), name))

@@ -1,6 +1,6 @@
-"""Lines that wait in files, one file a name, until someone takes them: whole files, in order, and never half of one.
+"""Lines that wait in files, one file per name, until they are drained: whole files, in order.
 
-Hooks write here while a host may be waiting, so this needs little.
+Hooks write here while a host may be waiting, so this module imports little.
 """
 
 import os
@@ -10,20 +10,20 @@ from pathlib import Path
 
 from recollect.store.file_lock import one_at_a_time
 
-MAX_FILE = 8 * 1024 * 1024  # bytes; what comes beyond is not kept, and the caller is told
+MAX_FILE = 8 * 1024 * 1024  # bytes; `append` refuses more
 MAX_FILES = 500
 _NAME = re.compile(r"[^\w.-]+")
 
 
 class SpoolFiles:
-    """Many processes may append and drain at once."""
+    """Several processes may append and drain at the same time."""
 
     def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:
         self._folder = folder
         self._largest = largest
 
     def append(self, name: str, lines: str) -> bool:
-        """False where there is no more room. They are on disk when it returns."""
+        """Append lines to the file of `name`; return False if it is full. They are on disk when it returns."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._folder / f"{_NAME.sub('_', name)[:80] or 'session'}.jsonl"
         data = lines.encode("utf-8", "replace")
@@ -41,22 +41,22 @@ class SpoolFiles:
                 os.close(file)
                 raise
         try:
-            os.fsync(file)  # the next one need not wait for the disk
+            os.fsync(file)  # after the lock, so that the next writer need not wait for the disk
         finally:
             os.close(file)
         return room
 
     def waiting(self) -> bool:
-        """Whether there is anything to take; looks and no more."""
+        """Whether any lines wait."""
         try:
             return any(name.endswith((".jsonl", ".draining")) for name in os.listdir(self._folder))  # noqa: PTH208
         except OSError:
             return False
 
     def drain(self, deliver: Callable[[list[bytes]], int]) -> int:
-        """Hand over the lines of one file after the other; the sum of what `deliver` says.
+        """Pass the lines of each file to `deliver`, and return the sum of what it returns.
 
-        A file goes once it was delivered whole. After a crash it is delivered again.
+        A file is deleted once it is delivered. After a crash it is delivered again.
         """
         if not self._folder.is_dir():
             return 0
@@ -68,7 +68,7 @@ class SpoolFiles:
         return count
 
     def _claimed(self) -> Iterator[Path]:
-        """Files that nobody appends to any more, those of a drain that was cut short first."""
+        """Yield files that nobody appends to any more, those of an interrupted drain first."""
         yield from sorted(self._folder.glob("*.draining"))
         for path in sorted(self._folder.glob("*.jsonl")):
             mine = path.with_suffix(f".{os.urandom(8).hex()}.draining")

@@ -1,4 +1,4 @@
-"""Whether the code that memories are tied to is still what it was. Files that have not been touched are not read."""
+"""Check whether the code that memories are anchored to has changed. Unchanged files are not read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,18 +13,18 @@ _MOST_ELSEWHERE = 5  # symbols of the same name that are compared with one that 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file that memories are tied to, as it was when it was last read."""
+    """An anchored file as it was when it was last read."""
 
     size: int
     mtime_ns: int
-    marks: Mapping[str, str | None]  # by symbol; None = it is not there. Empty where the file cannot be read
+    marks: Mapping[str, str | None]  # by symbol; None = it does not exist. Empty if the file cannot be read
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    stale: Mapping[str, str]  # by memory: why, in a clause for people
-    anchors: Mapping[str, tuple[m.Anchor, ...]]  # of memories that are to be tied anew, quietly
-    seen: Mapping[str, Seen]  # to be handed in the next time
+    stale: Mapping[str, str]  # by memory: the reason, for users
+    anchors: Mapping[str, tuple[m.Anchor, ...]]  # of memories whose code has only moved
+    seen: Mapping[str, Seen]  # to pass to the next check
 
 
 def check(
@@ -33,7 +33,7 @@ def check(
     seen: Mapping[str, Seen] | None = None,
     code: KnownCode | None = None,
 ) -> Checked:
-    """What is gone from its file and stands unchanged elsewhere in `code` is followed there."""
+    """Check the anchors of `memories`. Code that moved unchanged to another file in `code` is followed there."""
     tied = [memory for memory in memories if memory.anchors]
     sight = _Sight(root, seen or {}, tied, code)
     stale: dict[str, str] = {}
@@ -50,7 +50,7 @@ def check(
 
 
 class _Sight:
-    """One look at a project's files, each read at most once."""
+    """One check of a project, which reads each file at most once."""
 
     def __init__(
         self, root: Path, before: Mapping[str, Seen], tied: Iterable[m.Memory], code: KnownCode | None
@@ -65,10 +65,10 @@ class _Sight:
         self.seen: dict[str, Seen] = {}
 
     def look(self, anchor: m.Anchor) -> tuple[m.Anchor, str]:
-        """The anchor as it is to be from now on, and why its memory is stale."""
+        """Return the anchor to store from now on, and why its memory is stale, or ""."""
         file = self._file(anchor.path)
         if file is not None and anchor.symbol not in file.marks:
-            return anchor, ""  # only the file is meant, or it cannot be read: nothing speaks against it
+            return anchor, ""  # the anchor is to the file only, or the file cannot be read
         digest = file.marks[anchor.symbol] if file is not None else None
         if digest is not None:
             changed = anchor.digest not in ("", digest)
@@ -79,7 +79,7 @@ class _Sight:
         return anchor, gone
 
     def _elsewhere(self, anchor: m.Anchor) -> Iterator[m.Anchor]:
-        """The same code in another file."""
+        """Return an anchor to the same code in another file, or None."""
         found = self._code.find(anchor.symbol) if self._code and anchor.symbol else ()
         for symbol in found[:_MOST_ELSEWHERE]:
             name = symbol.id.partition("::")[2]
@@ -88,7 +88,7 @@ class _Sight:
                 yield m.Anchor(symbol.path, name, anchor.digest)
 
     def _file(self, path: str) -> Seen | None:
-        """None where there is no such file."""
+        """Return the state of a file, or None if it does not exist."""
         if path in self.seen:
             return self.seen[path]
         try:

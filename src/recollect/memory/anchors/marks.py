@@ -1,4 +1,4 @@
-"""A digest of what one symbol's code says: the same however it is laid out, and wherever in its file it stands."""
+"""Compute a digest of a symbol's code that ignores its layout and its position in the file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -35,7 +35,7 @@ _BEGIN, _END, _PIECE = "\x02", "\x03", "\x04"  # of a string: where it begins an
 
 
 def mark(language: str, source: bytes, symbol: str) -> str | None:
-    """None where there is no such symbol."""
+    """Return the digest of `symbol` in `source`, or None if it does not exist."""
     return Marked(language, source).mark(symbol)
 
 
@@ -58,7 +58,7 @@ class Marked:
         return self._definitions[self._places[symbol]] if symbol in self._places else None
 
     def mark(self, symbol: str) -> str | None:
-        """None where there is no such symbol. Who names one of several overloads means them all."""
+        """Return the digest of a symbol, or None if it does not exist. Overloads share one digest."""
         if symbol not in self._places:
             return None
         places = [place for name, place in self._places.items() if name == symbol or _is_again(name, symbol)]
@@ -84,7 +84,7 @@ def _digest(root: Node, language: str, definitions: Sequence[Definition], places
 
 
 def _said(root: Node, language: str, definitions: Sequence[Definition], place: int) -> list[str]:
-    """A class is what it declares and the names of its methods: their code is theirs, and changes every day."""
+    """Return the lines of a class without the bodies of its methods, which have digests of their own."""
     own = definitions[place]
     parts = [
         each
@@ -96,7 +96,7 @@ def _said(root: Node, language: str, definitions: Sequence[Definition], place: i
 
 
 class _Said:
-    """The tokens of some lines, between marks of the structure they stand in."""
+    """Yields the tokens of some lines, with markers for the structure around them."""
 
     def __init__(self, language: str, lines: range, apart: Sequence[range]) -> None:
         self._language = language
@@ -169,7 +169,7 @@ class _Said:
 
 
 def _start(node: Node) -> str:
-    """How the string begins that `node` is a part of."""
+    """Return the prefix of the string that `node` is a part of."""
     return _text(node.parent.children[0] if node.parent else node)
 
 
@@ -188,7 +188,7 @@ def _plain(text: str, formatted: bool = False) -> str:
 
 
 def _joined(tokens: Iterable[str]) -> list[str]:
-    """Strings side by side are one, in whatever pieces they were written."""
+    """Join adjacent string pieces into one."""
     kept: list[str] = []
     for token in tokens:
         if kept and token[0] == _BEGIN and kept[-1] == _END + token[1:]:

@@ -1,4 +1,4 @@
-"""Which memories the code has moved away from, kept with the project so that recall need not look at the code."""
+"""Keep which memories of a project are stale, so that recall need not read the code."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from recollect.memory.anchors.check import Seen
     from recollect.memory.anchors.tie import KnownCode
 
-_SEEN = "anchored_files"  # the setting of a project: path → what it was when it was last read
+_SEEN = "anchored_files"  # the setting of a project: path → its state when it was last read
 
 
 def refresh(
     store: Store, user_id: str, project: m.Project, now: datetime, code: "KnownCode | None" = None
 ) -> dict[str, Stale]:
-    """Look at the code of `project` and keep which memories are stale now. Code that has only moved is followed.
+    """Check the code of `project` and store which memories are stale. Code that has only moved is followed.
 
-    With `code`, memories that name something in it and are not tied yet are tied to it.
+    With `code`, memories that name something in it and have no anchor get one.
     """
-    from recollect.memory.anchors.check import check  # brings parsers with it, which no reader needs
+    from recollect.memory.anchors.check import check  # it imports the parsers, which readers do not need
 
     root = Path(project.root)
-    if not root.is_dir():  # another machine's, or a disk that is not there: nothing can be said
+    if not root.is_dir():  # on another machine or an unmounted disk
         return stale_in(store, project.id)
     view = m.View(user_id, project.id, all_sessions=True, branches=frozenset())
     memories = {each.id: each for each in store.iter_memories(view) if each.project_id == project.id}

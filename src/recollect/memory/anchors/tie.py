@@ -1,4 +1,4 @@
-"""Which code a memory is about: the files and symbols that its words name, and that are there."""
+"""Find the code that a memory is about: existing files and symbols that its text names."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollect.memory.anchors.marks import Marked
 
 MOST_ANCHORS = 8
-LONGEST = 2_000_000  # bytes of a file that is read at all
+LONGEST = 2_000_000  # bytes of the largest file that is read
 QUICK = 16_000  # bytes that are parsed in 5 ms
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
@@ -28,7 +28,7 @@ _BARE = re.compile(
 
 
 class KnownCode(Protocol):
-    """The part of a code graph that is needed here."""
+    """The methods of a code graph that find names."""
 
     def find(self, name: str) -> tuple[Symbol, ...]: ...
 
@@ -43,7 +43,7 @@ def tie(
     *,
     quick: bool = False,
 ) -> tuple[m.Anchor, ...]:
-    """The code below `root` that `text` is about, as it is now.
+    """Return anchors to the code below `root` that `text` names, as it is now.
 
     A symbol must stand in a file that is named, or be the only one of its name in `code`. `quick` is for where someone
     waits: where it would take longer nothing is tied, and another time will do.
@@ -65,8 +65,8 @@ def tie(
 
 
 def marked_file(root: Path, path: str) -> "Marked | None":
-    """None where it is not there, too long, no text or no code of ours; and what lies outside of `root` is not read."""
-    from recollect.memory.anchors.marks import Marked  # brings parsers with it: most memories name no code
+    """Parse a file below `root`; None if it does not exist, is too large, or is not code that can be parsed."""
+    from recollect.memory.anchors.marks import Marked  # it imports the parsers; most memories name no code
 
     try:
         file = (root / path).resolve()
@@ -88,7 +88,7 @@ def _size(file: Path) -> int:
 
 
 def _names(text: str) -> list[str]:
-    """What may be names of symbols, as `Outer.inner`."""
+    """Return the words of `text` that may name symbols, written as `Outer.inner`."""
     found: list[str] = []
     for quoted in _QUOTED.findall(text):
         _, _, inside = quoted.rpartition("::") if ".py::" in quoted else ("", "", quoted)
@@ -99,7 +99,7 @@ def _names(text: str) -> list[str]:
 
 
 def _files(root: Path, text: str, given: Iterable[str], code: KnownCode | None) -> list[str]:
-    """Paths from the root of the files that are named and exist, each once."""
+    """Return the paths, relative to the root, of existing files that are named."""
     named = [*given, *(match[0].removeprefix("./") for match in _PATH.finditer(text))]
     return list(dict.fromkeys(path for name in named if (path := _path(root, name, code))))
 
@@ -126,7 +126,7 @@ def _symbols(root: Path, path: str, names: Sequence[str]) -> list[m.Anchor]:
 
 
 def _meant(name: str, there: "Marked") -> Iterator[str]:
-    """The symbol that `name` stands for: itself, the only one that ends in it, or what is left without the module."""
+    """Yield the symbol that `name` means: itself, the only one that ends in it, or the name without its module."""
     tail = name
     while tail:
         if tail in there:

@@ -1,4 +1,4 @@
-"""A session told in about two thousand tokens: what a model reads to learn from it. Pure."""
+"""A digest of a session in about 2,000 tokens, which a language model reads to learn from it. Pure functions."""
 
 from collections import deque
 
@@ -8,24 +8,24 @@ from recollect.work.transcripts.tools import command_of, path_of
 
 TOKENS = 2000
 LINE = 400  # characters
-_FIRST = 12  # lines that are kept from the beginning
-_LAST = 120  # and from the end, of which as many stay as fit
+_FIRST = 12  # lines from the beginning
+_LAST = 120  # lines from the end, of which as many are used as fit
 
 
-class Digest:
-    """Watches events go by and keeps what matters: what was said, what was run, what failed, what was changed."""
+class SessionDigest:
+    """Collects messages, commands, failures and changed files from the events of a session."""
 
     def __init__(self) -> None:
         self._first: list[str] = []
         self._last: deque[str] = deque(maxlen=_LAST)
 
-    def watch(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         line = _line(event)
         if line:
             (self._first if len(self._first) < _FIRST else self._last).append(line)
 
     def text(self) -> str:
-        """The beginning and the end, newest first to go last; numbers are the orders of events."""
+        """Return the beginning and the end of the session; the numbers are the orders of events."""
         first = clip("\n".join(self._first), TOKENS // 3)
         last: list[str] = []
         room = TOKENS - TOKENS // 3
@@ -43,14 +43,14 @@ def _line(event: Event) -> str:
     if event.injected or event.agent:
         return ""
     if event.is_message:
-        said = " ".join(event.text.split())
-        return f"{event.order} {event.author}: {said[:LINE]}" if said else ""
+        text = " ".join(event.text.split())
+        return f"{event.order} {event.author}: {text[:LINE]}" if text else ""
     if event.is_answer:
         return f"{event.order} failed: {_end(event.text)}" if event.failed else ""
-    deed = command_of(event) or path_of(event)
-    return f"{event.order} {event.tool}: {' '.join(deed.split())[:LINE]}" if deed else ""
+    action = command_of(event) or path_of(event)
+    return f"{event.order} {event.tool}: {' '.join(action.split())[:LINE]}" if action else ""
 
 
 def _end(text: str) -> str:
-    """Where tools say what went wrong."""
+    """Return the end of a tool's output, where errors are."""
     return " ".join(text.split())[-LINE // 2 :]

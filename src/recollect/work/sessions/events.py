@@ -1,4 +1,4 @@
-"""Events as they are kept until a session has been learnt from: redacted, clipped, JSON."""
+"""Convert events to the form they are stored in until a session has been learnt from: redacted, clipped, JSON."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from recollect.text.redact import redact
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import without_surrogates
 
-MAX_ANSWER = 3000  # characters of what a tool said: its beginning and its end tell whether it worked
+MAX_ANSWER = 3000  # characters of a tool's output: its beginning and end show whether it worked
 MAX_INPUT = 2000  # characters of one value a tool was called with
 MAX_VALUES = 20  # values of a tool's input
 MAX_DEPTH = 8  # values within values
@@ -24,7 +24,7 @@ _TYPES = dict.fromkeys(_NAMES, str) | {"failed": bool, "injected": bool, "input"
 
 
 def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
-    """Nothing secret is in it, and not more than is needed to learn from it."""
+    """Return `event` as it is stored: without secrets, and no longer than learning needs."""
     cleaned = clean_event(event)
     values = {name: getattr(cleaned, name) for name in _NAMES if getattr(cleaned, name) not in ("", None)}
     values["at"] = m.to_text(event.at or now)
@@ -36,7 +36,7 @@ def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
 
 
 def clean_event(event: Event) -> Event:
-    """Redacted before it is clipped: half a secret would not be known for one."""
+    """Return `event` redacted, then clipped: half a secret would not be recognised."""
     text = without_surrogates(event.text)
     kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
     return replace(
@@ -52,9 +52,9 @@ def clean_event(event: Event) -> Event:
     )
 
 
-@lru_cache(maxsize=256)  # folders, branches and tools come again and again
+@lru_cache(maxsize=256)  # folders, branches and tools recur
 def clean_name(name: str) -> str:
-    """A name as it may be kept. Ids are of high entropy too: that alone makes no secret of one."""
+    """Return a name without secrets. High entropy alone makes no secret, because ids have it too."""
     text, found = redact(without_surrogates(name))
     return (text if any(each.type != "high-entropy" for each in found) else without_surrogates(name))[
         :MAX_LABEL
@@ -62,13 +62,13 @@ def clean_name(name: str) -> str:
 
 
 def _pairing(call: str) -> str:
-    """It is only compared, and two that are redacted would be one."""
+    """Return a call id without secrets. A hash replaces a secret, because two redacted ids would be equal."""
     name = without_surrogates(call)
     return name if clean_name(name) == name else m.fingerprint(name)[:18]
 
 
 def event_from(session: str, order: int, text: str) -> Event | None:
-    """None for what `stored_event` cannot have written: events wait in files, and files get damaged."""
+    """Read an event that `stored_event` wrote; None if it is damaged."""
     try:
         values: dict[str, Any] = without_surrogates(json.loads(text))
         at = m.from_text(values.pop("at"))
@@ -98,11 +98,11 @@ def _value(value: Any, depth: int) -> Any:
 
 
 def _ends(text: str, size: int) -> str:
-    """The first third and the last two, without secrets."""
+    """Return the first third and the last two thirds of `size` characters, without secrets."""
     if len(text) <= 8 * size:
         first = last = redact(text)[0]
         if len(first) <= size:
             return first
-    else:  # what is cut through lies far from what is kept
+    else:  # a secret that the cut splits lies outside what is returned
         first, last = redact(text[: 2 * size])[0], redact(text[-4 * size :])[0]
     return f"{first[: size // 3]}\n…\n{last[-2 * size // 3 :]}"

@@ -1,4 +1,4 @@
-"""From what a session noticed to what the project remembers: signals, filters, presets. Pure."""
+"""Decide which findings of a session become memories: signals, filters, presets. Pure functions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import recollect.model as m
 from recollect.errors import UnknownName
 
-# What speaks for a finding, and for how much.
+# Signals in favour of a finding, and their points.
 POINTS = {
-    "user-intent": 5,  # the person asked for it to be kept, or said it as a rule
+    "user-intent": 5,  # the user asked to remember it, or stated it as a rule
     "explicit-pin": 5,
-    "user-correction": 2,  # the agent was told that it did wrong, which may hold for this once only
+    "user-correction": 2,  # the user corrected the agent, which may apply only once
     "multi-session": 2,
     "error-resolution": 2,
     "multi-agent": 1,
     "high-importance": 1,
 }
-BYPASS = frozenset({"user-intent", "explicit-pin"})  # what a person wants kept passes every filter
+BYPASS = frozenset({"user-intent", "explicit-pin"})  # what the user wants remembered passes every filter
 IMPORTANT = 0.7
 SEVERAL = 2  # sessions or agents
 
@@ -40,19 +40,19 @@ DEFAULT_PRESET = "balanced"
 class Verdict:
     promoted: bool
     points: int
-    signals: tuple[str, ...]  # what spoke for it
+    signals: tuple[str, ...]  # in its favour
     reason: str  # why, or why not
 
 
 def preset_named(name: str) -> Preset:
-    """Raises `UnknownName`."""
+    """Return the preset with this name. Raises `UnknownName`."""
     if name not in PRESETS:
         raise UnknownName("preset", name, list(PRESETS))
     return PRESETS[name]
 
 
 def judge(finding: m.Finding, preset: Preset, sessions: int, agents: int) -> Verdict:
-    """Whether `finding`, seen in that many sessions by that many agents, becomes a memory of the project."""
+    """Decide whether `finding`, seen in that many sessions by that many agents, becomes a memory of the project."""
     signals = _signals(finding, sessions, agents)
     points = sum(POINTS[name] for name in signals)
     if not BYPASS & set(signals):

@@ -1,4 +1,8 @@
-"""Sessions: what happens in them is kept as it comes, learnt from at every turn, and promoted at their end."""
+"""Record sessions, learn from them at every turn, and promote findings to memories when they end.
+
+`engine.sessions` is a `Sessions`. An event goes one way: `record` stores it, a checkpoint or `end` reads it once, and on
+that way `Episodes` records the work, `Measures` counts, `extract` makes findings, and `Memories` stores the promoted ones.
+"""
 
 import logging
 import os
@@ -31,7 +35,7 @@ from recollect.work.metrics.measures import Measures
 from recollect.work.sessions.events import clean_event, clean_name, event_from, stored_event
 from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
 from recollect.work.sessions.spool import EventSpool
-from recollect.work.sessions.summary import LINES, Story, watched
+from recollect.work.sessions.summary import LINES, SummaryBuilder, summary_builder_for
 from recollect.work.transcripts.event import Event
 
 if TYPE_CHECKING:
@@ -39,12 +43,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CHECKPOINT = 10  # messages after which findings are made, if the turn has not ended before
-IDLE = timedelta(minutes=30)  # after which a session that has not ended is taken to have crashed
-EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is known again
+CHECKPOINT = 10  # messages after which a checkpoint is made, if the turn has not ended before
+IDLE = timedelta(minutes=30)  # after which a session without an end counts as crashed
+EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is recognised
 _MAX_TOUCHED = 2000  # files of a session that raise the confidence of their modules
 _BATCH = 64  # messages embedded at once
-_ANSWERS = 2  # telling words that a finding shares with a gap it answers
+_ANSWERS = 2  # distinctive words that a finding shares with a gap it answers
 _GAP_BONUS = 0.2  # importance of a finding that fills a gap
 
 Item = TypeVar("Item")
@@ -52,11 +56,11 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """What a session came to."""
+    """The result of a session."""
 
     session: m.Session
     findings: int
-    promoted: tuple[str, ...]  # ids of the memories they became
+    promoted: tuple[str, ...]  # ids of the memories that findings became
     left: tuple[tuple[str, str], ...] = ()  # findings that were not promoted, each with the reason
 
 
@@ -113,7 +117,7 @@ class Sessions:
         )
         self.store.set_setting(project_id, "preset", name)
 
-    # a session as it goes on
+    # while a session runs
 
     def start(
         self,
@@ -125,12 +129,12 @@ class Sessions:
         transcript: str = "",
         at: datetime | None = None,
     ) -> m.Session:
-        """Begin a session, or go on with one that is known by that id."""
+        """Begin a session, or resume the one with this id."""
         now = at or self.clock()
         known = self.store.get_session(session_id) if session_id else None
         if known is not None:
             self._refuse_others(known)
-            if known.ended_at is not None:  # resumed: what comes now will be learnt from as well
+            if known.ended_at is not None:  # resumed: its new events will be learnt from too
                 known = replace(known, ended_at=None, extracted_at=None)
                 self.store.put_session(known)
             return known
@@ -175,31 +179,33 @@ class Sessions:
             self.store.put_session(replace(session, transcript=path))
 
     def checkpoint(self, session_id: str) -> int:
-        """Make findings of what has happened so far, and its messages searchable; how many findings are new."""
+        """Extract findings so far and make messages searchable; return how many findings are new."""
         session = self.get(session_id)
         self._new_messages.pop(session_id, None)
         if not self.on:
             return 0
-        written = self._written(session)
+        written = self._transcript_events(session)
         if written is not None:
             events = self._observe(session, map(clean_event, written))
             return (
                 self.store.events.put_findings(session_id, self._findings(events), since=0)
                 if self.auto
-                else _all(events)
+                else _read_all(events)
             )
         kept = self._events(session_id)
-        if session.host not in FORMATS:  # else at the end, in the order of the host's own record
-            self._keep_messages(kept)
+        if session.host not in FORMATS:  # otherwise at the end, in the order of the host's transcript
+            self._store_messages(kept)
         events = self._observe(session, kept)
         return (
-            self.store.events.put_findings(session_id, self._findings(events)) if self.auto else _all(events)
+            self.store.events.put_findings(session_id, self._findings(events))
+            if self.auto
+            else _read_all(events)
         )
 
     def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> EndedSession:
-        """Learn from all of it, sum it up, promote what earns it. Ending twice changes nothing more.
+        """Learn from the whole session, summarise it and promote findings. Ending twice changes nothing more.
 
-        What fails is tried once more; if it fails again, the session is over and `recover` finds it.
+        A failure is retried once; if it fails again, the session is over and `recover` finds it.
         """
         session = self.get(session_id)
         self._new_messages.pop(session_id, None)
@@ -208,8 +214,8 @@ class Sessions:
             ended = self._learn_all(over, summary)
         except RecollectError:
             raise
-        except Exception:  # whatever a session holds
-            logger.exception("session %s could not be learnt from, and is tried once more", session_id)
+        except Exception:  # whatever the session contains
+            logger.exception("learning from session %s failed, retrying", session_id)
             self.store.put_session(replace(over, extracted_at=None))
             ended = self._learn_all(over, summary)
         self.store.events.mark_processed(session_id)
@@ -217,42 +223,44 @@ class Sessions:
         return ended
 
     def _learn_all(self, session: m.Session, summary: str) -> EndedSession:
-        """From the host's own record, or from what was recorded here since it was learnt from last."""
+        """Learn from the host's transcript, or else from the events recorded since the last time."""
         if not self.on:
-            return self._learn(session, (), Story(), learning=False)
-        written = self._written(session)
+            return self._learn(session, (), SummaryBuilder(), learning=False)
+        written = self._transcript_events(session)
         if written is not None:
             return self.learn_from(session, written, whole=True, learning=self.auto)
         events = self._events(session.id)
-        self._keep_messages(events)
+        self._store_messages(events)
         since = events[0].order if events else None
-        return self._learn(session, events, watched(events), summary, since=since, learning=self.auto)
+        return self._learn(
+            session, events, summary_builder_for(events), summary, since=since, learning=self.auto
+        )
 
     def _learn(
         self,
         session: m.Session,
         events: Iterable[Event],
-        story: Story,
+        summary_builder: SummaryBuilder,
         summary: str = "",
         *,
         since: int | None = None,
         learning: bool,
     ) -> EndedSession:
-        """The last steps of a session, from its events to its summary. `story` has seen them once they are read.
+        """Extract, promote and summarise. `summary_builder` must have seen the events once they are read.
 
-        `since` is the position from which they are all there are; None = there may be others.
+        `since` is the position from which `events` is complete; None = other events may exist.
         """
         over = replace(session, ended_at=session.ended_at or self.clock())
         seen = self._observe(over, events) if self.on else events
         if learning:
             self.store.events.put_findings(session.id, self._findings(seen), since=since)
         else:
-            _all(seen)  # they are looked at all the same, for what was said
+            _read_all(seen)  # read them anyway: messages and work are recorded on the way
         if learning and self.sidecar is not None:
-            self.store.events.put_findings(session.id, self._asked(session, story))
+            self.store.events.put_findings(session.id, self._findings_of_model(session, summary_builder))
         found = self.store.findings(session.id)
         promoted, left = self._promote(session, found) if learning and self.context.project else ((), ())
-        text = bounded(redact(summary)[0]) or session.summary or self._summary(story, found)
+        text = bounded(redact(summary)[0]) or session.summary or self._summary(summary_builder, found)
         done = replace(session, summary=text, extracted_at=self.clock())
         detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
         with self.store.transaction():
@@ -272,14 +280,14 @@ class Sessions:
                 if self.store.get_session(session_id) is None:
                     self.start(session_id, at=events[0].at)
                 if self.store.events.append(self.get(session_id).id, events):
-                    self.start(session_id)  # it goes on, should it have ended
-            except Refused as error:  # others wait behind it
-                logger.warning("events that waited were not taken in: %s", error.message)
+                    self.start(session_id)  # resume it if it has ended
+            except Refused as error:  # the other sessions must still be read
+                logger.warning("spooled events were refused: %s", error.message)
 
         return (spool or self.spool).drain(deliver)
 
     def recover(self, session_id: str | None = None) -> tuple[EndedSession, ...]:
-        """Learn from sessions that never ended: the one named, or all in which nothing has happened for half an hour."""
+        """End sessions that crashed: the one named, or all that have been idle for half an hour."""
         if not self.on:
             return ()
         if session_id is not None:
@@ -292,12 +300,12 @@ class Sessions:
                 ended.append(self.end(session.id, at=session.active_at))
             except RecollectError:
                 raise
-            except Exception:  # one session that cannot be learnt from must not keep the others from it
-                logger.exception("session %s could not be learnt from", session.id)
+            except Exception:  # one broken session must not stop the others
+                logger.exception("learning from session %s failed", session.id)
         return tuple(ended)
 
     def fork(self, session_id: str, child: str | None = None) -> m.Session:
-        """A new session with the findings of this one; both may promote them."""
+        """Start a new session with the findings of this one; both may promote them."""
         parent = self.get(session_id)
         now = self.clock()
         session = replace(
@@ -314,7 +322,7 @@ class Sessions:
             raise Refused(f"There is a session {session.id} already.", "Give another id, or none.")
         with self.store.transaction():
             self.store.put_session(session)
-            # What they cite was said in the parent.
+            # The messages they cite are the parent's.
             copies = [
                 replace(each, id=m.new_id(now), session=session.id, messages=None)
                 for each in self.store.findings(parent.id)
@@ -327,11 +335,11 @@ class Sessions:
     def learn_from(
         self, session: m.Session, events: Iterable[Event], *, whole: bool = False, learning: bool = True
     ) -> EndedSession:
-        """Learn from a transcript in one go, without holding it: what was said is kept, findings are promoted.
+        """Learn from the events of a transcript in one pass, without keeping them in memory.
 
-        `whole` says that nothing else is known of the session; without `learning`, only what was said is kept.
+        `whole` = there are no other events of the session; without `learning`, only its messages are stored.
         """
-        story = Story()
+        builder = SummaryBuilder()
         last = session.started_at
         mine = session.transcript or not self.store.messages.orders(self.user_id, session.id)
 
@@ -339,14 +347,14 @@ class Sessions:
             nonlocal last
             for batch in _batches(events):
                 cleaned = [clean_event(event) for event in batch]
-                if mine:  # else they were kept as they were said, in an order of their own
-                    self._keep_messages(cleaned)
+                if mine:  # otherwise they were stored while it ran, in an order of their own
+                    self._store_messages(cleaned)
                 for event in cleaned:
-                    story.watch(event)
+                    builder.add(event)
                     last = event.at or last
                     yield event
 
-        ended = self._learn(session, passing(), story, since=0 if whole else None, learning=learning)
+        ended = self._learn(session, passing(), builder, since=0 if whole else None, learning=learning)
         done = replace(ended.session, active_at=last, ended_at=last)
         self.store.put_session(done)
         return replace(ended, session=done)
@@ -386,10 +394,10 @@ class Sessions:
             return False
         return project.id == self.project_id
 
-    # looking
+    # reading
 
     def get(self, session_id: str) -> m.Session:
-        """Raises `SessionNotFound`, and `Refused` for one of another project."""
+        """Return a session of this project. Raises `SessionNotFound`, or `Refused` for one of another project."""
         session = self.store.get_session(session_id)
         if session is None or session.user_id != self.user_id:
             raise SessionNotFound(session_id)
@@ -397,7 +405,7 @@ class Sessions:
         return session
 
     def find(self, name: str) -> m.Session:
-        """By id, or the beginning or end of one of this project's newest. Raises `SessionNotFound`."""
+        """Return a session by id, or by the beginning or end of one of the newest. Raises `SessionNotFound`."""
         if self.store.get_session(name) is not None:
             return self.get(name)
         fits = [each for each in self.newest(500) if each.id.startswith(name) or each.id.endswith(name)]
@@ -406,11 +414,11 @@ class Sessions:
         return fits[0]
 
     def newest(self, limit: int = 20) -> tuple[m.Session, ...]:
-        """This project's, newest first."""
+        """Return the sessions of this project, newest first."""
         return tuple(self.store.sessions(self.user_id, self.project_id, limit))
 
     def source(self, memory: m.Memory) -> tuple[m.Message, ...]:
-        """What was said where `memory` came from; empty where that is not known, or too long ago."""
+        """Return the messages that `memory` came from; empty if they are unknown or no longer stored."""
         for origin in memory.provenance:
             if origin.session and origin.messages:
                 return tuple(self.store.messages.span(memory.user_id, origin.session, *origin.messages))
@@ -437,8 +445,8 @@ class Sessions:
             paths = [touch.path for touch in touched]
             mark_used(self.store.modules, self.project_id, paths, session.id, self.clock())
 
-    def _written(self, session: m.Session) -> Iterator[Event] | None:
-        """The host's own record of the session, which tells more than was recorded here; None where it has none."""
+    def _transcript_events(self, session: m.Session) -> Iterator[Event] | None:
+        """Return the events of the host's transcript, which has more than was recorded here; None if there is none."""
         if not session.transcript or session.host not in FORMATS:
             return None
         try:
@@ -455,9 +463,7 @@ class Sessions:
         ]
         events = [event for event in kept if event is not None]
         if len(events) < len(kept):
-            logger.warning(
-                "%d damaged events of session %s are passed over", len(kept) - len(events), session_id
-            )
+            logger.warning("skipped %d damaged events of session %s", len(kept) - len(events), session_id)
         return events
 
     def _findings(self, events: Iterable[Event]) -> Iterator[m.Finding]:
@@ -468,17 +474,17 @@ class Sessions:
                 finding = replace(finding, importance=min(1.0, finding.importance + _GAP_BONUS))
             yield finding
 
-    def _asked(self, session: m.Session, story: Story) -> Iterator[m.Finding]:
-        """What a model finds worth keeping, under the same rules of limits and redaction as everything else."""
+    def _findings_of_model(self, session: m.Session, summary_builder: SummaryBuilder) -> Iterator[m.Finding]:
+        """Yield what a language model finds worth remembering, checked and redacted like everything else."""
         assert self.sidecar is not None
         gaps = [gap.context for gap in self.store.gaps(self.project_id, 10)]
         now = self.clock()
-        for learnt in self.sidecar.extract(story.digest.text(), gaps) or ():
+        for learnt in self.sidecar.extract(summary_builder.digest.text(), gaps) or ():
             try:
                 text, _ = clean_text(learnt.content)
                 kind = kind_of(learnt.kind).name
             except RecollectError as error:
-                logger.info("a model's finding was not kept: %s", error.message)
+                logger.info("a finding of the model was refused: %s", error.message)
                 continue
             span = None if learnt.first is None else (learnt.first, learnt.last or learnt.first)
             yield m.Finding(
@@ -493,11 +499,13 @@ class Sessions:
                 messages=span,
             )
 
-    def _summary(self, story: Story, found: Sequence[m.Finding]) -> str:
-        if story.empty:
+    def _summary(self, summary_builder: SummaryBuilder, found: Sequence[m.Finding]) -> str:
+        if summary_builder.is_empty:
             return ""
-        told = self.sidecar.summarise(story.digest.text(), LINES) if self.sidecar is not None else None
-        return bounded(redact(told)[0]) if told else story.told(found)
+        text = (
+            self.sidecar.summarise(summary_builder.digest.text(), LINES) if self.sidecar is not None else None
+        )
+        return bounded(redact(text)[0]) if text else summary_builder.text(found)
 
     def _promote(
         self, session: m.Session, findings: Sequence[m.Finding]
@@ -515,7 +523,7 @@ class Sessions:
                 continue
             try:
                 name = (
-                    self._kept(finding, session)
+                    self._promoted_before(finding, session)
                     or self._memory.add(_draft(finding, session, verdict.reason)).id
                 )
             except Refused as error:
@@ -525,15 +533,15 @@ class Sessions:
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
 
-    def _kept(self, finding: m.Finding, session: m.Session) -> str | None:
-        """The memory it became just before we were killed; None, mostly."""
+    def _promoted_before(self, finding: m.Finding, session: m.Session) -> str | None:
+        """Return the memory that the finding became before a crash; usually None."""
         twins = self.store.with_fingerprint(m.View(self.user_id, self.project_id), finding.fingerprint)
-        return next((each.id for each in twins if each.session == session.id), None)
+        return next((twin.id for twin in twins if twin.session == session.id), None)
 
-    def _keep_messages(self, events: Sequence[Event]) -> None:
-        """What was said, searchable; known ones are left as they are.
+    def _store_messages(self, events: Sequence[Event]) -> None:
+        """Store messages for search, except those that are stored already.
 
-        Not what a sub-agent says: in a file of its own it counts anew, and would take the places of others.
+        Messages of sub-agents are left out: their own numbering would collide with the session's.
         """
         said = [
             event
@@ -570,7 +578,7 @@ class Sessions:
 
 
 def _name(session_id: str) -> str:
-    """Raises `ContentRefused`."""
+    """Return the id of a new session. Raises `ContentRefused`."""
     name = limits.plain(limits.short(session_id, "session's id"), "The session's id")
     if clean_name(name) != name:
         raise ContentRefused("The session's id holds a secret.", "Give it another id.")
@@ -599,8 +607,8 @@ def _draft(finding: m.Finding, session: m.Session, reason: str) -> m.Draft:
     )
 
 
-def _all(events: Iterable[Event]) -> int:
-    """They are looked at, and nothing is made of them."""
+def _read_all(events: Iterable[Event]) -> int:
+    """Read all events, for what observes them on the way, and return 0 findings."""
     for _ in events:
         pass
     return 0

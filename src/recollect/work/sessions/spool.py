@@ -1,4 +1,4 @@
-"""Events that could not be handed over wait in files, one a session, and are taken in once, in order."""
+"""A spool for events that could not be recorded: one file per session, read once and in order."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,24 +17,26 @@ Deliver = Callable[[str, Sequence[StoredEvent]], object]
 
 
 class EventSpool:
-    """Many processes may append and drain at once."""
+    """Several processes may append and drain at the same time."""
 
     def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:
         self._files = SpoolFiles(folder, largest)
 
     def append(self, session: str, events: Sequence[tuple[str, Event]], now: datetime) -> bool:
-        """Write them down, redacted; False where there is no more room. They are on disk when it returns."""
+        """Append events, redacted; return False if the spool is full. They are on disk when it returns."""
         lines = "".join(_line(session, stored_event(event, event_id, now)) for event_id, event in events)
         return self._files.append(session, lines)
 
     def drain(self, deliver: Deliver) -> int:
-        """Hand over all that waits, a session at a time; how many events. What a crash cuts short is handed over again:
-        events have ids, and count once."""
+        """Pass all events to `deliver`, a session at a time, and return how many.
+
+        After a crash, events are delivered again; their ids make them count once.
+        """
 
         def sort_out(lines: list[bytes]) -> int:
             by_session: dict[str, list[StoredEvent]] = {}
             for line in lines:
-                with suppress(ValueError, KeyError, TypeError, RecursionError):  # cut off by a power cut
+                with suppress(ValueError, KeyError, TypeError, RecursionError):  # cut off by a crash
                     session, kept = _read(line)
                     by_session.setdefault(session, []).append(kept)
             for session, events in by_session.items():

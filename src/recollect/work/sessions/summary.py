@@ -1,10 +1,10 @@
-"""What a session came to, in three to five lines. Pure."""
+"""Summarise a session in three to five lines. Pure functions."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import recollect.model as m
-from recollect.work.sessions.digest import Digest
+from recollect.work.sessions.digest import SessionDigest
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.tools import EDIT, WRITE, family_of, path_of
 
@@ -14,32 +14,32 @@ MOST_FILES = 5
 LONGEST = 160  # characters of a line
 
 
-class Story:
-    """Watches the events of a session go by."""
+class SummaryBuilder:
+    """Collects from the events of a session what its summary needs."""
 
     def __init__(self) -> None:
-        self._asked = ""
+        self._request = ""
         self._files: Counter[str] = Counter()
-        self.digest = Digest()  # for a model, where one is asked
+        self.digest = SessionDigest()  # for a language model, if there is one
 
-    def watch(self, event: Event) -> None:
-        self.digest.watch(event)
-        if not self._asked and event.author == "user" and event.is_message and not event.injected:
-            self._asked = " ".join(event.text.split())
+    def add(self, event: Event) -> None:
+        self.digest.add(event)
+        if not self._request and event.author == "user" and event.is_message and not event.injected:
+            self._request = " ".join(event.text.split())
         if event.is_call and family_of(event) in (EDIT, WRITE):
             path = path_of(event)
             if path:
                 self._files[_relative(path, event.cwd)] += 1
 
     @property
-    def empty(self) -> bool:
-        return not self._asked and not self._files
+    def is_empty(self) -> bool:
+        return not self._request and not self._files
 
-    def told(self, findings: Sequence[m.Finding]) -> str:
-        """As bullets: what was asked for, what was learnt, which files changed."""
-        lines = [f"Asked: {self._asked}"] if self._asked else []
-        best = sorted(findings, key=lambda each: (-each.importance, each.created_at, each.id))
-        lines += [each.content for each in best[:MOST_LEARNT]]
+    def text(self, findings: Sequence[m.Finding]) -> str:
+        """Return the summary as bullets: the request, the findings, the changed files."""
+        lines = [f"Asked: {self._request}"] if self._request else []
+        best = sorted(findings, key=lambda finding: (-finding.importance, finding.created_at, finding.id))
+        lines += [finding.content for finding in best[:MOST_LEARNT]]
         if self._files:
             names = [name for name, _ in self._files.most_common(MOST_FILES)]
             more = len(self._files) - len(names)
@@ -47,11 +47,12 @@ class Story:
         return "\n".join(f"- {_cut(' '.join(line.split()))}" for line in lines)
 
 
-def watched(events: Iterable[Event]) -> Story:
-    story = Story()
+def summary_builder_for(events: Iterable[Event]) -> SummaryBuilder:
+    """Return a builder that has seen all `events`."""
+    builder = SummaryBuilder()
     for event in events:
-        story.watch(event)
-    return story
+        builder.add(event)
+    return builder
 
 
 def _relative(path: str, cwd: str) -> str:

@@ -1,4 +1,4 @@
-"""Learning from the transcripts that hosts leave behind."""
+"""Learn from the transcripts that hosts write."""
 
 import logging
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class LearningReport:
-    """What came of a number of transcripts."""
+    """The result of learning from transcripts."""
 
     files: int = 0
     found: dict[str, int] = field(
         default_factory=dict
-    )  # findings of each session, which may be told in pieces
+    )  # findings by session; a session may be spread over files
     promoted: list[str] = field(default_factory=list)
-    elsewhere: int = 0  # sessions of other projects, passed over
+    elsewhere: int = 0  # sessions of other projects, which are skipped
     refused: list[str] = field(default_factory=list)  # files that could not be read, each with the reason
     report: Report = field(default_factory=Report)
 
@@ -42,7 +42,7 @@ def learn_from_file(
 ) -> None:
     """Read `path` once, session by session. `own_only` skips sessions of other projects and of unknown folders.
 
-    A session that cannot be learnt from is named, and the others are.
+    A session that cannot be learnt from is added to `refused`; the others are learnt from.
     """
     try:
         host = detect(path)
@@ -77,7 +77,7 @@ def _learn(
     if own_only and not (first.cwd and sessions.is_of_project(first.cwd)):
         learning.elsewhere += 1
         return
-    record = "" if first.agent else str(path.absolute())  # a sub-agent's file is not all of the session
+    record = "" if first.agent else str(path.absolute())  # a sub-agent's file is only a part of the session
     session = sessions.start(
         name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
     )
