@@ -81,7 +81,7 @@ def nothing_kept(run):
         (["alias", "add", "auth", " "], b"", "cannot be an alias"),
         (["alias", "add", "the", "x"], b"", "would match everything"),
         (["alias", "remove", "nosuch"], b"", "no such alias of 'nosuch'"),
-        (["season", "end", "nosuch"], b"", "'nosuch' is not on"),
+        (["season", "end", "nosuch"], b"", "'nosuch' is not active"),
         (["season", "start", b"caf\xe9"], b"", "not valid UTF-8"),
         (["session", "search", " "], b"", "The query is empty"),
         (["import", "--messages", "missing.jsonl"], b"", "Cannot read missing.jsonl"),

@@ -232,7 +232,7 @@ def test_memory_and_learning_are_turned_off_and_on(run, transcript):
     assert run("auto", "off").out == "Learning from sessions is off in shop.\n"
     assert run("auto", "on").code == 0
     assert run("off", "--everywhere").out == "Memory is off everywhere.\n"
-    assert "Memory is off here" in run("extract", str(transcript)).err
+    assert "Memory is off in this project" in run("extract", str(transcript)).err
     assert run("on", "--everywhere", "--json").json == {"memory": True, "everywhere": True}
 
 

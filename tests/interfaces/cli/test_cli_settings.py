@@ -52,7 +52,7 @@ def test_a_season_begins_lifts_its_memories_and_ends(run, remember):
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 65])
 def test_a_season_needs_a_short_name(run, name):
-    assert "short name" in run("season", "start", name).err
+    assert "A season needs a name of at most 64 characters" in run("season", "start", name).err
 
 
 def test_the_budget_is_shown_set_and_set_back(run, remember):
