@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 from contract import StoreContract, Undo
-from samples import MINE, keep, memory
 
 from recollect.errors import StoreUnwritable
+from samples import MINE, keep, memory
 
 
 class TestSqlite(StoreContract):

@@ -14,7 +14,7 @@ from recollect.code.codebase import Codebase
 from recollect.code.graph.database import delete_graph_databases
 from recollect.context.context import Context
 from recollect.errors import Refused
-from recollect.memory.anchors.stale import check_anchors
+from recollect.memory.anchors.stale import check_anchors, stale_in
 from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.doctor import Diagnosis, examine
 from recollect.memory.maintenance.vectors import embed_missing
@@ -22,7 +22,6 @@ from recollect.memory.memories import Memories
 from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
 from recollect.store.keys import drop_key, find_key, make_key, read_note
 from recollect.store.spool_files import SpoolFiles
-from recollect.store.stale import stale_in
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge

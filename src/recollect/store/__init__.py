@@ -8,7 +8,6 @@ package names a backend.
 - `file_lock`: locks between processes.
 - `row_snapshots`: rows before and after a change, as undo records them.
 - `visibility`: who may see which memory, decided once per class of rows.
-- `stale`: memories that no longer fit the code, as last recorded.
 """
 
 from pathlib import Path

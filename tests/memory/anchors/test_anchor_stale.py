@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 from known_code import Code
 
-from recollect.memory.anchors.stale import refresh
+from recollect.memory.anchors.stale import refresh, stale_in
 from recollect.memory.anchors.tie import tie
-from recollect.store.stale import stale_in
 
 SAID = "`parse_config` in `config.py` ignores unknown keys"
 

@@ -10,13 +10,19 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.context.store import Store
 from recollect.model import Stale
-from recollect.store.stale import STALE, stale_in
 
 if TYPE_CHECKING:
     from recollect.memory.anchors.check import Seen
     from recollect.memory.anchors.tie import KnownCode
 
+_STALE = "stale"  # the setting of a project: memory id → why and since when
 _SEEN = "anchored_files"  # the setting of a project: path → its state when it was last read
+
+
+def stale_in(store: Store, project_id: str | None) -> dict[str, Stale]:
+    """Return the memories of a project that were stale at the last check, by id."""
+    recorded = store.setting(project_id, _STALE) or {}
+    return {name: Stale(why, m.from_text(since)) for name, (why, since) in recorded.items()}
 
 
 def refresh(
@@ -48,7 +54,7 @@ def refresh(
         _keep(
             store,
             project.id,
-            STALE,
+            _STALE,
             {name: [each.why, m.to_text(each.since)] for name, each in after.items()},
         )
         _keep(

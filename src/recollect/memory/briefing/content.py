@@ -12,10 +12,10 @@ from recollect.context.store import Store
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory import ranking
+from recollect.memory.anchors.stale import stale_in
 from recollect.memory.briefing.briefing import MOST_PINNED, BriefingContent
 from recollect.memory.search.search import Searcher, SearchQuery
 from recollect.memory.search.triggers import matching, warning_view
-from recollect.store.stale import stale_in
 
 if TYPE_CHECKING:
     from recollect.code.modules.module_map import ModuleCard

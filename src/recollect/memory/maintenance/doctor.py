@@ -12,7 +12,7 @@ from recollect.context.project import ProjectFolder
 from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder
 from recollect.errors import EmbedderUnavailable
-from recollect.store.stale import stale_in
+from recollect.memory.anchors.stale import stale_in
 
 
 @dataclass(frozen=True, slots=True)

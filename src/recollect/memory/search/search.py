@@ -15,6 +15,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import EmbedderUnavailable, Refused
 from recollect.memory import ranking
+from recollect.memory.anchors.stale import stale_in
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.index.messages import MessageArrays, MessageIndex
 from recollect.memory.search.aliases import Aliases
@@ -30,7 +31,6 @@ from recollect.memory.search.fusion import ScoreParts, combine_message_scores
 from recollect.memory.search.graph import GraphPath
 from recollect.memory.search.latency import LatencyWindow
 from recollect.memory.search.recipes import HitEvidence, Recipe, recipe_named
-from recollect.store.stale import stale_in
 
 # Milliseconds for a search; embedding the query and the first reading of a store come on top.
 DEADLINE_MS = max(DEADLINES_MS.values())
