@@ -1,10 +1,27 @@
-"""What every part of Recollect is given: the `Context`, and the protocols of the services in it.
+"""The bottom of the layers: the `Context` that every part is given, and the protocols of the services in it.
 
-The package is in the bottom layer and imports only `model`, `config`, `kinds` and `errors`. The protocols are here and
-not beside their implementations, so that every layer can name them without importing a backend.
-
-- `context`: `Context`, with the settings, store, embedder, clock, actor, project and folder
-- `project`: finds the project that a folder belongs to
-- `store`: the `Store` protocol, which every storage backend implements
+- `context`: `Context`, one actor in one project: settings, store, embedder, clock, actor, project and folder
+- `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`
 - `embedder`: the `Embedder` protocol
+- `project`: finds the project that a folder belongs to, by git's files and the store's keys
+
+`Engine.open` makes a `Context` and hands it to the parts. A part is a plain class that takes the context and the parts
+below it; it gets everything from there and nothing from global state:
+
+    class Retrieval:
+        def __init__(self, context: Context, memory: Memories, preferences: Preferences) -> None: ...
+
+The protocols are here and not beside their implementations, so that every layer can name them without importing a
+backend. The package imports only `model`, `config`, `kinds` and `errors`.
+
+What a `Context` decides, for everybody:
+
+- `view` and `full_view`: which memories a call may see. An agent never sees other projects; a memory of another branch is
+  seen once that branch is merged.
+- `refuse_agents`: what only the user may do.
+- `is_on`: whether memory or learning is switched on here.
+- `register_project`: projects are stored when something is first written about them.
+
+A `Context` is frozen and can be used from any thread. To act for somebody else or in another project, make a new one:
+`dataclasses.replace(context, actor=…)`, `context.for_project(project)`.
 """

@@ -1,13 +1,35 @@
 """Where memories, sessions and everything about them are stored: one SQLite file per user.
 
-`open_store` opens the file and returns a `Store`, the protocol that every backend implements. Nothing outside this
-package names a backend.
+`open_store` opens the file for a user and returns a `Store`: the protocol of `recollect.context.store`, which every
+backend implements. Layers above hold a `Store` and never a backend; all SQL is in here.
 
-- `sqlite/`: the SQLite backend, safe under crashes, concurrent processes and wrong keys.
-- `keys`: where the key of an encrypted store is kept, and how a wrong one is recognised.
-- `file_lock`: locks between processes.
-- `row_snapshots`: rows before and after a change, as undo records them.
-- `visibility`: who may see which memory, decided once per class of rows.
+A call takes this path: a part calls a method of `Store` in the words of the domain (`put`, `neighbours`, `changes.undo`);
+the backend runs it as one transaction, or as part of the caller's `with store.transaction():`; values of
+`recollect.model` go in and come out, never rows.
+
+- `sqlite`: the SQLite backend
+- `row_snapshots`: rows before and after a change, as undo records them; shared by all backends
+- `visibility`: who may see which rows, decided once per class of rows instead of once per row
+- `keys`: where the key of an encrypted store is kept, and how a wrong key is told from a damaged file
+- `file_lock`: locks between processes
+- `spool_files`: lines that wait in files until they are processed, for events that could not be recorded
+
+What a store promises:
+
+- A call has either happened completely or not at all, also after a crash or a power cut; when it returns, it is on disk.
+- Any number of processes and threads may use the same file.
+- A store belongs to one user, and a `View` decides what a call may see: rows of other users, projects and sessions stay
+  hidden unless the view names them.
+- Every write to memories inside a recorded change can be undone.
+- Search needs no ranking here: `change`, `texts_since` and `vectors_since` feed the index of `recollect.memory.index`.
+
+A store does not remove secrets: it stores what it is given. The parts that write call `recollect.text.redact` first.
+
+It is called by `Engine.open`, and through `Context.store` by every part. `code.graph.database` uses the connection class
+of `sqlite` for a file of its own.
+
+To add a method, add it to the protocol, the backend and the contract tests; CONTRIBUTING.md has an example. To change the
+schema, add a file to `sqlite/migrations`.
 """
 
 from pathlib import Path

@@ -28,4 +28,9 @@ the value as JSON or as text; `main` closes the engine, and prints an error with
 
 Commands hold no rules: what the MCP server or a hook needs too belongs to the engine. With `--json`, standard output is
 one document whose keys are stable; messages go to standard error. `recollect --help` imports no command.
+
+Exit codes: 0, 1 for a `RecollectError`, 2 for wrong usage, 130 if interrupted. If a daemon runs, commands use its
+embedding model (`daemon.embedder.from_daemon`), so that they need not load one.
+
+To add a command, follow CONTRIBUTING.md. Tests compare `main.GROUPS`, the docstrings and docs/cli.md.
 """

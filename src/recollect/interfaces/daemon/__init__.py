@@ -1,18 +1,36 @@
 """One background process per user: it keeps the model loaded, answers hooks in time, and learns when nobody waits.
 
-An event comes from the hook program over a socket (`protocol`) to `server`, which passes it to `hook_service`. That
-finds the `HookSession`, records the event in the session's project, looks up what the agent should see, and returns
-what the hook prints; what takes longer (checkpoints, learning, maintenance) goes to a background thread. Events from a
-time without a daemon wait in the `spool` and are recorded first.
+An event takes this path:
 
-- `protocol`: requests and answers; imported by hooks, so it imports almost nothing
-- `start`, `client`: start, stop and ask the daemon
-- `server`: the socket, and which request gets which answer
-- `hook_service`, `hook_session`: what happens with events
-- `spool`: events that wait on disk
-- `embedder`: vectors from the daemon's model, for commands
-- `connection`: the check of `recollect doctor`, from a host's configuration to the daemon
-- `log`: the daemon's log, without anything that was said
+1. `hooks.program` sends it over a socket (`protocol`) to `server`.
+2. `HookService.handle` finds the `HookSession`, borrows the engine of the session's project from `EnginePool`, and
+   records the event with `Sessions.record`. Meanwhile `HookSession.lookup_for` decides what the agent should see: the
+   briefing, memories that fit the prompt, warnings before a tool runs, or fixes after it failed.
+3. What is ready before the hook's deadline is printed; what comes later is added to the answer of the next event.
+4. `_follow_up` queues the rest for the background thread: a checkpoint after a turn, learning after a session.
 
-The daemon is optional: without it hooks write events down and exit, and commands load the model themselves.
+Once a second the server calls `HookService.tick`. After five seconds without a hook that runs `Schedule.run_idle`,
+recovers crashed sessions, consolidates if it is due, and updates the code graphs of projects in use.
+
+- `protocol`: requests and answers; hooks import it, so it imports almost nothing
+- `start`: start a daemon; the process that holds the lock is the daemon
+- `client`: status, start and stop, for commands
+- `server`: the socket, who may connect, and which request gets which answer
+- `hook_service`: what happens with events, and background work
+- `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
+- `spool`: events that hooks wrote to disk while no daemon ran
+- `embedder`: vectors from the daemon's model, for commands and the MCP server
+- `connection`: the checks and repairs of `recollect doctor`, from a host's configuration to the daemon
+- `log`: the daemon's log, without memories or messages
+
+What it promises:
+
+- When a hook gets its answer, the event is on disk. An event has an id and counts once, even if it is delivered twice.
+- The socket is open to its user only; each connection's user id is checked, or a token where there are no Unix sockets.
+- Spooled events are redacted before they are written, and recorded before later ones.
+- A daemon exits when it is idle, when the settings change, and when a newer version of Recollect calls it.
+- It is optional: without it hooks write events down and exit, and commands load the model themselves.
+
+To change what agents see at an event, start at `HookSession.lookup_for`. What an event of a host means is in
+`recollect.work.hosts`.
 """

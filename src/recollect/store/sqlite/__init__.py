@@ -1,11 +1,38 @@
-"""The SQLite backend: one file per user.
+"""The SQLite backend: one file per user, safe under crashes, concurrent processes and wrong keys.
 
-`store.SqliteStore` implements `Store`, with one module for each of its parts: `messages`, `episodes`, `events`, `ledger`,
-`measures`, `pruned`, `reviews`, `modules`, `changes`, `audit`. A call goes through `connection.Database`, which hands out
-connections and translates SQLite's errors.
+`store.SqliteStore` implements `Store`. It holds one object per part of the protocol, all on the same `Database`:
 
-- `opening`: open, check, migrate (`migrations/`) or restore the file; `backup`: three rolling backups, and rekeying.
-- `check`: damage, and parts that disagree; `purge`: clearing projects and deleting for good.
-- `rows`, `episode_rows`: values to rows and back; `views`, `ageing`: conditions as SQL.
-- `full_text`, `graph`: word search and neighbours.
+    store.py        memories, vectors, links, tags, clusters, gaps, projects, settings, sessions, findings
+    changes.py      ChangeLog: list and undo changes
+    audit.py        the audit log, a chain of hashes, with an archive file
+    reviews.py      ReviewQueue: questions for a person
+    modules.py      ModuleMapStore
+    events.py       EventStore: events of sessions until they are learnt from
+    messages.py     MessageStore
+    episodes.py     EpisodeStore: tools, files, tasks, patterns
+    ledger.py       CostLedger: calls of language models
+    measures.py     MeasureStore: counts and timings
+    pruned.py       PrunedTextStore: texts that left a context window
+
+A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about to
+change (`journal`), converts values (`rows`, `episode_rows`), and writes rows and full text. If a change is being recorded,
+`changes.recorded` compares the noted rows with the new ones at the end and stores what differs. A read borrows a
+connection from the pool (`Database.reading`) and puts the view into SQL (`views`).
+
+The other modules:
+
+- `connection`: connections, transactions, and SQLite's errors as `RecollectError`s
+- `opening`: open the file, check it after a crash, migrate it (`migrations/`), or restore a backup
+- `backup`: three rolling backups, and rewriting the file with another key
+- `check`: damage, and parts that disagree, for `recollect doctor`
+- `purge`: clear projects, and delete for good what was forgotten
+- `journal`: the rows that a transaction writes, as they were before
+- `full_text`: word search with FTS5; `graph`: memories one hop away
+- `ageing`, `views`: conditions as SQL
+
+What it promises beyond `Store`: a damaged file is set aside and the newest good backup takes its place, with a notice; a
+file of a newer version is refused; a migration is one transaction, after a backup.
+
+A write method that does not call the journal cannot be undone: add every new one to `WRITES` in
+tests/store/test_journal.py.
 """
