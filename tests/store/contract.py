@@ -449,15 +449,6 @@ class StoreContract(WorkContract, UndoContract):
         assert before == unread
         assert len({before, rolled_back, deleted}) == 3
 
-    def test_vectors_of_a_dropped_model_are_gone(self, store):
-        kept = keep(store, memory())
-        store.put_vector(kept.id, "small", unit(1, 0))
-        store.put_vector(kept.id, "large", unit(1, 0, 0))
-
-        assert store.drop_vectors(keep="large") == 1
-        assert store.vector(kept.id, "small") is None
-        assert store.vector(kept.id, "large") == unit(1, 0, 0)
-
     def test_a_vector_of_another_length_is_reported(self, store):
         kept = [memory(f"Number {number}.") for number in range(3)]
         keep(store, *kept)

@@ -32,7 +32,6 @@ WRITES = {
     "delete a memory": lambda store: store.delete(ONE.id),
     "delete and put again": lambda store: (store.delete(ONE.id), store.put(NEW)),
     "put a vector": lambda store: store.put_vector(ONE.id, "other", vector(1, 2)),
-    "drop vectors": lambda store: store.drop_vectors("other"),
     "put a link": lambda store: store.put_link(m.Link(PNPM.id, ONE.id, m.Relation.RELATES_TO, NOW, 0.1)),
     "drop a link": lambda store: store.drop_link(PNPM.id, NPM.id, m.Relation.SUPERSEDES),
     "describe a tag": lambda store: store.describe_tag("node", "The runtime"),

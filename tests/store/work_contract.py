@@ -395,8 +395,8 @@ class MeasureContract:
         store.measures.add("ada", "shop", "s1", {"searches": 3}, NOW)
         store.measures.set("ada", "shop", "s1", {"hits": 7}, NOW)
 
-        assert store.measures.of_session("ada", "shop", "s1") == {"searches": 5, "hits": 7}
-        assert store.measures.of_session("eve", "shop", "s1") == {}
+        assert store.measures.by_session("ada", "shop") == {"s1": {"searches": 5, "hits": 7}}
+        assert store.measures.by_session("eve", "shop") == {}
 
     def test_figures_are_summed_by_session_and_project(self, store):
         store.measures.add("ada", "shop", "s2", {"searches": 1}, LATER)
@@ -428,7 +428,7 @@ class MeasureContract:
         store.measures.add_timings("ada", "shop", "2026-01-01", {("search", 80): 2})
 
         store.measures.forget_before(NOW)
-        assert store.measures.of_session("ada", "shop", "s1") == {"searches": 2}
+        assert store.measures.by_session("ada", "shop") == {"s1": {"searches": 2}}
 
         store.measures.forget_before(NOW + DAY)
         assert store.measures.totals("ada", "shop") == {}

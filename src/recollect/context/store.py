@@ -187,9 +187,6 @@ class MemoryStore(Protocol):
     def count_vectors(self, model: str) -> int:
         """Return the number of vectors by `model`."""
 
-    def drop_vectors(self, keep: str) -> int:
-        """Delete the vectors of all models but `keep`; return how many."""
-
     # the graph
 
     def put_link(self, link: m.Link) -> None:
@@ -566,9 +563,6 @@ class MeasureStore(Protocol):
         self, user_id: str, project_id: str | None, session: str, values: Mapping[str, float], at: datetime
     ) -> None:
         """Replace the figures with these names."""
-
-    def of_session(self, user_id: str, project_id: str | None, session: str) -> dict[str, float]:
-        """Return the figures of a session."""
 
     def by_session(self, user_id: str, project_id: str | None) -> dict[str, dict[str, float]]:
         """Return the figures of the project's sessions, oldest first."""

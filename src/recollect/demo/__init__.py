@@ -1,6 +1,7 @@
 """The demo: two sessions on a sample project, run by the real engine in a temporary folder."""
 
 import contextlib
+import re
 import shlex
 import shutil
 import sys
@@ -9,7 +10,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect.demo.sample import FILES
 from recollect.engine import Engine
 from recollect.kinds import kind_of
 from recollect.memory.briefing.briefing import Briefing
@@ -23,6 +23,16 @@ MENDED_IN = "shop/auth/tokens.py"
 
 Echo = Callable[[str], None]
 Accent = Callable[[str], str]
+
+
+def _read_sample(text: str) -> dict[str, str]:
+    """Return the files of the sample project by path. A line `=== PATH` begins each file."""
+    files = re.split(r"^=== (.+)\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(files[::2], files[1::2], strict=True))
+
+
+# A small web shop, as an agent would find it: enough code that looking for something costs something.
+FILES = _read_sample((Path(__file__).parent / "data/shop.txt").read_text("utf-8"))
 
 
 def run(echo: Echo, accent: Accent = str) -> None:

@@ -55,9 +55,6 @@ def test_vectors_of_different_models_are_never_mixed(store, index):
     assert [name for name, _ in index.near(MINE, "large", unit(1, 0, 0), 5)] == [kept.id, other.id]
     assert index.near(MINE, "small", unit(1, 0, 0), 5) == []
     assert index.near(MINE, "unknown", unit(1, 0), 5) == []
-    assert store.drop_vectors(keep="large") == 1
-    assert index.near(MINE, "small", unit(1, 0), 5) == []
-    assert store.vector(kept.id, "large") == unit(1, 0, 0)
 
 
 def test_a_vector_of_the_wrong_length_spoils_nothing(store, index):

@@ -63,7 +63,7 @@ def test_windows_line_ends_a_byte_order_mark_and_blank_lines_are_no_trouble(tell
     told = tell(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n") + b"\r\n\n" + AFTER.rstrip())
 
     assert told.said("user") == ["hello", "still here"]
-    assert (told.report.lines, told.report.skipped, told.report.mended) == (2, 0, 0)
+    assert (told.report.lines, told.report.skipped, told.report.problems) == (2, 0, [])
 
 
 def test_every_line_is_accounted_for(tell):

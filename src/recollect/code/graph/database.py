@@ -108,10 +108,6 @@ class GraphDatabase:
         self._connection = self._opened()
         self.generation = 0  # of what was loaded
 
-    @property
-    def on_disk(self) -> bool:
-        return bool(self._connection.filename)
-
     def close(self) -> None:
         self._connection.close()
 

@@ -14,10 +14,10 @@ from recollect.interfaces.daemon.start import start, take_lock
 SECONDS = 2.0  # that the daemon may take to answer
 
 
-def status(home: Path, seconds: float = SECONDS) -> dict[str, Any] | None:
+def status(home: Path) -> dict[str, Any] | None:
     """Return what the daemon reports about itself; None if there is none, or it does not answer."""
     try:
-        report: dict[str, Any] = json.loads(protocol.ask(str(home), "status", (), b"", seconds))
+        report: dict[str, Any] = json.loads(protocol.ask(str(home), "status", (), b"", SECONDS))
     except (protocol.NoAnswer, ValueError):
         return None
     return report

@@ -112,12 +112,12 @@ def _warnings(store: Store, query: SearchQuery) -> list[m.Hit]:
     ]
 
 
-def diverse(hits: Sequence[m.Hit], vectors: Sequence[bytes | None], count: int = MOST_HITS) -> list[m.Hit]:
+def diverse(hits: Sequence[m.Hit], vectors: Sequence[bytes | None]) -> list[m.Hit]:
     """Return the best hits that do not repeat each other (maximal marginal relevance), at most two from one session."""
     left = list(range(len(hits)))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     chosen: list[int] = []
-    while left and len(chosen) < count:
+    while left and len(chosen) < MOST_HITS:
 
         def value(i: int) -> tuple[float, int]:
             likeness = max((_cosine(vectors[i], vectors[j]) for j in chosen), default=0.0)

@@ -42,12 +42,12 @@ RETRIEVALS = 50  # after which clusters are due again
 
 
 def refresh_clusters(
-    store: Store, model: str, view: m.View, project_id: str | None, now: datetime, actor: str = "agent:memory"
+    store: Store, model: str, view: m.View, project_id: str | None, now: datetime
 ) -> list[m.Cluster]:
     """Find the clusters of what `view` shows, and replace the project's old ones."""
     made = find_clusters(store, model, view, project_id, now)
     with store.transaction():
-        store.log("update", actor, now, None, {"clusters": len(made), "project": project_id})
+        store.log("update", "agent:memory", now, None, {"clusters": len(made), "project": project_id})
         store.put_clusters(project_id, made)
         store.set_setting(project_id, "clustered_at", retrievals(store, project_id))
     return made

@@ -66,7 +66,7 @@ def history_seeds(root: Path) -> Iterator[Seed]:
     yield from _causes(here)
 
 
-def read_commits(root: Path, most: int = _MOST_COMMITS) -> list[Commit]:
+def read_commits(root: Path) -> list[Commit]:
     """Return the newest commits first, without merges; none if git fails."""
     command = [
         "git",
@@ -77,7 +77,7 @@ def read_commits(root: Path, most: int = _MOST_COMMITS) -> list[Commit]:
         "log",
         "--no-merges",
         "--no-renames",
-        f"-n{most}",
+        f"-n{_MOST_COMMITS}",
     ]
     command += ["--relative", "--name-only", f"--format={_FORMAT}", "--", "."]
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}

@@ -40,15 +40,6 @@ class SqliteMeasures:
                 ],
             )
 
-    def of_session(self, user_id: str, project_id: str | None, session: str) -> dict[str, float]:
-        with self._db.reading() as db:
-            return dict(
-                db.execute(
-                    "SELECT name, value FROM measures WHERE user_id = ? AND project_id = ? AND session = ?",
-                    (user_id, project_id or "", session),
-                )
-            )
-
     def by_session(self, user_id: str, project_id: str | None) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
         with self._db.reading() as db:

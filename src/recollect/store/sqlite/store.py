@@ -343,14 +343,6 @@ class SqliteStore:
         with self._db.reading() as db:
             return int(db.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).get)
 
-    def drop_vectors(self, keep: str) -> int:
-        with self._db.writing() as db:
-            self._db.journal.before_delete("vectors", "model <> ?", (keep,))
-            db.execute("DELETE FROM vectors WHERE model <> ?", (keep,))
-            dropped = db.changes()
-            db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
-        return dropped
-
     # the graph
 
     def put_link(self, link: m.Link) -> None:

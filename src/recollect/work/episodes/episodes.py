@@ -437,9 +437,9 @@ class Episodes:
         """Return the last work on a topic."""
         return queries.last_work(self.store.episodes, self.owner, topic, limit)
 
-    def files_of(self, task: str, limit: int = 1000) -> tuple[FileTouch, ...]:
+    def files_of(self, task: str) -> tuple[FileTouch, ...]:
         """Return the work on files in a task, newest first."""
-        return tuple(self.store.episodes.touches(self.owner, task=self.task(task).id, limit=limit))
+        return tuple(self.store.episodes.touches(self.owner, task=self.task(task).id, limit=1000))
 
     def sql(self, query: str, *, all_projects: bool = False) -> "SqlResult":
         """Run a query over the six episode tables. Raise `Refused` for anything but reading."""

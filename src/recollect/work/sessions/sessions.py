@@ -304,13 +304,13 @@ class Sessions:
                 logger.exception("learning from session %s failed", session.id)
         return tuple(ended)
 
-    def fork(self, session_id: str, child: str | None = None) -> m.Session:
+    def fork(self, session_id: str) -> m.Session:
         """Start a new session with the findings of this one; both may promote them."""
         parent = self.get(session_id)
         now = self.clock()
         session = replace(
             parent,
-            id=child or m.new_id(now),
+            id=m.new_id(now),
             parent=parent.id,
             started_at=now,
             active_at=now,
@@ -318,8 +318,6 @@ class Sessions:
             extracted_at=None,
             summary="",
         )
-        if self.store.get_session(session.id) is not None:
-            raise Refused(f"There is a session {session.id} already.", "Give another id, or none.")
         with self.store.transaction():
             self.store.put_session(session)
             # The messages they cite are the parent's.

@@ -38,7 +38,6 @@ class Report:
     events: int = 0
     lines: int = 0  # lines of a file of lines, items of a JSON document
     skipped: int = 0  # unknown, broken or too long: not read
-    mended: int = 0  # read after a repair: bytes that are not UTF-8, NULs
     left_out: Counter[str] = field(default_factory=Counter)  # known and ignored, by kind
     sessions: Counter[str] = field(default_factory=Counter)  # events per session
     problems: list[Problem] = field(default_factory=list)  # the first of what was skipped or repaired
@@ -152,7 +151,7 @@ class TranscriptReading:
         self.report.note(str(self.path), self.line, reason)
 
     def repair(self, reason: str) -> None:
-        self.report.mended += 1
+        """Note that a line was read after a repair: it had NULs, or bytes that are not UTF-8."""
         self.report.note(str(self.path), self.line, reason)
 
     def _event(self, place: EventOrigin, **fields: Any) -> Event:

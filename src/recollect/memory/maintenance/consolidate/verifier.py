@@ -11,7 +11,7 @@ from typing import Protocol
 
 import recollect.model as m
 from recollect.memory.anchors.check import Seen, check
-from recollect.memory.anchors.tie import KnownCode, marked_file, tie
+from recollect.memory.anchors.tie import marked_file, tie
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}")
@@ -62,13 +62,12 @@ class ProjectVerifier:
     Files must exist, packages must be in a manifest, commands in the manifest that would define them.
     """
 
-    def __init__(self, root: Path, code: KnownCode | None = None) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._code = code
         self._seen: dict[str, Seen] = {}
 
     def tie(self, memory: m.Memory) -> tuple[m.Anchor, ...]:
-        return tie(self._root, memory.content, memory.file_paths, self._code)
+        return tie(self._root, memory.content, memory.file_paths)
 
     def check(self, memory: m.Memory) -> str | None:
         if memory.branch is not None:
@@ -76,7 +75,7 @@ class ProjectVerifier:
         return self._wrong_parameter(memory) or self.changed(memory) or self._missing_name(memory)
 
     def changed(self, memory: m.Memory) -> str | None:
-        checked = check(self._root, [memory], self._seen, self._code)
+        checked = check(self._root, [memory], self._seen)
         self._seen |= checked.seen
         return checked.stale.get(memory.id)
 
