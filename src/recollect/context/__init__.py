@@ -16,8 +16,8 @@ backend. The package imports only `model`, `config`, `kinds` and `errors`.
 
 What a `Context` decides, for everybody:
 
-- `view` and `full_view`: which memories a call may see. An agent never sees other projects; a memory of another branch is
-  seen once that branch is merged.
+- `view` and `full_view`: which memories a call may see. An agent never sees other projects; a memory of another branch
+  is seen once that branch is merged.
 - `refuse_agents`: what only the user may do.
 - `is_on`: whether memory or learning is switched on here.
 - `register_project`: projects are stored when something is first written about them.

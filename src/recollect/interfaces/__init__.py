@@ -1,7 +1,7 @@
 """The top layer: everything that people, agents and hosts call.
 
-An interface parses its input, calls the engine, and renders the value that comes back. It holds no rules: if the command
-line, the MCP server and a hook answer the same question, they call the same method.
+An interface parses its input, calls the engine, and renders the value that comes back. It holds no rules: if the
+command line, the MCP server and a hook answer the same question, they call the same method.
 
 - `cli`: the command line, for people
 - `mcp`: the MCP server, for agents
@@ -22,12 +22,13 @@ A program in Python skips this layer: `from recollect import Engine`.
 What every interface keeps to:
 
 - What an actor may do is decided below, by `Context` and the parts, and never here.
-- A `RecollectError` is for the user. The command line prints its message and hint and exits 1, the MCP server returns them
-  as the answer, and for a hook the daemon logs it while the hook exits 0. Anything else is a bug: it keeps its traceback.
+- A `RecollectError` is for the user. The command line prints its message and hint and exits 1, the MCP server returns
+  them as the answer, and for a hook the daemon logs it. Anything else is a bug and keeps its
+  traceback.
 - Texts of users are cleaned of secrets by the parts that store them. `daemon.spool` cleans its own, because it writes
   without an engine.
-- Imports are lazy where somebody waits: a hook imports almost nothing, `--help` imports no command, and the MCP handshake
-  imports no engine.
+- Imports are lazy where somebody waits: a hook imports almost nothing, `--help` imports no command, and the MCP
+  handshake imports no engine.
 
 CONTRIBUTING.md shows how to add a command, an MCP tool and a host.
 """

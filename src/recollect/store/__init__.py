@@ -3,9 +3,9 @@
 `open_store` opens the file for a user and returns a `Store`: the protocol of `recollect.context.store`, which every
 backend implements. Layers above hold a `Store` and never a backend; all SQL is in here.
 
-A call takes this path: a part calls a method of `Store` in the words of the domain (`put`, `neighbours`, `changes.undo`);
-the backend runs it as one transaction, or as part of the caller's `with store.transaction():`; values of
-`recollect.model` go in and come out, never rows.
+A call takes this path: a part calls a method of `Store` in the words of the domain (`put`, `neighbours`,
+`changes.undo`); the backend runs it as one transaction, or as part of the caller's `with store.transaction():`; values
+of `recollect.model` go in and come out, never rows.
 
 - `sqlite`: the SQLite backend
 - `row_snapshots`: rows before and after a change, as undo records them; shared by all backends
@@ -16,7 +16,8 @@ the backend runs it as one transaction, or as part of the caller's `with store.t
 
 What a store promises:
 
-- A call has either happened completely or not at all, also after a crash or a power cut; when it returns, it is on disk.
+- A call has either happened completely or not at all, also after a crash or a power cut; when it returns, it is on
+  disk.
 - Any number of processes and threads may use the same file.
 - A store belongs to one user, and a `View` decides what a call may see: rows of other users, projects and sessions stay
   hidden unless the view names them.
@@ -25,11 +26,11 @@ What a store promises:
 
 A store does not remove secrets: it stores what it is given. The parts that write call `recollect.text.redact` first.
 
-It is called by `Engine.open`, and through `Context.store` by every part. `code.graph.database` uses the connection class
-of `sqlite` for a file of its own.
+It is called by `Engine.open`, and through `Context.store` by every part. `code.graph.database` uses the connection
+class of `sqlite` for a file of its own.
 
-To add a method, add it to the protocol, the backend and the contract tests; CONTRIBUTING.md has an example. To change the
-schema, add a file to `sqlite/migrations`.
+To add a method, add it to the protocol, the backend and the contract tests; CONTRIBUTING.md has an example. To change
+the schema, add a file to `sqlite/migrations`.
 """
 
 from pathlib import Path

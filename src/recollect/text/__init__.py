@@ -10,8 +10,8 @@
 - `jsonc`: edit JSON with comments as text
 - `block`: our part of a Markdown file that belongs to the user
 
-All are pure functions of their arguments. Word lists and rules are files in `data`. Importing a module loads no library:
-the tokenizer and the secret scanner are loaded on first use.
+All are pure functions of their arguments. Word lists and rules are files in `data`. Importing a module loads no
+library: the tokenizer and the secret scanner are loaded on first use.
 
 **Where secrets are removed.** `redact` is called wherever a text enters the store, a file or the network, mainly in:
 

@@ -1,13 +1,39 @@
 """The code graph: files, symbols, and the edges between them, kept up to date as files change.
 
-- `build` updates the graph: it finds the files that changed, parses them, and resolves the edges that are affected.
-- `parsing` parses files and `resolving` resolves edges, both in `workers` processes if there are many.
-- `scrub` removes secrets from the facts of a file before anything is stored.
-- `invalidation` finds the files whose edges a change may affect.
-- `database` stores parsed files by blob, and the files with their edges.
-- `file_node` is one file of the graph, and `graph` answers questions about all of them; `impact` finds what may break.
-- `schedule` says when a program that runs all day should refresh.
+`Builder.refresh` takes this path:
 
-The result of a refresh does not depend on the path to it: after any sequence of changes, the edges are the same as those of
-a graph that is built from nothing. Several processes may refresh the same graph at the same time.
+1. List the files, and compare size, time and content with the records in the database.
+2. `parsing` parses the files that are new or changed, in `workers` processes if there are many. Files with a content
+   that was parsed before are not parsed again: facts are stored by the hash of the content.
+3. `scrub` removes secrets and the texts of literals from the facts.
+4. `invalidation` finds the files whose edges the change may affect: those that can see a name that is new, gone or
+   different.
+5. `resolving` resolves the edges of these files, or of all if that is faster, with the resolver of their language
+   family.
+6. `database` stores records, facts and edges in one transaction, and a new `CodeGraph` replaces the old one.
+
+Modules:
+
+- `build`: `Builder`, which updates the graph, and `Refreshed`, what a refresh did
+- `parsing`, `resolving`: files to facts, and facts to edges; `workers`: the processes for both
+- `scrub`: no secret is stored
+- `invalidation`: the smallest set of files to resolve again
+- `database`: one SQLite file per project below RECOLLECT_HOME, encrypted with the store's key
+- `file_node`: one file of the graph, packed until somebody asks for its outline or edges
+- `graph`: `CodeGraph`, which finds symbols, callers, callees and dependencies; `impact`: what may break if something
+  changes
+- `schedule`: when a program that runs all day should refresh
+
+`Codebase` calls it; `relevant`, `modules`, `recollect graph` and the MCP tool `code_graph` read a `CodeGraph`. It calls
+`languages` to parse and resolve, and `store.sqlite.connection` for its file.
+
+What it promises:
+
+- The result does not depend on the path to it: after any sequence of changes, the edges are the same as those of a
+  graph that is built from nothing.
+- A `CodeGraph` never changes, and any thread may use it. Several processes may refresh the same graph at the same time.
+- A refresh can be stopped at any time. What was parsed is kept, and the graph stays as it was.
+
+To change how a language is resolved, see `recollect.code.languages`; how far an edge is believed is in
+`recollect.code.nodes`.
 """

@@ -6,8 +6,8 @@
 2. `plan.plan_install` reads the files and returns a `Plan` with every change, which the command shows as a diff.
 3. `plan.carry_out` backs up the files, makes all changes or none (`change.apply`), and records them in the `ledger`.
 
-`recollect uninstall` does the same with `plan_uninstall`. If nobody changed a file since, it becomes byte for byte what it
-was before; else exactly our entries are removed.
+`recollect uninstall` does the same with `plan_uninstall`. If nobody changed a file since, it becomes byte for byte what
+it was before; else exactly our entries are removed.
 
 - `machine`: the user's home, environment, and the program that hosts run
 - `entries`: the entries of hooks and MCP servers, and how ours are recognised
@@ -20,8 +20,9 @@ was before; else exactly our entries are removed.
 - `installations`: the installations that the ledger knows of
 - `rules`: the briefing in a rules file, for hosts whose hooks cannot add to a prompt; the daemon renews it
 
-It is called by the commands `install` and `uninstall`, by `daemon.connection` for `recollect doctor`, and by the daemon for
-`rules`. It calls `recollect.work.hosts` for what differs between hosts, and `recollect.text` to edit files in place.
+It is called by the commands `install` and `uninstall`, by `daemon.connection` for `recollect doctor`, and by the daemon
+for `rules`. It calls `recollect.work.hosts` for what differs between hosts, and `recollect.text` to edit files in
+place.
 
 What it promises: a file that cannot be changed safely is refused and left alone, a link out of the project is not
 followed, a file that somebody changes meanwhile is not overwritten, and comments and formatting stay as they are.

@@ -1,21 +1,34 @@
 """Maintain stored memories: what people do to them, what use teaches, and what runs by itself.
 
-People change one memory at a time: `states` forgets, restores, pins, tags and links; `wrong` marks a memory as wrong;
-`review` answers the questions that programs left open; `undo` takes back a change.
+People change memories, through `Memories` and `Maintenance`:
 
-Use changes memories: `feedback` raises and lowers confidence after each retrieval, links what was used together, and
-records questions that memory could not answer.
+- `states`: forget, restore, deprecate, pin, tag, link, resolve a conflict
+- `wrong`: mark a memory as wrong, store what is right instead, and review what was derived from it
+- `review`: answer the questions that programs left open; `KINDS` says what each answer does
+- `undo`: record changes so that they can be undone, and undo them
 
-The rest runs in the background, each at its own interval:
+Use changes memories, through `Retrieval`:
 
-- `compact`: end quarantines and archive what has faded, expired or exceeds the capacity, once a day
-- `consolidate`: merge duplicates, find contradictions, check facts against the code, once a week or when idle
+- `feedback`: raise and lower confidence after each retrieval, link what was used together, record and close gaps
+
+The rest runs in the background, when `work.schedule.Schedule` or the daemon finds that it is due:
+
+- `compact`: end quarantines and archive what has faded, expired or exceeds the capacity, after a day or 50 retrievals
+- `consolidate`: merge duplicates, find contradictions, check facts against the code, once a week or daily when idle
 - `clusters`: group memories by meaning, after 50 retrievals
 - `merge`: how two memories become one, for `consolidate` and `review`
-- `purge`: delete for good what was forgotten 30 days ago, and give disk space back
-- `vectors`: embed memories that have no vector
+- `purge`: delete for good what was forgotten 30 days ago, drop old messages, and give disk space back
+- `vectors`: embed memories that have no vector of the current model
 - `doctor`: check the installation and report problems
 
-The package promises that nothing is deleted at once, that what a user said is never replaced without asking, and that
-every change to more than one memory is one entry of `recollect changes` that can be undone.
+The package calls `write` to store statements and to decide who wins, `anchors` to check code, and `decay` for what has
+faded.
+
+It promises:
+
+- Nothing is deleted at once: compaction archives, forgetting hides for 30 days.
+- What a user said or pinned is never replaced by what a program says without asking: it becomes a question for
+  `recollect review`.
+- Every change to more than one memory is one entry of `recollect changes`, and `recollect undo` takes it back exactly.
+  What somebody changed since is left alone and named.
 """

@@ -1,6 +1,24 @@
 """Seeds: statements about a project that its files and history contain before anybody has worked in it.
 
-`find.find_seeds` collects the best of them from `instructions` (for agents), `readme`, `manifests`, `styles` (settings of linters
-and formatters), `pipelines` (CI) and `history` (git). `offer.offer_seeds` writes them as memories that wait for review: each
-is offered once, whatever the answer was. Ignored files are never read. `seed` has the value and the file reader.
+`recollect init` calls `find_seeds`, then `offer_seeds`:
+
+1. `find.find_seeds` collects the seeds of all sources, leaves out those that say the same or contradict a surer one,
+   and returns at most 40, the surest first.
+2. `offer.offer_seeds` writes each new one with `Engine.remember` as a memory that waits for review, and asks a question
+   for `recollect review`. Each is offered once, whatever the answer was.
+
+The sources, one module each:
+
+- `instructions`: files for agents (CLAUDE.md, AGENTS.md, …): each bullet and each imperative sentence
+- `readme`: what the project is, how to set it up, how to test it
+- `manifests`: languages with their versions, frameworks, package managers and commands
+- `styles`: settings of linters and formatters
+- `pipelines`: versions and services that CI uses
+- `history`: files that change together, reverted changes and the causes of bugs, from git
+
+`seed` has the value and the file reader. The module map (`code.modules`) is passed in for its commands.
+
+The package promises that ignored files and files outside the project are never read, that everything found is a
+proposal until a person accepts it, and that secrets are removed as from any other text. To add a source, write a
+generator of `Seed`s and add it to `find`.
 """

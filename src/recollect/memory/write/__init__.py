@@ -2,16 +2,32 @@
 
 A draft passes through these modules in order (docs/writing.md numbers the steps):
 
-1. `limits` refuses what cannot be stored: empty, too long, binary, or from an ignored file.
+1. `limits` refuses what cannot be stored: empty, too long, binary, our own injected text, or from an ignored file.
 2. `draft` removes secrets and fills in the defaults; `enrich` adds a summary, tags and the parts of a procedure.
-3. `writer` embeds the memory, finds similar ones and compares them. `contradict` compares two statements that `statement`
-   has parsed, with the words of `word_tables` (`data/words.toml`).
-4. A memory that says the same is reinforced: `reinforce`.
-5. `precedence` decides which of two contradicting memories wins.
-6. `writer` stores the memory, its vector and its links in one transaction.
+3. `writer.prepare` anchors the memory to the code that it names, embeds it, and looks for similar memories of the same
+   scope: by vector, by words, and by the fingerprint of the text.
+4. `contradict` compares the memory with each of them, as `statement` has parsed them with the words of `word_tables`
+   (`data/words.toml`). Where the rules are unsure, a sidecar may be asked.
+5. A memory that says the same is reinforced, with the richer text: `reinforce`.
+6. `precedence.decide` says which contradicted memories are superseded, and which stay beside the new one as a conflict.
+7. `writer.write` stores memory, vector, links and audit line in one transaction. If another process has written since
+   step 3, it compares again.
 
-`messages` stores messages of imported sessions; they are redacted and bounded, but not compared.
+- `writer`: `MemoryWriter` with `remember` (all steps), `prepare` and `write` (the halves), and `rewrite` for edits
+- `draft`: from a `Draft` to a `Memory`
+- `limits`, `enrich`: what is refused, and what is added
+- `statement`, `word_tables`, `contradict`: parse and compare statements
+- `precedence`: who wins a contradiction, and `supersede`, which records it
+- `reinforce`: what a memory becomes when it is said again
+- `messages`: stores messages of imported sessions, redacted and bounded; they are not compared
 
-The package promises that no secret reaches the store, that a refused draft changes nothing, and that a change to other
-memories is recorded and can be undone.
+It is called by `Memories` for everything that people, agents and sessions write, by `maintenance` (`wrong`, `review`)
+and by `transfer.mirror`. An import does not pass through here, because it restores and does not learn: `transfer` has
+its own checks, with the same limits and redaction.
+
+The package promises that no secret reaches the store, that a refused draft changes nothing, that two processes that
+store the same sentence leave one memory, and that a change to other memories is recorded and can be undone.
+
+To change who wins, edit `precedence`. To change what counts as a contradiction, edit `contradict` or `data/words.toml`,
+and run `tests/memory/write`; a certain contradiction supersedes, so a wrong one loses a memory that nobody misses.
 """

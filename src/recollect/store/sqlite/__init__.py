@@ -14,10 +14,10 @@
     measures.py     MeasureStore: counts and timings
     pruned.py       PrunedTextStore: texts that left a context window
 
-A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about to
-change (`journal`), converts values (`rows`, `episode_rows`), and writes rows and full text. If a change is being recorded,
-`changes.recorded` compares the noted rows with the new ones at the end and stores what differs. A read borrows a
-connection from the pool (`Database.reading`) and puts the view into SQL (`views`).
+A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about
+to change (`journal`), converts values (`rows`, `episode_rows`), and writes rows and full text. If a change is being
+recorded, `changes.recorded` compares the noted rows with the new ones at the end and stores what differs. A read
+borrows a connection from the pool (`Database.reading`) and puts the view into SQL (`views`).
 
 The other modules:
 
@@ -30,8 +30,8 @@ The other modules:
 - `full_text`: word search with FTS5; `graph`: memories one hop away
 - `ageing`, `views`: conditions as SQL
 
-What it promises beyond `Store`: a damaged file is set aside and the newest good backup takes its place, with a notice; a
-file of a newer version is refused; a migration is one transaction, after a backup.
+What it promises beyond `Store`: a damaged file is set aside and the newest good backup takes its place, with a notice;
+a file of a newer version is refused; a migration is one transaction, after a backup.
 
 A write method that does not call the journal cannot be undone: add every new one to `WRITES` in
 tests/store/test_journal.py.
