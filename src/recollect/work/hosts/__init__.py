@@ -4,18 +4,30 @@ A host's row (`Host`) says which events it has and what they mean, where its con
 there, how a hook answers it, which format its briefings take, how its MCP client calls itself, and how its transcripts
 are read. The code that uses a row never asks for a host by name:
 
-- a hook event comes in through `hook_input` as a `HostEvent`, becomes session events, and the answer leaves through
-  `hook_output` in the host's form;
-- `interfaces.install` writes the host's configuration files;
-- a transcript is recognised and read through `transcripts`; `session_files` finds those on this machine.
+    hook event      → hook_input.host_event → session_events → Sessions.record
+    what to show    → hook_output.printed, in the form that the host takes
+    installation    → interfaces.install.edits, from the host's files, hook_entry and server_entry
+    transcript      → session_files finds it, transcripts recognises and reads it
+    MCP client      → registry.host_of_client, from the name that it gives
 
 Modules:
 
-- `host`: the classes that a row is made of
-- `claude_code`, `codex`, `gemini`, `opencode`, `cursor`, `vscode`, `windsurf`: the hosts
-- `registry`: the hosts by name
-- `hook_input`, `hook_output`: what hooks send and print
-- `transcripts`, `session_files`: reading and finding transcripts
+- `host`: the classes that a row is made of; each field has a comment
+- `claude_code`, `codex`, `gemini`: hosts with transcripts, which the same file reads
+- `opencode`, `cursor`, `vscode`, `windsurf`: hosts without
+- `registry`: the hosts by name, and the formats of briefings
+- `hook_input`: what hooks send, as events of a session
+- `hook_output`: what hooks print
+- `transcripts`: all formats, those of programs that are not hosts too
+- `session_files`: finds transcripts on this machine without opening them
 
-CONTRIBUTING.md shows how to add a host.
+Callers are the daemon (`hook_service`, `hook_session`, `spool`), `interfaces.install`, the MCP server, sessions, and
+briefings. The package calls `work.transcripts` only.
+
+What it promises: a row is data and pure functions; nothing here writes a file or opens a store. A field that a host
+does not send is absent and no error. Hook events become the same session events that the host's transcript would give,
+so a session is learnt from in the same way by either.
+
+CONTRIBUTING.md shows how to add a host: a file, a line in `registry`, a page and a test. What Recollect does at a kind
+of event (`HookKind`) is decided in `interfaces.daemon.hook_session`.
 """

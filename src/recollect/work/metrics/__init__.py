@@ -1,1 +1,11 @@
-"""Counts, timings, and the tokens that memory saved."""
+"""Counts, timings, and the tokens that memory saved.
+
+- `measures`: `Measures`, the part that counts and times; `watch` measures the events of a session as they pass
+- `timed`: an embedder that notes how long it takes
+- `timing`: histograms of durations in logarithmic buckets
+- `discovery`: the tokens that a session reads and searches before its first edit
+- `saved`: what memory saved of them, compared with sessions without memory; nothing if there is no baseline
+- `report`: the figures of `recollect stats`
+
+Figures are collected in memory and written by `Schedule`; they contain no texts.
+"""

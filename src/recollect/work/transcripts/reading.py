@@ -1,4 +1,4 @@
-"""TranscriptReading one transcript: numbering its events, matching results with calls, and reporting what was not read."""
+"""Read one transcript: number its events, match results with calls, and report what was not read."""
 
 from __future__ import annotations
 
