@@ -45,13 +45,13 @@ def test_it_tells_what_was_learnt_redacted_and_superseded(told):
 
     assert "Refresh tokens are stored with the lifetime of access tokens" in first
     assert "[REDACTED: api-key]" in first
-    assert "a secret was taken out" in first
+    assert "redacted before it was stored" in first
     assert "sk_" + "live_" not in told
     assert "Updated: 'Use npm to run scripts' → 'Use pnpm to run scripts'" in first
 
 
 def test_it_shows_the_briefing_the_second_agent_gets(told):
-    second = told[told.index("Session 2") : told.index("What it saved")]
+    second = told[told.index("Session 2") : told.index("Tokens read until")]
 
     assert "  <project_memory " in second
     assert "[GOTCHA] shop/auth/tokens.py" in second

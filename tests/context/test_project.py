@@ -254,7 +254,7 @@ def as_folder_without_git(tmp_path):
         tmp_path / "shop",
         tmp_path / "notes",
         "another",
-        "notes (ID) in FOLDER, known by no git here: the folder itself.",
+        "notes (ID) in FOLDER, known by no git repository: the folder itself.",
     )
 
 

@@ -183,7 +183,7 @@ def test_a_damaged_file_is_set_aside_and_the_newest_backup_restored(path, damage
         count, notices, problems = contents(path)
 
     assert (count, problems) == (200, [])
-    assert "is now the backup of" in notices[0]
+    assert "restored from the backup of" in notices[0]
     (aside,) = path.parent.glob("recollect.db.damaged-*[0-9]")
     assert aside.name in notices[0]
     assert len(aside.read_bytes()) == len(damaged)
@@ -252,7 +252,7 @@ def test_without_a_good_backup_a_damaged_file_is_left_alone(path, backups):
     before = path.read_bytes()
 
     for _ in range(2):
-        with pytest.raises(StoreDamaged, match="no good backup") as error:
+        with pytest.raises(StoreDamaged, match="No intact backup") as error:
             SqliteStore(path, "ada")
         assert "import" in error.value.hint
 
@@ -333,7 +333,7 @@ def test_nobody_is_alone_while_another_has_it_open(path):
     second.close()
     with first._db.alone("try"):
         pass
-    with pytest.raises(StoreBusy, match="at work"), first.transaction(), first._db.alone("try"):
+    with pytest.raises(StoreBusy, match="in use"), first.transaction(), first._db.alone("try"):
         pass
     assert first.count(MINE) == 0
     first.close()

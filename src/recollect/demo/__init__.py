@@ -45,13 +45,13 @@ def run(echo: Echo, accent: Accent = str) -> None:
         home = Path(folder, "home")
         echo(
             accent(
-                "A small web shop, two sessions. All of it happens on this machine, in a temporary folder."
+                "Two sessions on a small web shop. Everything runs on this machine, in a temporary folder."
             )
         )
         _first_session(project, home, echo, accent)
         briefing, memories = _second_session(project, home, echo, accent)
         _saving(briefing, memories, echo, accent)
-    echo("\nThe folder is gone again. Your own memory starts with:\n")
+    echo("\nThe temporary folder was deleted. To start with your own project:\n")
     echo(f'  {_command()} remember "Tests need a running Redis" --kind gotcha')
     echo(f'  {_command()} search "why do the tests fail"')
 
@@ -94,7 +94,7 @@ _NOTES = (
 def _first_session(project: Path, home: Path, echo: Echo, accent: Accent) -> None:
     echo(
         accent(
-            "\nSession 1, Monday: “Limit the attempts to log in.” What is worth keeping is kept on the way.\n"
+            "\nSession 1, Monday: “Limit the attempts to log in.” You and the agent remember what matters.\n"
         )
     )
     with Engine.open(project, home, clock=lambda: MONDAY) as user:
@@ -113,13 +113,13 @@ def _tell(echo: Echo, who: str, engine: Engine, receipt: Receipt) -> None:
     memory = engine.get(receipt.id)
     echo(f"  {who:<6}{kind_of(memory.kind).heading:<11} {memory.content}")
     if receipt.redactions:
-        echo(f"{'':<19} (a secret was taken out before it was stored: {receipt.redactions[0].type})")
+        echo(f"{'':<19} (redacted before it was stored: {receipt.redactions[0].type})")
     if receipt.supersedes:
         echo(f"{'':<19} ({receipt.message})")
 
 
 def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Briefing, list[Memory]]:
-    echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It is told what is known:\n"))
+    echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It gets this briefing:\n"))
     later = MONDAY + timedelta(days=8)
     with Engine.open(project, home, clock=lambda: later, actor="agent:codex") as agent:
         briefing = agent.recall(BUG, host="claude-code")
@@ -127,7 +127,7 @@ def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tu
             echo(f"  {line}")
         known = agent.search("how to run scripts", limit=1).results[0].memory
         echo(
-            f"\n  and, asked how to run scripts: “{known.content}” (what you said first is superseded, not lost)"
+            f"\n  A search for “how to run scripts” finds “{known.content}”; the first statement is superseded, not lost."
         )
         return briefing, [agent.get(name) for name in briefing.shown]
 
@@ -140,9 +140,9 @@ def _saving(briefing: Briefing, memories: list[Memory], echo: Echo, accent: Acce
     named = [path for memory in memories for path in memory.file_paths]
     opened = list(dict.fromkeys(named[: named.index(MENDED_IN) + 1])) if MENDED_IN in named else seen
     with_memory = briefing.tokens + sum(tokens.count(FILES[name]) for name in opened)
-    echo(accent("\nWhat it saved, until the file to mend had been read:\n"))
+    echo(accent("\nTokens read until the file with the bug was found:\n"))
     echo(
-        f"  without memory   {without:>5} tokens   grep for the words of the task, then {len(seen)} files in order of hits"
+        f"  without memory   {without:>5} tokens   grep for the words of the task, then {len(seen)} files, most hits first"
     )
     echo(
         f"  with memory      {with_memory:>5} tokens   {len(memories)} memories, then {len(opened)} file: {', '.join(opened)}"

@@ -23,7 +23,7 @@ PAUSES = (0.2, 0.8, 2.0)  # seconds before each new attempt, unless the server n
 TOTAL_TIMEOUTS = 3  # timeouts that one request may take, all attempts together
 WORKERS = 4  # concurrent requests in `embed_each`
 
-HINT = "Until it answers, search goes by words. `recollect doctor` tries it again."
+HINT = "Until it answers, search uses words only. Run `recollect doctor` to try again."
 
 
 class HttpEmbedder:
@@ -46,7 +46,7 @@ class HttpEmbedder:
         self._endpoint, self._shown, host = _read_url(url)
         # http.client would show the key in its own error message.
         if api_key and not (api_key.isascii() and api_key.isprintable()):
-            raise BadSetting("`embedder_key` has characters that no key has, perhaps a line break.")
+            raise BadSetting("`embedder_key` contains invalid characters, perhaps a line break.")
         self._key = api_key
         self._name = model
         self._asked_dim = self._dim = dim
@@ -107,7 +107,7 @@ class HttpEmbedder:
                     return answer
                 trouble = f"answered {status}: {self._quote(answer)}"
                 if 300 <= status < 400:
-                    trouble = f"answered {status}, a redirect, and those are not followed."
+                    trouble = f"answered {status}, a redirect; redirects are not followed."
                 if status != 429 and status < 500:
                     raise self._unavailable(trouble)
                 named_pause = _seconds(headers.get("Retry-After"))

@@ -41,7 +41,7 @@ PROVIDERS = {
     "openvino": "OpenVINOExecutionProvider",
 }
 
-HINT = "Search goes by words for now. `recollect doctor` shows more."
+HINT = "Search uses words only for now. Run `recollect doctor` for details."
 
 
 class MiniLM:

@@ -21,8 +21,8 @@ def embedder_for(settings: Settings, agreed: Collection[str]) -> Embedder:
     if settings.embedder == "http" and not _is_local(url) and url not in agreed:
         return NoEmbedder(
             EmbedderUnavailable(
-                f"You have not yet agreed to sending the texts of memories to {url}.",
-                f"`recollect init --agree {url}` records that you agree.",
+                f"You have not agreed to send texts of memories to {url}.",
+                f"Run `recollect init --agree {url}` to agree.",
             )
         )
     return open_embedder(

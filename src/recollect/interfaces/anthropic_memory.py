@@ -237,7 +237,7 @@ def _path(command: Mapping[str, Any], name: str = "path") -> str:
 def _text(command: Mapping[str, Any], name: str) -> str:
     value = command.get(name, "" if name == "new_str" else None)
     if not isinstance(value, str):
-        raise ContentRefused(f"{command.get('command')} needs `{name}`, a text.", "Give it and try again.")
+        raise ContentRefused(f"{command.get('command')} needs `{name}`, a text.", "Add it and try again.")
     return value
 
 

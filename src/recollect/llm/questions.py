@@ -98,10 +98,10 @@ def verify(context: str, hits: Sequence[m.Hit]) -> LlmQuestion[Verification]:
     pair = _object(a=number, b=number, relation=_one(_NAMED))
     return LlmQuestion(
         "verify",
-        "Notes from earlier sessions were found for what a developer wants now. Choose those that bear on the request and"
+        "Notes from earlier sessions were found for what a developer wants now. Choose those that are relevant to the request and"
         " change what should be done, the most helpful first. Leave out trivia, what only shares words with the request,"
         " and what the request says itself; often none is left. In `relations` name pairs of notes that contradict each"
-        " other or hang together.",
+        " other or belong together.",
         {"request": focus(context), "notes": notes},
         _object(relevant=_list_of(number), relations=_list_of(pair)),
         1000,
@@ -126,11 +126,11 @@ def extract(transcript: str, gaps: Sequence[str]) -> LlmQuestion[list[LearnedSta
     )
     return LlmQuestion(
         "extract",
-        "From the transcript of a coding session, take what the next session should know: decisions with their reason,"
+        "From the transcript of a coding session, extract what the next session should know: decisions with their reason,"
         " corrections and preferences of the user, gotchas, errors with what fixed them, conventions, how-tos. Each is one"
         " statement that can be understood alone. No plans, no small talk, no code, no guesses, nothing that the code"
         " itself shows; often nothing is left. `importance` is from 0 to 1; `first` and `last` are the numbers of the"
-        " messages that bear it out. `gaps` are questions that memory could not answer: what answers one matters.",
+        " messages that support it. `gaps` are questions that memory could not answer: what answers one matters.",
         {"transcript": _short(transcript), "gaps": list(gaps)[:10]},
         _object(findings=_list_of(finding)),
         3000,
@@ -160,9 +160,9 @@ def relate(new: str, old: str) -> LlmQuestion[StatementRelation]:
     """Ask how `new` relates to `old`."""
     return LlmQuestion(
         "relate",
-        "How does the new statement stand to the old one? duplicate: it says the same. mergeable: probably the same, in"
-        " more or other words. contradiction: both cannot hold now. related: the same field, another matter (another"
-        " environment, service or language is another matter). unrelated: nothing in common.",
+        "How does the new statement relate to the old one? duplicate: it says the same. mergeable: probably the same, in"
+        " more or other words. contradiction: they cannot both be true now. related: the same area but a different subject"
+        " (another environment, service or language is a different subject). unrelated: nothing in common.",
         {"new": _short(new), "old": _short(old)},
         _object(relation=_one(list(StatementRelation))),
         500,
@@ -221,7 +221,7 @@ def summarise(text: str, lines: int) -> LlmQuestion[str]:
 
     return LlmQuestion(
         "summarise",
-        f"Sum the text up in {lines} lines at most, each one plain sentence: what was done, decided and learnt.",
+        f"Summarise the text in at most {lines} lines, each one plain sentence: what was done, decided and learnt.",
         {"text": _short(text)},
         _object(lines=_list_of({"type": "string"})),
         800,

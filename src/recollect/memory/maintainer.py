@@ -80,7 +80,7 @@ class Maintenance:
         from recollect.memory.maintenance.review import decide, find
 
         context = self.context
-        context.refuse_agents("decide what was left to the user")
+        context.refuse_agents("answer review questions")
         question = find(context.store, context.user_id, name)
         change = context.new_change("review", project_id=context.project_id)
         decision = decide(
@@ -157,7 +157,7 @@ class Maintenance:
                 "The store is encrypted, and the files of a mirror are not.",
                 "Add `--plaintext` to write them anyway; anyone who can read the disk can read them.",
             )
-        change = context.new_change("mirror", "Began to take in what was edited by hand.")
+        change = context.new_change("mirror", "Started to import edits from the mirror.")
         return Mirror(context, self.memory.index, folder, change).sync()
 
     def forget_project(self) -> tuple[m.Change, Cleared]:
@@ -165,7 +165,9 @@ class Maintenance:
         context = self.context
         context.refuse_agents("forget a project")
         if context.project is None:
-            raise Refused("This folder belongs to no project.", "`recollect forget ID` forgets one memory.")
+            raise Refused(
+                "This folder belongs to no project.", "Run `recollect forget ID` to forget one memory."
+            )
         change = context.new_change("forget", "Forgot the whole project.", project_id=context.project.id)
         cleared = states.forget_all(context.store, change, context.project.id)
         delete_graph_databases(context.settings.home, [context.project.id])

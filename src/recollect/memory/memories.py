@@ -162,7 +162,7 @@ class Memories:
         """
         from recollect.memory.maintenance.wrong import flag
 
-        self._context.refuse_agents("call a memory wrong")
+        self._context.refuse_agents("mark a memory as wrong")
         memory = self._changeable(self.get(name))
         self._context.register_project()
         change = self._context.new_change("wrong", project_id=memory.project_id)
@@ -248,5 +248,5 @@ def _with_changes(memory: m.Memory, changes: Mapping[str, Any]) -> m.Memory:
         if name not in _EDITABLE:
             raise UnknownName("field", name, list(_EDITABLE))
     if not changes:
-        raise Refused("Nothing to change was given.", f"One of: {', '.join(_EDITABLE)}.")
+        raise Refused("No change was given.", f"One of: {', '.join(_EDITABLE)}.")
     return replace(memory, **{name: _EDITABLE[name](value) for name, value in changes.items()})

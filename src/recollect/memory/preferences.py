@@ -29,7 +29,7 @@ class Preferences:
     def set_budget(self, tokens: int | None) -> None:
         """Set the most tokens that a briefing may take in this project; None restores the default."""
         if tokens is not None and tokens < 1:
-            raise Refused(f"A budget of {tokens} tokens leaves no room for anything.", "Give 1 or more.")
+            raise Refused(f"A budget of {tokens} tokens is too small for a briefing.", "Give 1 or more.")
         self._store.set_setting(self._context.project_id, "budget", tokens)
 
     def aliases(self) -> "tuple[Alias, ...]":
@@ -65,7 +65,7 @@ class Preferences:
         """End a season. Raises `Refused` if it is not active."""
         if name.strip() not in self.seasons():
             raise Refused(
-                f"The season {name!r} is not active.", "`recollect season list` shows the active ones."
+                f"The season {name!r} is not active.", "Run `recollect season list` to list the active ones."
             )
         self._set_seasons(name, {*self.seasons()} - {name.strip()})
 
@@ -90,7 +90,7 @@ class Preferences:
 
     def agree(self, server: str) -> None:
         """Record that the user allows texts to be sent to `server`."""
-        self._context.refuse_agents("agree to sending texts away")
+        self._context.refuse_agents("agree to send texts to a server")
         if urlsplit(server).username or urlsplit(server).query:
             raise Refused(
                 "The address of a server must not contain a user, password or token.",

@@ -85,7 +85,7 @@ class Retrieval:
         answer = self.searcher.search(question)
         self._note(question, answer)
         if not answer.partial and self._store.setting(None, "vectors_pending"):
-            note = "Some memories have no vector yet and were matched by words only. `recollect init` embeds them."
+            note = "Some memories have no vector yet and were matched by words only. Run `recollect init` to embed them."
             answer = replace(answer, notes=(*answer.notes, note))
         return answer
 
@@ -107,7 +107,7 @@ class Retrieval:
                 return hit
         raise Refused(
             f"Memory {memory.id} is not among the first 100 results for that query.",
-            f"`recollect show {memory.id}` shows its content.",
+            f"Run `recollect show {memory.id}` to see its content.",
         )
 
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:

@@ -95,7 +95,7 @@ def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
     if text is None:
         raise WrongKey(
             f"{path.name} is encrypted and its key was not found (it was stored in: {note.where}).",
-            f"Give it by {VARIABLE}, {FILE_VARIABLE} or the keychain.",
+            f"Provide it with {VARIABLE}, {FILE_VARIABLE} or the keychain.",
         )
     key = _as_key(text, note.salt)
     if check_of(key) != note.check:
@@ -182,9 +182,7 @@ def _keychain_get(path: Path) -> str | None:
     try:
         return keyring.get_password(_SERVICE, str(path.resolve()))
     except KeyringError as error:
-        raise WrongKey(
-            f"The keychain does not answer: {error}.", f"Unlock it, or give the key by {VARIABLE}."
-        ) from error
+        raise WrongKey(f"The keychain does not answer: {error}.", f"Unlock it, or set {VARIABLE}.") from error
 
 
 def _keychain_set(path: Path, text: str) -> None:
@@ -198,6 +196,6 @@ def _keychain_set(path: Path, text: str) -> None:
         kept = False
     if not kept:
         raise BadSetting(
-            "This machine has no keychain to keep the key in.",
+            "This machine has no keychain for the key.",
             f"Use `recollect encrypt --key-file FILE` (outside RECOLLECT_HOME), or set {VARIABLE}.",
         )

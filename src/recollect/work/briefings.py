@@ -48,7 +48,7 @@ class Briefings:
         files = tuple(files)
         ceiling = budget if budget is not None else self._preferences.budget()
         if ceiling < 1:
-            raise Refused(f"A budget of {ceiling} tokens leaves no room for anything.", "Give 1 or more.")
+            raise Refused(f"A budget of {ceiling} tokens is too small for a briefing.", "Give 1 or more.")
         material, notes = collect_content(
             self._context.store,
             self._retrieval.searcher,

@@ -58,7 +58,7 @@ class ProjectCode:
         from recollect.code.modules.project_map import ProjectMap
 
         if self._context.project is None:
-            raise Refused("There is no project here to map.", "Name its folder with --project.")
+            raise Refused("No project found in this folder.", "Name its folder with --project.")
         return ProjectMap(
             self._context.store.modules,
             self._context.project.id,

@@ -155,10 +155,10 @@ def test_a_long_answer_is_cut_and_says_so(run, shop):
         (
             ("callers", "zzzzzz"),
             "Unknown symbol 'zzzzzz'.",
-            "`recollect graph file PATH` shows what a file defines.",
+            "Run `recollect graph file PATH` to list what a file defines.",
         ),
         (("file", "lib/mony.py"), "Unknown file 'lib/mony.py'.", "Did you mean lib/money.py?"),
-        (("impact", "/etc/passwd"), "Unknown file '/etc/passwd'.", "Files that are ignored"),
+        (("impact", "/etc/passwd"), "Unknown file '/etc/passwd'.", "The graph has no ignored"),
     ],
 )
 def test_an_unknown_name_is_answered_with_near_ones(run, arguments, message, hint):

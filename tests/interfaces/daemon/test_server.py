@@ -224,7 +224,7 @@ def test_the_log_has_no_word_of_what_was_said(home):
         try:
             raise ValueError("the secret plan")
         except ValueError:
-            ours.exception("a session %s could not be learnt from", "the secret plan")
+            ours.exception("a session %s could not be processed", "the secret plan")
         ours.info("hook", extra={"fields": {"host": "codex"}})
     finally:
         for handler in set(ours.handlers) - set(before[0]):

@@ -147,9 +147,9 @@ def test_a_ceiling_can_be_set_for_the_project(engine):
 
 @pytest.mark.parametrize("budget", [0, -5])
 def test_a_budget_without_room_is_refused(engine, budget):
-    with pytest.raises(Refused, match="no room"):
+    with pytest.raises(Refused, match="too small"):
         engine.recall(TASK, budget=budget)
-    with pytest.raises(Refused, match="no room"):
+    with pytest.raises(Refused, match="too small"):
         engine.preferences.set_budget(budget)
 
 

@@ -96,7 +96,7 @@ def test_what_was_reverted_is_told_with_its_reason(repository):
     assert told(repository) == [
         (
             "gotcha",
-            '"Use threads" was tried and taken back: The driver is not safe to share.',
+            '"Use threads" was tried and reverted: The driver is not safe to share.',
             ("src/pool.py",),
         )
     ]

@@ -75,7 +75,7 @@ def test_every_hosts_instructions_are_read(tmp_path, name):
 
 
 def test_what_recollect_wrote_there_itself_is_left_out(tmp_path):
-    text = block.put("- Use tabs for all of it\n", "- They are searched with the MCP tool `search_memory`")
+    text = block.put("- Use tabs for all of it\n", "- The MCP tool `search_memory` searches them")
 
     assert [content for _, content, _ in said(tmp_path, text=text)] == ["Use tabs for all of it."]
 

@@ -121,7 +121,7 @@ def test_an_import_that_the_store_cuts_short_tells_what_is_kept(open_engine):
         yield from ({"content": f"Statement {number}"} for number in range(200))
         raise StoreError("The disk is full: nothing was changed.", "Free some space.")
 
-    with pytest.raises(StoreError, match="a part of it is kept") as caught:
+    with pytest.raises(StoreError, match="part of it is stored") as caught:
         engine.transfer.import_records(records())
 
     (change,) = engine.care.changes()

@@ -23,10 +23,10 @@ def assistant(text):
         ([user("yes please continue")], ()),
         ([user("")], ()),
         ([], ()),
-        ([user("How should we design the invoice schema?")], ("a new request", "talk of design")),
+        ([user("How should we design the invoice schema?")], ("a new request", "a discussion of design")),
         ([user("why"), assistant("Traceback (most recent call last): KeyError")], ("an error",)),
         ([user("go"), assistant("see src/app/main.go")], ("another type of file",)),
-        ([user("go"), assistant("x " * 1500)], ("much that is new",)),
+        ([user("go"), assistant("x " * 1500)], ("much new content",)),
     ],
 )
 def test_a_first_turn_is_looked_into_for_these_reasons(messages, expected):

@@ -138,7 +138,7 @@ def test_one_huge_item_is_cut_short_rather_than_sent():
     assert total(pruned.items) <= 10_000
     assert pruned.trimmed == (huge,)
     assert pruned.items[-1].cut
-    assert "the whole is" in pruned.items[-1].content
+    assert "the whole text is" in pruned.items[-1].content
 
 
 def test_sticky_items_that_do_not_fit_are_refused():

@@ -99,7 +99,7 @@ class Builder:
             except ConcurrentUpdate:
                 self._load()
             except (DamagedDatabase, zlib.error) as error:
-                logger.warning("the code graph cannot be read and is made anew: %s", error)
+                logger.warning("the code graph cannot be read and is rebuilt: %s", error)
                 self._database.start_again()
                 self._load()
         return Refreshed(len(self.graph.paths), seconds=time.perf_counter() - began, complete=False)
@@ -462,7 +462,7 @@ class Builder:
         try:
             write(*what)
         except WriteFailed as error:
-            logger.warning("the code graph could not be kept: %s", error)
+            logger.warning("the code graph could not be saved: %s", error)
 
 
 def _keys(

@@ -63,7 +63,7 @@ class CodeGraph:
         elif near:
             error.hint = f"Did you mean {' or '.join(near)}?"
         else:
-            error.hint = "Files that are ignored, generated or in no language we read are not in the graph."
+            error.hint = "The graph has no ignored or generated files, and no files in unsupported languages."
         raise error
 
     # Symbols
@@ -94,7 +94,7 @@ class CodeGraph:
             error.hint = (
                 f"Did you mean {' or '.join(near)}?"
                 if near
-                else "`recollect graph file PATH` shows what a file defines."
+                else "Run `recollect graph file PATH` to list what a file defines."
             )
             raise error
         return symbols

@@ -172,7 +172,7 @@ def apply_correction(module_map: ModuleMap, name: str, correction: Correction, b
         if other.key == module.key:
             raise Refused(f"{module.name!r} cannot be merged with itself.", "Name another module.")
         if other.key in merged:
-            _refuse_overruling(by, merged[other.key].by, f"what becomes of {other.name!r}")
+            _refuse_overruling(by, merged[other.key].by, f"where {other.name!r} belongs")
         merged[other.key] = Placement(module.key, by)
         files = {
             path: replace(placed, key=module.key) if placed.key == other.key else placed
@@ -184,7 +184,7 @@ def apply_correction(module_map: ModuleMap, name: str, correction: Correction, b
 def _refuse_overruling(by: str, before: str | None, what: str) -> None:
     if before is not None and m.is_agent(by) and not m.is_agent(before) and before != MODEL:
         raise Refused(
-            f"A person has decided {what}; an agent cannot overrule that.", "Ask the user to change it."
+            f"The user has decided {what}; an agent cannot overrule that.", "Ask the user to change it."
         )
 
 

@@ -100,7 +100,7 @@ class ProjectMap:
             split_off=_clean_text(correction.split_off, LONGEST_NAME, "name"),
         )
         if correction == Correction():
-            raise Refused("No change was given.", "`recollect map update --help` lists the options.")
+            raise Refused("No change was given.", "Run `recollect map update --help` to list the options.")
         self.current()
         key = ""
 

@@ -313,7 +313,7 @@ class _Scan:
                     key=f"{base}/*",
                     name="tests",
                     kind=FileRole.TESTS,
-                    description="Fixtures and tests that belong to no module in particular.",
+                    description="Fixtures and tests that belong to no single module.",
                     core_files=_folded(tests, self._inside),
                 )
             )

@@ -64,7 +64,7 @@ def file(cli: CliContext, path: str, limit: int) -> "FileHistory":
 
 def _print_tools(found: dict[str, Any]) -> None:
     if not found["tools"]:
-        click.echo("No tools were used since that time.", err=True)
+        click.echo("No tools have been used since then.", err=True)
     rows = [
         (
             output.one_line(use.tool),
@@ -124,7 +124,7 @@ def _print_coedits(pairs: "Sequence[CoEdit]") -> None:
 @history.command()
 @click.argument("path", metavar="[FILE]", required=False)
 @limit_option(20)
-@rendered(_print_coedits, key="pairs", empty="No files that are edited together found.")
+@rendered(_print_coedits, key="pairs", empty="No files edited together found.")
 def coedits(cli: CliContext, path: str | None, limit: int) -> "Sequence[CoEdit]":
     """List files that are edited together.
 
@@ -242,7 +242,7 @@ def print_output(cli: CliContext, name: str) -> m.PrunedText:
     if stored is None:
         days = output.count(cli.engine.settings.pruned_days, "day")
         raise Refused(
-            f"No stored text {output.one_line(name[:60])!r} found.",
+            f"No stored text named {output.one_line(name[:60])!r} found.",
             f"Texts are deleted after {days}; the setting is `pruned_days`.",
         )
     return stored

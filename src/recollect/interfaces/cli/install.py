@@ -60,7 +60,7 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
     if not found:
         click.echo("No supported agents found.", err=True)
     for agent in found:
-        known = " It is connected already; this updates it." if agent.name in connected else ""
+        known = " It is already connected; this updates it." if agent.name in connected else ""
         if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
             installer.apply_and_continue(agent.name, plan_install, "Connected", installer.target)
     return None

@@ -136,7 +136,7 @@ def _print_vacuum(done: dict[str, Any]) -> None:
     if done["done"]:
         click.echo(f"The file is now {size}, {saved} smaller.")
     else:
-        click.echo(f"Not needed: {free} of {size} are unused. Use --force to do it anyway.")
+        click.echo(f"Not needed: {free} of {size} is unused. Use --force to do it anyway.")
 
 
 @click.command()

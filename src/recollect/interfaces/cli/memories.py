@@ -212,7 +212,7 @@ def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: A
     if not changes and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
         changes["content"] = from_editor(memory, encrypted=cli.engine.store.info().encrypted)
     if not changes:
-        raise Refused("Nothing to change was given.", f"Give a text, or {_option_names()}.")
+        raise Refused("No change was given.", f"Give a text, or {_option_names()}.")
     if changes.get("content") == memory.content and len(changes) == 1:
         raise Refused("The text is unchanged.", "Give a different text, or an option.")
     memory, receipt = cli.engine.edit(memory.id, **changes)

@@ -50,7 +50,7 @@ def repair_hosts(home: Path, machine: Machine) -> list[str]:
 
 def _no_host() -> Diagnosis:
     return Diagnosis(
-        "host", True, "No agent is connected.", "`recollect install` lists the agents found here."
+        "host", True, "No agent is connected.", "Run `recollect install` to list the installed agents."
     )
 
 
@@ -115,7 +115,7 @@ def _check_spool(home: Path, now: datetime) -> Diagnosis:
         if len(waiting) == 1
         else f"{len(waiting)} files of events are waiting"
     )
-    hint = "The daemon processes them; `recollect doctor --fix` starts it."
+    hint = "The daemon processes them. Run `recollect doctor --fix` to start it."
     return Diagnosis("spool", hours < _STALE_HOURS, f"{what}, the oldest for {hours:.0f} hours.", hint)
 
 

@@ -41,7 +41,9 @@ def read(path: Path, within: Path | None = None) -> bytes | None:
     try:
         target = path.resolve()
         if within is not None and not target.is_relative_to(within.resolve()):
-            raise Refused(f"{path} is a link out of the project, to {target}.", "Replace the link by a file.")
+            raise Refused(
+                f"{path} is a link out of the project, to {target}.", "Replace the link with a file."
+            )
         if not target.exists():
             if path.is_symlink() and not target.parent.is_dir():
                 raise Refused(
@@ -51,7 +53,7 @@ def read(path: Path, within: Path | None = None) -> bytes | None:
         if not target.is_file():
             raise Refused(f"{path} is not a file.", "Move it away, then try again.")
         if target.stat().st_size > LARGEST:
-            raise Refused(f"{path} is too large for a configuration file.", "Check what is in it.")
+            raise Refused(f"{path} is too large for a configuration file.", "Check its content.")
         return target.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -126,7 +128,7 @@ def _check_writable(change: FileChange) -> None:
     target = change.path.resolve()
     if target.exists() and not (target.stat().st_mode & 0o200 and os.access(target, os.W_OK)):
         raise Refused(
-            f"{change.path} is read-only.", f"`chmod u+w {target}`, then try again; nothing was changed."
+            f"{change.path} is read-only.", f"Nothing was changed. Run `chmod u+w {target}`, then try again."
         )
     folder = next(parent for parent in target.parents if parent.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK):

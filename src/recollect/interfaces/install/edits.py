@@ -144,7 +144,7 @@ def _load_or_nothing(text: str | None) -> Any:
 def _check_others_unchanged(before: str, after: str, servers: str) -> None:
     """Raise `ValueError` if an edit of ours changed what others wrote: a bug of ours stops before anything is written."""
     if _others(jsonc.load(before), servers) != _others(jsonc.load(after), servers):
-        raise ValueError("it cannot be changed without touching what others wrote")
+        raise ValueError("it cannot be changed without touching other settings")
 
 
 def _others(data: Any, servers: str) -> Any:

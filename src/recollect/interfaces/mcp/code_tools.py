@@ -20,14 +20,14 @@ MOST = 50  # results per call
 TOKENS = 2_000  # of code shown
 
 Question = Literal["relevant", "file", "symbol", "callers", "callees", "deps", "dependents", "impact"]
-Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="The maximum number of results.")]
 
 
 def add_code_tools(box: Toolbox) -> None:
     @box.tool("Module map", READS)
     async def module_map(
-        task: Annotated[str, Field(description="Only modules that this task touches.")] = "",
-        module: Annotated[str, Field(description="Only this one, in full.")] = "",
+        task: Annotated[str, Field(description="Only modules relevant to this task.")] = "",
+        module: Annotated[str, Field(description="Only this module, with all details.")] = "",
     ) -> Annotated[Answer, ModuleMapAnswer]:
         """List the modules of this codebase with their files and tests, and the commands that build, test and lint it.
         Use it before you explore with glob or grep."""
@@ -37,13 +37,13 @@ def add_code_tools(box: Toolbox) -> None:
     async def update_module_map(
         module: Annotated[str, Field(description="The module, as module_map names it.")],
         name: Annotated[str, Field(description="A better name.")] = "",
-        description: Annotated[str, Field(description="What it is for, in one line.")] = "",
+        description: Annotated[str, Field(description="Its purpose, in one line.")] = "",
         add_files: Annotated[tuple[str, ...], Field(description="Files that belong to it.")] = (),
-        remove_files: Annotated[tuple[str, ...], Field(description="Files that do not.")] = (),
+        remove_files: Annotated[tuple[str, ...], Field(description="Files that do not belong to it.")] = (),
         dependencies: Annotated[tuple[str, ...], Field(description="All packages it needs.")] = (),
     ) -> Annotated[Answer, ModuleMapAnswer]:
         """Correct a module in the map. Use it when a file belongs to another module, or a name or description misleads.
-        Corrections by the user stay."""
+        You cannot override the user's corrections."""
         return await box.answer(
             lambda context: correct_map(
                 context, module, name, description, add_files, remove_files, dependencies

@@ -130,7 +130,7 @@ def change(
 def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[SessionLines, str]:
     hits = context.engine.search_messages(query, limit)
     lines = SessionLines([_line(hit.message, SHORT) for hit in hits])
-    return lines, _page(context, lines.results) or "No message matches in the sessions that are kept."
+    return lines, _page(context, lines.results) or "No message of the stored sessions matches."
 
 
 def read(context: ToolContext, name: str, session: str, message: int) -> tuple[MemorySource, str]:
@@ -185,7 +185,7 @@ def _around(context: ToolContext, session: str, message: int) -> list[SessionLin
     lines = [_line(each, LONGEST) for each in span if each.project_id == here]
     if not lines:
         raise Refused(
-            f"Message {message} of session {session[:60]!r} is not kept.",
+            f"Message {message} of session {session[:60]!r} is not stored.",
             "Give an id, or a session and a message that session_search found.",
         )
     return lines

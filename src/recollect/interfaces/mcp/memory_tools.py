@@ -17,8 +17,8 @@ from recollect.interfaces.mcp.toolbox import ADDS, CHANGES, READS, Answer, Toolb
 
 MOST = 50  # results per call
 
-Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
-Repeat = Annotated[bool, Field(description="Include what this session was shown before.")]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="The maximum number of results.")]
+Repeat = Annotated[bool, Field(description="Include memories that this session has already seen.")]
 Kind = Annotated[
     str,
     Field(
@@ -43,9 +43,9 @@ def _add_notes(box: Toolbox) -> None:
 
     @tool("Search memory", READS)
     async def search_memory(
-        query: Annotated[str, Field(description="A question or a few words; an error's own words.")],
+        query: Annotated[str, Field(description="A question, a few words, or the text of an error.")],
         limit: Limit = 8,
-        kind: Annotated[str, Field(description="Only of this kind.")] = "",
+        kind: Annotated[str, Field(description="Only this kind.")] = "",
         file: Annotated[str, Field(description="Only about this file.")] = "",
         repeat: Repeat = False,
     ) -> Annotated[Answer, MemoryList]:
@@ -61,8 +61,8 @@ def _add_notes(box: Toolbox) -> None:
         files: Files = (),
         tags: Tags = (),
     ) -> Annotated[Answer, RecordedMemory]:
-        """Record what the next session would have to find out again: a decision and its reason, a convention, why a
-        thing is as it is, how something is done here. Use it as soon as you learn it, not at the end. Not for what
+        """Record what the next session would have to find out again: a decision and its reason, a convention, the
+        reason for a design, how something is done here. Use it as soon as you learn it, not at the end. Not for what
         the code shows, progress reports, or secrets."""
         return await answer(lambda context: record(context, content, kind, files, tags))
 
@@ -82,7 +82,7 @@ def _add_sources(box: Toolbox) -> None:
 
     @tool("Search past sessions", READS)
     async def session_search(
-        query: Annotated[str, Field(description="What it was about.")], limit: Limit = 5
+        query: Annotated[str, Field(description="What the conversation was about.")], limit: Limit = 5
     ) -> Annotated[Answer, SessionLines]:
         """Search the messages of earlier sessions of this project. Use it when search_memory finds nothing and the user
         refers to an earlier conversation ("as we discussed", "last week")."""
@@ -131,7 +131,7 @@ def _add_memory(box: Toolbox) -> None:
         limit: Limit = 10,
         repeat: Repeat = False,
     ) -> Annotated[Answer, ActionResult]:
-        """Everything about long-term memory in one tool. `recall` returns the briefing for a task: use it once, when you
+        """Use all of long-term memory through one tool. `recall` returns the briefing for a task: use it once, when you
         begin. `feedback` after a memory helped or misled you; `forget` what the user wants gone; `link` and `tag` to
         organise memories."""
 

@@ -25,21 +25,21 @@ def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
         """Remember something in this project's long-term memory."""
         return (
             f"The user wants this remembered, word for word:\n\n{text}\n\nRun"
-            f" {_command('remember', text)} in a shell: what a user says weighs more than what you observe. Add --kind"
-            " decision, gotcha, convention, preference or procedure if it plainly is one. Without a shell, call"
+            f" {_command('remember', text)} in a shell: a user's statement is trusted more than an agent's. Add --kind"
+            " decision, gotcha, convention, preference or procedure if it clearly is one. Without a shell, call"
             " record_memory. Then say in one line what happened."
         )
 
     @server.prompt(title="Forget")
-    def forget(memory: Annotated[str, Field(description="Its id, or a word that only it has.")]) -> str:
+    def forget(memory: Annotated[str, Field(description="Its id, or a word that only it contains.")]) -> str:
         """Forget a memory; it can be restored for 30 days."""
         return (
             f"The user wants a memory forgotten: {memory}\n\nCall the tool memory with action=forget and id set to exactly"
-            " that. If it fits several, show them and ask which one. Then say in one line what was forgotten."
+            " that. If it matches several, show them and ask which one. Then say in one line what was forgotten."
         )
 
     @server.prompt(title="Pin")
-    def pin(memory: Annotated[str, Field(description="Its id, or a word that only it has.")]) -> str:
+    def pin(memory: Annotated[str, Field(description="Its id, or a word that only it contains.")]) -> str:
         """Pin a memory to show it in every briefing, or unpin it."""
         return _run("pin", memory)
 

@@ -107,7 +107,10 @@ class McpRequests:
         def run_in_thread(folder: Path) -> Result:
             with self._engine(folder, f"agent:{host}") as engine:
                 if not engine.sessions.on:
-                    raise Refused("The user has turned memory off here.", "`recollect on` turns it on again.")
+                    raise Refused(
+                        "The user has turned memory off in this project.",
+                        "Run `recollect on` to turn it on again.",
+                    )
                 return work(ToolContext(engine, client, host))
 
         try:

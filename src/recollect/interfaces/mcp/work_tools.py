@@ -19,7 +19,7 @@ MOST = 20
 WEEK = timedelta(days=7)
 
 Question = Literal["like", "file", "topic", "doing", "tasks", "together", "tools", "fix"]
-Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="The maximum number of results.")]
 
 
 def add_work_tools(box: Toolbox) -> None:
@@ -36,7 +36,9 @@ def add_work_tools(box: Toolbox) -> None:
         ],
         about: Annotated[
             str,
-            Field(description="The task, file, topic, or the failing output; not for doing, tasks, tools."),
+            Field(
+                description="The task, file, topic, or the failing output; not used for doing, tasks and tools."
+            ),
         ] = "",
         limit: Limit = 5,
     ) -> Annotated[Answer, PastWork]:

@@ -100,7 +100,7 @@ def _store(store: Store) -> tuple[Diagnosis, ...]:
 def _backups(store: Store, now: datetime) -> Diagnosis:
     age = store.backup_age(now)
     if age is None:
-        return Diagnosis("backups", True, "None yet: the first is made after something was written.")
+        return Diagnosis("backups", True, "None yet: the first one is made after the first write.")
     return Diagnosis("backups", True, f"The newest is {age:.0f} hours old.")
 
 

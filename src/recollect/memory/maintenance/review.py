@@ -122,7 +122,7 @@ def decide(
     model: str,
     text: str = "",
 ) -> ReviewDecision:
-    """Carry out an answer, "accept", "reject" or "edit", as one change. Raise `Refused` if it was answered meanwhile."""
+    """Carry out an answer, "accept", "reject" or "edit", as one change. Raise `Refused` if it has been answered in the meantime."""
     review, kind = question.review, question.kind
     answers = {"accept": "accepted", "reject": "rejected", "edit": "edited"}
     if answer not in answers:
@@ -142,8 +142,8 @@ def decide(
         is_open = kind.is_open(store, memories)
         if not store.reviews.decide(review.id, done, change.at) or not (is_open or answer == "edit"):
             raise Refused(
-                f"Question {review.id} was answered meanwhile.",
-                "`recollect review` lists the open questions.",
+                f"Question {review.id} has been answered in the meantime.",
+                "Run `recollect review` to list the open questions.",
             )
         detail = {"review": review.id, "decision": done}
         store.log("update", change.actor, change.at, review.memories[0], detail)

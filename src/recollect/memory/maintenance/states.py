@@ -55,12 +55,12 @@ def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: da
     if mark is None:
         raise Refused(
             "This project was not forgotten as a whole within the last 30 days.",
-            "`recollect list --state deleted` shows memories that you can restore one by one.",
+            "Run `recollect list --state deleted` to list memories that you can restore one by one.",
         )
     if now - m.from_text(mark["at"]) > GRACE:
         raise Refused(
             f"This project was forgotten more than {GRACE.days} days ago.",
-            "Its memories are deleted for good.",
+            "Its memories are permanently deleted.",
         )
     change = store.changes.get(user_id, mark["change"])
     if change.project_id is None:
@@ -77,7 +77,8 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
         memory = store.get(memory_id)
         if memory.state is m.State.ACTIVE:
             raise Refused(
-                f"Memory {memory.id} is already active.", f"`recollect show {memory.id}` shows its state."
+                f"Memory {memory.id} is already active.",
+                f"Run `recollect show {memory.id}` to see its state.",
             )
         if m.is_agent(actor) and memory.state in (m.State.DELETED, m.State.DEPRECATED):
             raise OutOfScope(
@@ -220,7 +221,7 @@ def resolve(store: Store, first: str, second: str, keep: str | None, actor: str,
         if not conflicts:
             raise Refused(
                 f"There is no open conflict between {first} and {second}.",
-                "`recollect conflicts` lists them.",
+                "Run `recollect conflicts` to list them.",
             )
         store.log("update", actor, now, first, {"resolved": second, "kept": keep or "both"})
         for conflict in conflicts:

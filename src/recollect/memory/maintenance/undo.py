@@ -45,7 +45,7 @@ def _refuse_late(change: m.Change, now: datetime) -> None:
     if change.undone_at is not None:
         raise Refused(
             f"Change {change.id} was already undone on {change.undone_at:%Y-%m-%d %H:%M}.",
-            "`recollect changes` lists the undo as a change of its own, which you can undo.",
+            "The undo is a change of its own: run `recollect changes` to find it and undo it.",
         )
     if now - change.at > GRACE:
         raise Refused(

@@ -95,7 +95,7 @@ def _deprecate(store: Store, memory_id: str, reason: str, actor: str, now: datet
     if memory.state not in (m.State.ACTIVE, m.State.ARCHIVED):
         raise Refused(
             f"Memory {memory.id} is already {memory.state} and no longer shown.",
-            f"`recollect show {memory.id}` shows why.",
+            f"Run `recollect show {memory.id}` to see why.",
         )
     return states.deprecate(store, memory, reason, actor, now)
 

@@ -92,7 +92,7 @@ def add_alias(
         ours = default_aliases().get(name, ())
         words_now = dict.fromkeys((*added.get(name, ()), *(word for word in given if word not in ours)))
         if len(words_now) > MOST_WORDS:
-            raise Refused(f"{name!r} would stand for {len(words_now)} words.", f"The limit is {MOST_WORDS}.")
+            raise Refused(f"{name!r} would have {len(words_now)} words.", f"The limit is {MOST_WORDS}.")
         if words_now:
             added[name] = tuple(words_now)
         if len(added) > MOST_NAMES:
@@ -119,7 +119,7 @@ def remove_alias(
             word for word in current if (name, word) not in removed and (not wanted or word in wanted)
         )
         if not dropped:
-            raise Refused(f"There is no such alias of {name!r} here.", "`recollect alias list` shows all.")
+            raise Refused(f"{name!r} has no such alias.", "Run `recollect alias list` to list all.")
         left = tuple(word for word in added.pop(name, ()) if word not in dropped)
         if left:
             added[name] = left

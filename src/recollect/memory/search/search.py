@@ -223,7 +223,7 @@ class Searcher:
 def _checked(query: str) -> str:
     text = query[:LONGEST_QUERY].replace("\x00", " ").strip()
     if not text:
-        raise Refused("The query is empty.", "`recollect list` shows all memories.")
+        raise Refused("The query is empty.", "Run `recollect list` to list all memories.")
     return text
 
 

@@ -163,7 +163,7 @@ def _reverted(commits: Sequence[Commit]) -> Iterator[Seed]:
         why = next(iter(sentences(_prose(re.sub(r"This reverts commit \w+[^.]*\.?", "", commit.body)))), "")
         reason = f": {clip(why, 200).rstrip('.')}" if len(why.split()) >= 4 else ""
         found += 1
-        content = f'"{clip(_NUMBER.sub("", match[1]).rstrip("."), 150)}" was tried and taken back{reason}.'
+        content = f'"{clip(_NUMBER.sub("", match[1]).rstrip("."), 150)}" was tried and reverted{reason}.'
         yield Seed(content, "gotcha", f"commit {commit.name}", 0.7 if reason else 0.4, _about(commit))
 
 

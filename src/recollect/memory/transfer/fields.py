@@ -63,7 +63,7 @@ def made(kind: Callable[..., Any]) -> AfterValidator:
 
 
 def refusal(what: str) -> ContentRefused:
-    return ContentRefused(f"{what}.", "Correct the record and import again; the other records are kept.")
+    return ContentRefused(f"{what}.", "Correct the record and import again; the other records were imported.")
 
 
 _REASONS: dict[str, str] = {  # by pydantic's type of error, with the values that its context has

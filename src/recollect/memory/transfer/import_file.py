@@ -97,13 +97,13 @@ def _objects(lines: Lines, name: str, needed: Sequence[str]) -> Iterator[tuple[i
         except _UNREADABLE as error:
             raise BadImport(
                 f"{name}, line {number}: not valid JSON ({error}).",
-                "Correct the line and import again; nothing was imported.",
+                "Nothing was imported. Correct the line and import again.",
             ) from error
         if not isinstance(record, dict) or not record.keys() >= set(needed):
             wanted = " and ".join(", ".join(f'"{field}"' for field in needed).rsplit(", ", 1))
             raise BadImport(
                 f"{name}, line {number}: not an object with {wanted}.",
-                "Correct the line and import again; nothing was imported.",
+                "Nothing was imported. Correct the line and import again.",
             )
         yield number, record
 
@@ -189,7 +189,7 @@ def _read_whole(lines: Lines, name: str) -> ImportFile:
         document = json.loads("".join(_texts(lines, name)))
     except _UNREADABLE as error:
         raise BadImport(
-            f"{name} is not a complete export: {error}.", "Export the memories again; nothing was imported."
+            f"{name} is not a complete export: {error}.", "Nothing was imported. Export the memories again."
         ) from error
     user = _check_head(document, name)
     sections = {section: document.get(section, []) for section in SECTIONS}
@@ -222,5 +222,5 @@ def _is_project(value: object) -> bool:
 
 def _not_an_export(name: str) -> BadImport:
     return BadImport(
-        f"{name} is not what `recollect export` writes.", "Export the memories again; nothing was imported."
+        f"{name} is not an export of Recollect.", "Nothing was imported. Export the memories again."
     )

@@ -75,8 +75,8 @@ class Importer:
             if begun is None:
                 raise
             raise StoreError(
-                "The import stopped early; a part of it is kept.",
-                f"`recollect undo {begun}` removes that part. {error.hint}",
+                "The import stopped early; part of it is stored.",
+                f"Run `recollect undo {begun}` to remove that part. {error.hint}",
             ) from error
         self._finish(report)
         return report

@@ -152,7 +152,7 @@ class MemoryWriter:
         source = m.Source.OBSERVED if m.is_agent(actor) else m.Source.USER_STATED
         if m.is_agent(actor) and m.TRUST[source] < memory.trust:
             raise OutOfScope(
-                f"Memory {memory.id} comes from the user, and an agent may not rewrite it.",
+                f"Memory {memory.id} comes from the user, and an agent may not change it.",
                 "Remember the new statement instead: the user can then settle the conflict.",
             )
         origin = m.Provenance(
@@ -304,7 +304,7 @@ class MemoryWriter:
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
             message = self._settle(stored, decision)
-        known = f"Already known; said {stored.strength} times now."
+        known = f"Already known; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
 
     def _write_merged(
@@ -326,7 +326,7 @@ class MemoryWriter:
             if richer:
                 self._put_vector(stored.id, vector)
             message = self._settle(stored, decision)
-        known = f"Already known as {_quote(stored)}; said {stored.strength} times now."
+        known = f"Already known as {_quote(stored)}; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
 
     def _recorded_supersession(
@@ -357,7 +357,7 @@ class MemoryWriter:
         if decision.conflicts:
             other = decision.conflicts[0][0].id
             return (
-                f"Kept beside {other}, which it contradicts and which is trusted more."
+                f"It contradicts {other}, which is trusted more, so both are stored."
                 f" Run `recollect resolve {other} {memory.id} --keep …` to settle it."
             )
         return ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = "seq, at, actor, action, memory_id, detail, hash"
 _LONGEST = 1 << 20  # bytes of a line, and far more
-_HINT = "Compare with a backup; `recollect audit` shows the lines around it."
+_HINT = "Compare with a backup. Run `recollect audit` to see the entries around it."
 _Row = tuple[int, str, str, str, str | None, str, str]
 
 
@@ -103,7 +103,7 @@ class AuditTrail:
             found.append(
                 StoreProblem(
                     f"{len(silent)} memories have no audit line that adds them (first: {silent[0]}).",
-                    "They were written by another program. See them with `recollect show`.",
+                    "They were written by another program. Run `recollect show ID` to see one.",
                 )
             )
         return found
@@ -166,7 +166,7 @@ def _note_added(line: list[Any], added: set[str]) -> None:
 
 def _altered(where: str) -> StoreProblem:
     return StoreProblem(
-        f"Audit {where} does not follow from the one before: the log was altered.",
+        f"Audit {where} does not match the previous one: the log was altered.",
         _HINT,
     )
 

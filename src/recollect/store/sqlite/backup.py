@@ -134,7 +134,7 @@ class Backups:
         aside = sorted(self._path.parent.glob(f"{self._path.name}.damaged-*"))
         if aside and needed:
             raise StoreError(
-                f"{aside[0].name} holds memories and cannot be encrypted; nothing was changed.",
+                f"{aside[0].name} contains memories and cannot be encrypted; nothing was changed.",
                 f"Move it out of {self._path.parent}, or delete it, and try again.",
             )
 

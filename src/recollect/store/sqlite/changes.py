@@ -133,7 +133,7 @@ class SqliteChangeLog:
             if not chosen:
                 raise Refused(
                     "Every memory of this change has been changed since.",
-                    "List the later changes with `recollect changes` and undo those first.",
+                    "Run `recollect changes` to list the later changes, and undo those first.",
                 )
             names = _names(db, left)
             back = _names(db, _owners(chosen))
@@ -223,7 +223,7 @@ def _refuse_dependence(db: apsw.Connection, rows: Iterable[RowSnapshot]) -> None
             name, other = (source, target) if source in made else (target, source)
             raise Refused(
                 f"Memory {other} depends on {name}, which this change created: {relation.replace('_', ' ')}.",
-                f"See both with `recollect links {name}`. Use `recollect forget` to remove a single memory.",
+                f"Run `recollect links {name}` to see both. Use `recollect forget` to remove a single memory.",
             )
 
 

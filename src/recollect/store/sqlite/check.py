@@ -23,7 +23,7 @@ _NONE_OF = (
         "SELECT count(*) FROM vectors WHERE num NOT IN (SELECT num FROM memories)",
     ),
     (
-        "{} vectors have another dimension than the rest of their model",
+        "{} vectors have a different dimension than others of their model",
         "SELECT count(*) FROM vectors v WHERE length(vector) <> (SELECT max(length(w.vector)) FROM vectors w"
         " WHERE w.model = v.model)",
     ),
@@ -33,7 +33,7 @@ _NONE_OF = (
         " OR target NOT IN (SELECT id FROM memories)",
     ),
     (
-        "{} superseded memories have no link from what replaced them",
+        "{} superseded memories have no link from their replacement",
         "SELECT count(*) FROM memories m WHERE state = 'superseded'"
         " AND superseded_by IN (SELECT id FROM memories)"  # it may have been purged since
         " AND NOT EXISTS (SELECT 1 FROM links l"
@@ -75,7 +75,7 @@ def find_damage(db: apsw.Connection) -> list[StoreProblem]:
     damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
     if not damage and not whole_in_every_row(db):
         damage = ["a memory cannot be read"]
-    hint = "The next command restores the newest good backup."
+    hint = "The next command restores the newest intact backup."
     return [StoreProblem(f"The file is damaged: {text}.", hint) for text in damage]
 
 
@@ -86,7 +86,7 @@ def find_problems(db: apsw.Connection) -> list[StoreProblem]:
         count = db.execute(query).get
         if count:
             found.append(
-                StoreProblem(f"{sentence.format(count)}.", "Please report this: it should never happen.")
+                StoreProblem(f"{sentence.format(count)}.", "This is a bug in Recollect. Please report it.")
             )
     strange = sum(
         fingerprint(text) != mark for text, mark in db.execute("SELECT content, fingerprint FROM memories")
@@ -94,7 +94,8 @@ def find_problems(db: apsw.Connection) -> list[StoreProblem]:
     if strange:
         found.append(
             StoreProblem(
-                f"{strange} memories do not have the fingerprint of their text.", "Edit them to renew it."
+                f"{strange} memories have a fingerprint that does not match their text.",
+                "Edit them to renew it.",
             )
         )
     return found

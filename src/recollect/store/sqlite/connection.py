@@ -91,12 +91,12 @@ class Database:
         """Close all connections and keep other processes out. Raise `StoreBusy` if another process has the store open."""
         with self._lock:  # threads that want a connection wait
             if self._out:
-                raise StoreBusy(f"Cannot {what} while the store is at work.", "Try again when it is done.")
+                raise StoreBusy(f"Cannot {what} while the store is in use.", "Try again when it is done.")
             self._drop_connections()
             if not self._presence.exclude_others():
                 raise StoreBusy(
                     f"Cannot {what}: another process has {self.path.name} open.",
-                    "Close what is using it, and try again.",
+                    "Close the programs that use it, and try again.",
                 )
             try:
                 with self._translated():
@@ -202,7 +202,7 @@ class Database:
         if self.read_only:
             raise StoreUnwritable(
                 f"{self.path.parent} is read-only: nothing was changed.",
-                "Make it writable, or set RECOLLECT_HOME to a folder that is.",
+                "Make it writable, or set RECOLLECT_HOME to a writable folder.",
             )
         # Threads queue here: SQLite would make them sleep and retry.
         with self._writer, self.reading() as connection:
@@ -227,12 +227,12 @@ class Database:
             raise
         except UnicodeEncodeError as error:  # from a text to store or to search for
             raise ContentRefused(
-                "A text given is not valid UTF-8.", "Save it as UTF-8 and try again."
+                "A given text is not valid UTF-8.", "Save it as UTF-8 and try again."
             ) from error
         except (apsw.BusyError, apsw.LockedError) as error:
             raise StoreBusy(
                 f"Another process has held {self.path.name} for {BUSY_SECONDS} seconds.",
-                "Try again; `recollect doctor` shows who has it open.",
+                "Try again, or run `recollect doctor`.",
             ) from error
         except apsw.FullError as error:
             raise StoreUnwritable(
@@ -245,7 +245,7 @@ class Database:
             self.suspected()
             raise StoreDamaged(
                 f"{self.path} is damaged: {error}.",
-                "The next command checks it and restores the newest good backup.",
+                "The next command checks it and restores the newest intact backup.",
             ) from error
 
 

@@ -73,7 +73,7 @@ def _restore_alone(
             if not presence.exclude_others(_PATIENCE):
                 raise StoreDamaged(
                     f"{damage.message} Another process still has it open.",
-                    "Close what is using it, and try again: a backup will be restored.",
+                    "Close the programs that use it, and try again: a backup will be restored.",
                 ) from damage
             return (_restore(path, backups, damage),)
         finally:
@@ -94,7 +94,7 @@ def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
     good = backups.newest_good()
     if good is None:
         raise StoreDamaged(
-            f"{damage.message} There is no good backup of it.",
+            f"{damage.message} No intact backup was found.",
             f"Move {path} away to start with an empty store, then `recollect import` an export if you have one.",
         ) from damage
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -108,8 +108,8 @@ def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
     suspicion(path).unlink(missing_ok=True)
     made = datetime.fromtimestamp(good.stat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
-        f"The store was damaged ({damage.message}) and is now the backup of {made}: what was written"
-        f" after that is missing. The damaged file is kept as {aside.name}."
+        f"The store was damaged ({damage.message}) and was restored from the backup of {made}:"
+        f" later writes are missing. The damaged file is kept as {aside.name}."
     )
 
 

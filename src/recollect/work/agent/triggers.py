@@ -44,10 +44,10 @@ def reasons(turn: Turn, last: Baseline) -> tuple[str, ...]:
     words = {word.lower() for word in _WORD.findall(turn.request)} - _SMALL_TALK
     checks = {
         "a new request": fresh and len(words) >= FEWEST_WORDS,
-        "much that is new": turn.size - last.size >= NEW_TEXT,
+        "much new content": turn.size - last.size >= NEW_TEXT,
         "another type of file": bool(suffixes(turn.files) - last.suffixes) and bool(turn.files),
         "an error": _fails(turn) and not last.failing,
-        "talk of design": fresh and bool(_DESIGN.search(turn.request)),
+        "a discussion of design": fresh and bool(_DESIGN.search(turn.request)),
     }
     return tuple(name for name, holds in checks.items() if holds)
 

@@ -356,7 +356,9 @@ class Episodes:
         """Return a task by number or id. Raise `Refused` if there is none."""
         task = self.store.episodes.task(self.owner, name.lstrip("#"))
         if task is None:
-            raise Refused(f"No task {name[:60]!r} in this project.", "`recollect task list` lists the tasks.")
+            raise Refused(
+                f"No task {name[:60]!r} in this project.", "Run `recollect task list` to list the tasks."
+            )
         return task
 
     def switch_task(self, name: str) -> Task:
@@ -378,7 +380,9 @@ class Episodes:
             return self.task(name)
         active = self.store.episodes.tasks(self.owner, [TaskStatus.ACTIVE], 1)
         if not active:
-            raise Refused("No task is active in this project.", "Name one; `recollect task list` lists them.")
+            raise Refused(
+                "No task is active in this project.", "Name one. Run `recollect task list` to list them."
+            )
         return active[0]
 
     def _set_status(self, task: Task, status: TaskStatus, outcome: str = "") -> Task:

@@ -52,7 +52,7 @@ OPENCODE = Host(
             "tool.execute.before",
             HookKind.BEFORE_TOOL,
             HookReply.TEXT,
-            "a warning, if one applies, with the output",
+            "a warning with the output, if one applies",
         ),
         Hook(
             "tool.execute.after",

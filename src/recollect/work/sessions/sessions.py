@@ -375,7 +375,7 @@ class Sessions:
         from recollect.work.sessions.transcript import LearningReport, learn_from_file
 
         if not self.on:
-            raise Refused("Memory is off in this project.", "`recollect on` turns it on.")
+            raise Refused("Memory is off in this project.", "Run `recollect on` to turn it on.")
         self.context.register_project()
         report = LearningReport()
         for path in files:
@@ -579,7 +579,7 @@ def _name(session_id: str) -> str:
     """Return the id of a new session. Raises `ContentRefused`."""
     name = limits.plain(limits.short(session_id, "session's id"), "The session's id")
     if clean_name(name) != name:
-        raise ContentRefused("The session's id holds a secret.", "Give it another id.")
+        raise ContentRefused("The session's id contains a secret.", "Give it another id.")
     return name
 
 

@@ -54,9 +54,9 @@ def learn_from_file(
             except RecollectError:
                 raise
             except Exception:  # whatever a transcript holds
-                logger.exception("%s could not be learnt from", path)
+                logger.exception("%s could not be processed", path)
                 learning.refused.append(
-                    f"{path.name}: session {name or path.stem} could not be learnt from; `session recover` tries again."
+                    f"{path.name}: session {name or path.stem} could not be processed. Run `recollect session recover` to try again."
                 )
     except Refused as error:
         learning.refused.append(f"{path.name}: {error.message}")

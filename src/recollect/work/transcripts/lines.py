@@ -85,7 +85,7 @@ def lines(stream: BinaryIO, reading: TranscriptReading) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
     except BROKEN_OFF as error:
         reading.line = number + 1
-        reading.skip(f"the compressed file breaks off here ({error})")
+        reading.skip(f"the compressed file ends early here ({error})")
 
 
 def text_lines(stream: BinaryIO, reading: TranscriptReading) -> Iterator[str]:

@@ -64,7 +64,7 @@ def message_events(message: Mapping[str, Any], session: str, reading: Transcript
     elif role in ("system", "developer"):
         yield from reading.message(place, USER, plain(content), injected=True)
     else:
-        reading.skip(f"unknown role {role[:40]!r}" if role else "no message: it has no role")
+        reading.skip(f"unknown role {role[:40]!r}" if role else "a message without a role")
 
 
 def content_events(

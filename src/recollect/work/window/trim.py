@@ -23,7 +23,7 @@ from recollect.work.window.outputs import cut
 
 def trimmed(item: ContextItem, most: int, restorable: bool = True) -> ContextItem:
     """Return an item of about `most` tokens with the same parts: an API sees the same calls and results, shortened."""
-    note = f"[shortened; the whole is {short(item.id)}]" if restorable else "[shortened]"
+    note = f"[shortened; the whole text is {short(item.id)}]" if restorable else "[shortened]"
     room = most - OVERHEAD
     shrunk = item
     for _ in range(4):  # names and brackets take tokens too, so one pass may not be enough

@@ -238,7 +238,7 @@ OPERATIONS = {
     "links": ConsolidationStep(link_across_sessions, "link similar memories of different sessions"),
     "ties": ConsolidationStep(tie_to_code, "tie memories to the code they name"),
     "facts": ConsolidationStep(check_facts, "ask about memories that the code no longer supports"),
-    "prune": ConsolidationStep(prune, "forget archived memories that are no longer believed", 16),
+    "prune": ConsolidationStep(prune, "forget archived memories with low confidence", 16),
     "tags": ConsolidationStep(unify_tags, "unify tags that are spelt differently, and drop unused ones", 16),
-    "clusters": ConsolidationStep(refresh_clusters, "find clusters again", 1),
+    "clusters": ConsolidationStep(refresh_clusters, "recompute clusters", 1),
 }
