@@ -15,7 +15,7 @@
     pruned.py       PrunedTextStore: texts that left a context window
 
 A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about
-to change (`journal`), converts values (`rows`, `episode_rows`), and writes rows and full text. If a change is being
+to change (`journal`), converts values (`rows`, `episode_rows`, with the mapper in `columns`), and writes rows and full text. If a change is being
 recorded, `changes.recorded` compares the noted rows with the new ones at the end and stores what differs. A read
 borrows a connection from the pool (`Database.reading`) and puts the view into SQL (`views`).
 
