@@ -327,7 +327,7 @@ class MemoryStore(Protocol):
 
 
 class EventStore(Protocol):
-    """Events of sessions, stored until the session has been learned from, and its findings."""
+    """Events of sessions, stored until the session has been learnt from, and its findings."""
 
     def append(self, session: str, events: Sequence[m.StoredEvent]) -> int:
         """Append the events whose id is new, in this order; return how many. The session must exist."""
@@ -342,7 +342,7 @@ class EventStore(Protocol):
         """Delete processed events older than `before`, except each session's last; return how many."""
 
     def idle_sessions(self, user_id: str, project_id: str | None, idle_since: datetime) -> list[m.Session]:
-        """Return the project's sessions that are idle since then and not yet learned from, oldest first."""
+        """Return the project's sessions that are idle since then and not yet learnt from, oldest first."""
 
     def put_findings(self, session: str, findings: Iterable[m.Finding], *, since: int | None = None) -> int:
         """Store the findings whose fingerprint is new in the session; return how many.
@@ -645,7 +645,7 @@ class WorkStore(Protocol):
 
     @property
     def events(self) -> EventStore:
-        """Events of sessions that have not been learned from yet."""
+        """Events of sessions that have not been learnt from yet."""
 
     @property
     def messages(self) -> MessageStore:

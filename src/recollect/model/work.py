@@ -68,7 +68,7 @@ class MessageRow(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event of a session, as it is stored until the session has been learned from."""
+    """An event of a session, as it is stored until the session has been learnt from."""
 
     id: str  # given by whoever saw the event first
     at: datetime

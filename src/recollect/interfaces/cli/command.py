@@ -174,7 +174,7 @@ def with_shared_options(command: _F, *, whole_project: bool = False) -> _F:
             is_flag=True,
             expose_value=False,
             callback=_no_color,
-            help="Disable colors, as NO_COLOR does.",
+            help="Disable colours, as NO_COLOR does.",
         ),
         click.option(
             "--json", is_flag=True, expose_value=False, callback=_store, is_eager=True, help="Print JSON."

@@ -175,7 +175,7 @@ def mcp(cli: CliContext, port: int | None, token: bool) -> str | None:
 def demo() -> None:
     """Run a demonstration on a small sample project.
 
-    It plays two sessions and shows what was learned, what came back and what it saved. It uses a temporary folder and does
+    It plays two sessions and shows what was learnt, recalled and saved. It uses a temporary folder and does
     not touch your memories.
     """
     from recollect.demo import run

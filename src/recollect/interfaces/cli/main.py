@@ -56,7 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("maintenance", "Undo a change. `recollect changes` lists the ids."),
         "export": ("transfer", "Write all memories to a file or standard output, as JSON."),
         "import": ("transfer", "Import memories from a file, or messages of sessions."),
-        "mirror": ("transfer", "Synchronize the memories with JSON files in FOLDER."),
+        "mirror": ("transfer", "Synchronise the memories with JSON files in FOLDER."),
         "backup": ("maintenance", "Back up the store."),
         "vacuum": ("maintenance", "Free the disk space of deleted memories."),
         "encrypt": ("maintenance", "Encrypt the store and its backups."),
@@ -65,7 +65,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Settings": {
         "on": ("settings", "Turn memory on, in this project or everywhere."),
-        "off": ("settings", "Turn memory off: nothing is recorded, learned or given to agents."),
+        "off": ("settings", "Turn memory off: nothing is recorded, learnt or given to agents."),
         "auto": ("settings", "Turn learning from sessions on or off."),
         "preset": ("settings", "Show or set how readily findings become memories."),
         "budget": ("settings", "Show or set the token budget of a briefing in this project."),

@@ -172,9 +172,7 @@ def _print_encryption(done: dict[str, Any]) -> None:
         click.echo("The key is in the keychain of this machine, under recollect.")
     else:
         click.echo(f"The key is in {output.printable(key)}, where Recollect reads it.")
-    click.echo(
-        "Keep a copy of the key in a safe place: without it, nobody can read the store, including you."
-    )
+    click.echo("Keep a copy of the key in a safe place: without it, nobody can read the store, not even you.")
 
 
 @click.command()

@@ -129,7 +129,7 @@ def source(cli: CliContext, memory: str) -> CommandResult:
 @click.argument("name", metavar="ID")
 @rendered()
 def end(cli: CliContext, name: str) -> CommandResult:
-    """End a session now: summarize it and promote its findings."""
+    """End a session now: summarise it and promote its findings."""
     ended = cli.engine.sessions.end(cli.engine.sessions.find(name).id)
     saved = cli.engine.measures.saved(ended.session.id)
 

@@ -156,7 +156,7 @@ def on(cli: CliContext, everywhere: bool) -> CommandResult:
 @_everywhere
 @rendered()
 def off(cli: CliContext, everywhere: bool) -> CommandResult:
-    """Turn memory off: nothing is recorded, learned or given to agents.
+    """Turn memory off: nothing is recorded, learnt or given to agents.
 
     Stored memories are kept, and you can still search them.
     """

@@ -255,7 +255,7 @@ def _print_report(
 @click.option("--plaintext", is_flag=True, help="Write plain files even if the store is encrypted.")
 @rendered(failed=lambda result: result.value["refused"])
 def mirror(cli: CliContext, folder: Path, plaintext: bool) -> CommandResult:
-    """Synchronize the memories with JSON files in FOLDER.
+    """Synchronise the memories with JSON files in FOLDER.
 
     There is one file for each project. Change an entry to edit its memory, delete it to forget it, add one without an id
     to remember something. The next run imports your edits as one change, which `recollect undo` undoes, and writes what

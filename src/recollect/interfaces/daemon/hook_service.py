@@ -217,7 +217,7 @@ class HookService:
                 "findings": ended.findings,
                 "promoted": len(ended.promoted),
             }
-            logger.info("learned from a session", extra={"fields": fields})
+            logger.info("learnt from a session", extra={"fields": fields})
         self._write_rules(session)
 
     def _checkpoint(self, session: HookSession, event: HostEvent) -> None:

@@ -212,17 +212,24 @@ GEMINI = Host(
         skill=".gemini/skills/recollect",
     ),
     hooks=(
-        Hook("SessionStart", HookKind.SESSION_START, HookReply.HOOK_OUTPUT, "the briefing"),
+        Hook("SessionStart", HookKind.SESSION_START, HookReply.HOOK_OUTPUT, "adds the briefing"),
         Hook(
-            "BeforeAgent", HookKind.PROMPT, HookReply.HOOK_OUTPUT, "memories that fit the prompt", seconds=3
+            "BeforeAgent",
+            HookKind.PROMPT,
+            HookReply.HOOK_OUTPUT,
+            "adds memories that match the prompt",
+            seconds=3,
         ),
         Hook("BeforeTool", HookKind.BEFORE_TOOL),
         Hook(
-            "AfterTool", HookKind.AFTER_TOOL, HookReply.HOOK_OUTPUT, "recorded; after a failure, a known fix"
+            "AfterTool",
+            HookKind.AFTER_TOOL,
+            HookReply.HOOK_OUTPUT,
+            "records the event; after a failure, adds a known fix",
         ),
-        Hook("AfterAgent", HookKind.TURN_END, summary="learned from in the background"),
-        Hook("PreCompress", HookKind.COMPACTION, summary="recorded"),
-        Hook("SessionEnd", HookKind.SESSION_END, summary="the session is closed", seconds=2),
+        Hook("AfterAgent", HookKind.TURN_END, summary="learns from the session in the background"),
+        Hook("PreCompress", HookKind.COMPACTION, summary="records the event"),
+        Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
     payload_fields={"session": ("sessionId",), "answer": ("prompt_response",)},
