@@ -3,6 +3,8 @@
 import pytest
 from scan_inputs import scan_input
 
+from recollect.code.modules.ecosystems.package_info import known_linters
+from recollect.code.modules.module_map import SLOTS
 from recollect.code.modules.tools import find_tools
 
 
@@ -365,3 +367,11 @@ def test_a_part_whose_tests_no_script_runs_has_them_run_where_it_is():
     }
 
     assert commands(files, "packages/api") == {"test": "cd packages/api && pnpm exec vitest run"}
+
+
+def test_every_row_of_the_table_of_linters_is_complete():
+    linters = [linter for ecosystem in ("python", "node", "php") for linter in known_linters(ecosystem)]
+
+    assert len(linters) == 23
+    assert all(linter.name and linter.command and linter.slot in SLOTS for linter in linters)
+    assert all(linter.files or linter.words for linter in linters)

@@ -1,7 +1,7 @@
 """All languages, and which of them a file is in. This is the only table of file endings in the project."""
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from recollect.code.languages import bash, c, config, csharp, go, java, php, python, ruby, rust, script
 
@@ -16,30 +16,10 @@ _STYLES = {"css": (".css",)}  # neither code nor parsed
 
 # Languages that are code, but that we have no grammar for: their files belong to modules, and not to the graph.
 _UNPARSED = {
-    "clojure": (".clj",),
-    "cython": (".pyx",),
-    "dart": (".dart",),
-    "elixir": (".ex", ".exs"),
-    "erlang": (".erl",),
-    "fsharp": (".fs",),
-    "graphql": (".graphql",),
-    "groovy": (".groovy",),
-    "haskell": (".hs",),
-    "julia": (".jl",),
-    "lua": (".lua",),
-    "nim": (".nim",),
-    "objective-c": (".m", ".mm"),
-    "ocaml": (".ml",),
-    "perl": (".pl", ".pm"),
-    "protobuf": (".proto",),
-    "r": (".r",),
-    "scala": (".scala",),
-    "sql": (".sql",),
-    "svelte": (".svelte",),
-    "swift": (".swift",),
-    "visual-basic": (".vb",),
-    "vue": (".vue",),
-    "zig": (".zig",),
+    name: tuple(endings)
+    for name, *endings in map(
+        str.split, (Path(__file__).parent / "data/unparsed.txt").read_text("utf-8").splitlines()
+    )
 }
 
 # Files of one family see each other's names. A language that is not here has an outline, and no edges.

@@ -40,6 +40,12 @@ def task_names() -> dict[str, list[str]]:
     return names
 
 
+def runner_names() -> list[str]:
+    """Return the programs that run linters and are none."""
+    names: list[str] = _data()["runners"]
+    return names
+
+
 @dataclass(frozen=True, slots=True)
 class CiCommand:
     """A command that CI runs."""

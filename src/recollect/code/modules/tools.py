@@ -8,7 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.code.languages.table import endings_of
-from recollect.code.modules.commands import CiCommand, ProjectTask, ci_commands, slot_of, task_files
+from recollect.code.modules.commands import (
+    CiCommand,
+    ProjectTask,
+    ci_commands,
+    runner_names,
+    slot_of,
+    task_files,
+)
 from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
 from recollect.code.modules.module_map import SLOTS, ProjectTools, TestFramework
@@ -184,27 +191,9 @@ def _framework(line: str) -> str:
     return known[2].split("/")[-1] if known else line.split()[0]
 
 
-_NOT_LINTERS = {
-    "npm",
-    "pnpm",
-    "yarn",
-    "bun",
-    "composer",
-    "make",
-    "cargo",
-    "go",
-    "mvn",
-    "mvnw",
-    "gradlew",
-    "tox",
-    "nox",
-    "dotnet",
-    "python",
-}
-
-
 def _without_runners(linters: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for each in linters if each not in _NOT_LINTERS and "/" not in each))
+    runners = runner_names()
+    return tuple(dict.fromkeys(name for name in linters if name not in runners and "/" not in name))
 
 
 def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> ProjectTools:

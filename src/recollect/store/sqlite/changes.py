@@ -21,10 +21,23 @@ from recollect.store.row_snapshots import (
     unpack,
     values_to_restore,
 )
+from recollect.store.sqlite.columns import OPTIONAL_TIME, PLAIN, TIME, RowMapper
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.journal import Journal, Rows, key_condition
 
-_COLUMNS = "id, user_id, project_id, at, actor, action, summary, finished_at, undone_at"
+_CHANGES = {
+    "id": PLAIN,
+    "user_id": PLAIN,
+    "project_id": PLAIN,
+    "at": TIME,
+    "actor": PLAIN,
+    "action": PLAIN,
+    "summary": PLAIN,
+    "finished_at": OPTIONAL_TIME,
+    "undone_at": OPTIONAL_TIME,
+}
+_COLUMNS = ", ".join(_CHANGES)
+_mapper = RowMapper(m.Change, _CHANGES)
 _MISSING_TAGS = (
     "SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num)"
     " WHERE NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)"
@@ -62,7 +75,7 @@ class SqliteChangeLog:
 
     def _store(self, db: apsw.Connection, change: m.Change, rows: Sequence[RowSnapshot]) -> None:
         places = ", ".join("?" * len(_COLUMNS.split(", ")))
-        db.execute(f"INSERT OR IGNORE INTO changes ({_COLUMNS}) VALUES ({places})", _row_of(change))
+        db.execute(f"INSERT OR IGNORE INTO changes ({_COLUMNS}) VALUES ({places})", _mapper.row(change))
         part = int(db.execute("SELECT count(*) FROM change_parts WHERE change = ?", (change.id,)).get)
         db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, pack(rows)))
 
@@ -89,7 +102,7 @@ class SqliteChangeLog:
             " ORDER BY id DESC LIMIT ?"
         )
         with self._db.reading() as db:
-            return [_change_from(row) for row in db.execute(query, (user_id, project_id, limit))]
+            return [_mapper.item(row) for row in db.execute(query, (user_id, project_id, limit))]
 
     def get(self, user_id: str, name: str) -> m.Change:
         wanted = name.strip().lstrip("#").lower()
@@ -100,7 +113,7 @@ class SqliteChangeLog:
             found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
         if len(found) != 1:
             raise ChangeNotFound(name)
-        return _change_from(found[0])
+        return _mapper.item(found[0])
 
     def touched(self, change_id: str) -> list[str]:
         with self._db.reading() as db:
@@ -272,35 +285,6 @@ def _owners(rows: Iterable[RowSnapshot]) -> set[int]:
 def _names(db: apsw.Connection, nums: Iterable[int | None]) -> list[str]:
     query = "SELECT id FROM memories WHERE num IN (SELECT value FROM json_each(?)) ORDER BY id"
     return [str(row[0]) for row in db.execute(query, (json.dumps(list(nums)),))]
-
-
-def _row_of(change: m.Change) -> tuple[Any, ...]:
-    return (
-        change.id,
-        change.user_id,
-        change.project_id,
-        m.to_text(change.at),
-        change.actor,
-        change.action,
-        change.summary,
-        _time(change.finished_at),
-        _time(change.undone_at),
-    )
-
-
-def _change_from(row: Sequence[Any]) -> m.Change:
-    change_id, user_id, project_id, at, actor, action, summary, finished, undone = row
-    return m.Change(
-        change_id,
-        user_id,
-        project_id,
-        m.from_text(at),
-        actor,
-        action,
-        summary,
-        m.from_text(finished) if finished else None,
-        m.from_text(undone) if undone else None,
-    )
 
 
 def _time(when: datetime | None) -> str | None:

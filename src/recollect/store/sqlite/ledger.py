@@ -1,14 +1,25 @@
 """Calls of language models and what they cost, in SQLite."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import recollect.model as m
 from recollect.model import CallOutcome, LlmCall, SpendingCap
-from recollect.store.sqlite.connection import Database, Value
+from recollect.store.sqlite.columns import PLAIN, TIME, Column, RowMapper
+from recollect.store.sqlite.connection import Database
 
-_COLUMNS = "id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome"
+_CALLS = {
+    "id": PLAIN,
+    "user_id": PLAIN,
+    "at": TIME,
+    "place": PLAIN,
+    "purpose": PLAIN,
+    "tokens_in": PLAIN,
+    "tokens_out": PLAIN,
+    "micros": PLAIN,
+    "outcome": Column(str, CallOutcome),
+}
+_COLUMNS = ", ".join(_CALLS)
+_mapper = RowMapper(LlmCall, _CALLS)
 _LOOKED_BACK = 16  # calls that are read to count failures in a row
 
 
@@ -30,7 +41,8 @@ class SqliteCostLedger:
             if tokens + call.tokens_in + call.tokens_out > cap.tokens or micros + call.micros > cap.micros:
                 return False
             db.execute(
-                f"INSERT INTO sidecar_calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(call)
+                f"INSERT INTO sidecar_calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                _mapper.row(call),
             )
             return True
 
@@ -53,7 +65,7 @@ class SqliteCostLedger:
     def since(self, user_id: str, when: datetime) -> list[LlmCall]:
         query = f"SELECT {_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
         with self._db.reading() as db:
-            return [_call_from(row) for row in db.execute(query, (user_id, m.to_text(when)))]
+            return [_mapper.item(row) for row in db.execute(query, (user_id, m.to_text(when)))]
 
     def failures(self, user_id: str, place: str) -> tuple[int, datetime | None]:
         query = (
@@ -64,24 +76,3 @@ class SqliteCostLedger:
             calls = db.execute(query, (user_id, place, str(CallOutcome.ASKED), _LOOKED_BACK)).fetchall()
         good = next((index for index, row in enumerate(calls) if row[1] == CallOutcome.ANSWERED), len(calls))
         return good, m.from_text(str(calls[0][0])) if good else None
-
-
-def _row(call: LlmCall) -> tuple[Value, ...]:
-    return (
-        call.id,
-        call.user_id,
-        m.to_text(call.at),
-        call.place,
-        call.purpose,
-        call.tokens_in,
-        call.tokens_out,
-        call.micros,
-        str(call.outcome),
-    )
-
-
-def _call_from(row: Sequence[Any]) -> LlmCall:
-    call_id, user_id, at, place, purpose, tokens_in, tokens_out, micros, outcome = row
-    return LlmCall(
-        call_id, user_id, m.from_text(at), place, purpose, tokens_in, tokens_out, micros, CallOutcome(outcome)
-    )

@@ -4,9 +4,20 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.sqlite.connection import Database, Value
+from recollect.store.sqlite.columns import PLAIN, TIME, RowMapper
+from recollect.store.sqlite.connection import Database
 
-_COLUMNS = "user_id, project_id, session, position, author, text, created_at"
+_MESSAGES = {
+    "user_id": PLAIN,
+    "project_id": PLAIN,
+    "session": PLAIN,
+    "position": PLAIN.of("order"),
+    "author": PLAIN,
+    "text": PLAIN,
+    "created_at": TIME,
+}
+_COLUMNS = ", ".join(_MESSAGES)
+_mapper = RowMapper(m.Message, _MESSAGES)
 _THERE = "forgotten_at IS NULL"
 
 
@@ -32,7 +43,7 @@ class SqliteMessages:
                 replaced = db.changes() > 0
                 num = db.execute(
                     f"INSERT INTO messages ({_COLUMNS}, kept_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
-                    (*_row(message), m.to_text(now or message.created_at)),
+                    (*_mapper.row(message), m.to_text(now or message.created_at)),
                 ).get
                 self._db.journal.created("messages", num)
                 if vectors is not None and model is not None:
@@ -58,7 +69,8 @@ class SqliteMessages:
         )
         with self._db.reading() as db:
             return [
-                m.MessageRow(row[0], _message(row[1:8]), row[8]) for row in db.execute(query, (model, num))
+                m.MessageRow(row[0], _mapper.item(row[1:8]), row[8])
+                for row in db.execute(query, (model, num))
             ]
 
     def orders(self, user_id: str, session: str) -> set[int]:
@@ -72,7 +84,7 @@ class SqliteMessages:
             " AND position BETWEEN ? AND ? ORDER BY position"
         )
         with self._db.reading() as db:
-            return [_message(row) for row in db.execute(query, (user_id, session, first, last))]
+            return [_mapper.item(row) for row in db.execute(query, (user_id, session, first, last))]
 
     def iterate(self, view: m.View) -> Iterator[m.Message]:
         query = (
@@ -83,7 +95,7 @@ class SqliteMessages:
         while True:
             with self._db.reading() as db:
                 given = (view.user_id, view.all_projects, view.project_id, *last)
-                page = [_message(row) for row in db.execute(query, given)]
+                page = [_mapper.item(row) for row in db.execute(query, given)]
             yield from page
             if len(page) < 500:
                 return
@@ -100,7 +112,7 @@ class SqliteMessages:
             " ORDER BY position"
         )
         with self._db.reading() as db:
-            return [_message(row) for row in db.execute(query, (user_id, session))]
+            return [_mapper.item(row) for row in db.execute(query, (user_id, session))]
 
     def drop_before(self, when: datetime) -> int:
         with (
@@ -117,28 +129,3 @@ class SqliteMessages:
             if dropped:
                 db.execute("UPDATE message_change SET purge = purge + 1")
         return dropped
-
-
-def _row(message: m.Message) -> tuple[Value, ...]:
-    return (
-        message.user_id,
-        message.project_id,
-        message.session,
-        message.order,
-        message.author,
-        message.text,
-        m.to_text(message.created_at),
-    )
-
-
-def _message(row: Sequence[object]) -> m.Message:
-    user_id, project_id, session, order, author, text, created_at = row
-    return m.Message(
-        session=str(session),
-        order=int(str(order)),
-        author=str(author),
-        text=str(text),
-        created_at=m.from_text(str(created_at)),
-        user_id=str(user_id),
-        project_id=None if project_id is None else str(project_id),
-    )

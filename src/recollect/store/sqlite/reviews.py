@@ -1,15 +1,26 @@
 """Questions for a person, in SQLite."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import recollect.model as m
 from recollect.errors import ReviewNotFound
+from recollect.store.sqlite.columns import OPTIONAL_TIME, PLAIN, STRINGS, TIME, RowMapper
 from recollect.store.sqlite.connection import Database
 
-_COLUMNS = "id, user_id, project_id, kind, memories, reason, created_at, decided_at, decision"
+_REVIEWS = {
+    "id": PLAIN,
+    "user_id": PLAIN,
+    "project_id": PLAIN,
+    "kind": PLAIN,
+    "memories": STRINGS,
+    "reason": PLAIN,
+    "created_at": TIME,
+    "decided_at": OPTIONAL_TIME,
+    "decision": PLAIN,
+}
+_COLUMNS = ", ".join(_REVIEWS)
+_mapper = RowMapper(m.Review, _REVIEWS)
 
 
 class SqliteReviews:
@@ -19,15 +30,7 @@ class SqliteReviews:
         self._db = database
 
     def ask(self, review: m.Review, since: datetime | None = None) -> bool:
-        row = (
-            review.id,
-            review.user_id,
-            review.project_id,
-            review.kind,
-            m.dumps(review.memories),
-            review.reason,
-            m.to_text(review.created_at),
-        )
+        row = _mapper.row(review)[:-2]  # a new question is not decided
         with self._db.writing() as db:
             self._db.journal.before_put("reviews", review.id)
             self._db.journal.before_write("reviews", "kind = ? AND memories = ?", (row[3], row[4]))
@@ -45,7 +48,7 @@ class SqliteReviews:
             " AND (project_id IS NULL OR project_id IS ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY id"
         )
         with self._db.reading() as db:
-            return [_review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
+            return [_mapper.item(row) for row in db.execute(query, (user_id, project_id, kind))]
 
     def iterate(self, view: m.View) -> Iterator[m.Review]:
         query = (
@@ -54,7 +57,7 @@ class SqliteReviews:
         )
         with self._db.reading() as db:
             found = db.execute(query, (view.user_id, view.all_projects, view.project_id)).fetchall()
-        return map(_review_from, found)
+        return map(_mapper.item, found)
 
     def get(self, user_id: str, name: str) -> m.Review:
         wanted = name.strip().lstrip("#").lower()
@@ -68,7 +71,7 @@ class SqliteReviews:
             found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
         if len(found) != 1:
             raise ReviewNotFound(name)
-        return _review_from(found[0])
+        return _mapper.item(found[0])
 
     def decide(self, review_id: str, decision: str, at: datetime) -> bool:
         with self._db.writing() as db:
@@ -78,18 +81,3 @@ class SqliteReviews:
                 (decision, m.to_text(at), review_id),
             )
             return db.changes() > 0
-
-
-def _review_from(row: Sequence[Any]) -> m.Review:
-    review_id, user_id, project_id, kind, memories, reason, created_at, decided_at, decision = row
-    return m.Review(
-        review_id,
-        user_id,
-        project_id,
-        kind,
-        tuple(json.loads(memories)),
-        reason,
-        m.from_text(created_at),
-        m.from_text(decided_at) if decided_at else None,
-        decision,
-    )

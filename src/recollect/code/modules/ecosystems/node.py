@@ -6,7 +6,6 @@ from typing import Any
 
 from recollect.code.modules.commands import ProjectTask, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
-    Linter,
     PackageInfo,
     find_linters,
     first_name,
@@ -34,17 +33,6 @@ _TESTS = (  # package → config file, command
     ("qunit", r"", "qunit"),
     ("@playwright/test", r"playwright\.config\.\w+", "playwright test"),
     ("cypress", r"cypress\.config\.\w+", "cypress run"),
-)
-_LINTERS = (
-    Linter("eslint", "lint", "eslint .", words=('"eslint"',)),
-    Linter("biome", "lint", "biome check", ("biome.json", "biome.jsonc")),
-    Linter("oxlint", "lint", "oxlint", words=('"oxlint"',)),
-    Linter("stylelint", "lint", "stylelint", words=('"stylelint"',)),
-    Linter("standard", "lint", "standard", words=('"standard"',)),
-    Linter("prettier", "format", "prettier --write .", words=('"prettier"',)),
-    Linter("oxfmt", "format", "oxfmt", words=('"oxfmt"',)),
-    Linter("biome", "format", "biome format --write", ("biome.json", "biome.jsonc")),
-    Linter("typescript", "types", "tsc --noEmit", ("tsconfig.json",)),
 )
 
 
@@ -74,7 +62,7 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
         tasks["run"] = ProjectTask("npm start", tasks["run"].body)
     needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
     packages = needs | set(table_at(document, "devDependencies"))
-    linters, commands = find_linters(_LINTERS, names, text, run)
+    linters, commands = find_linters("node", names, text, run)
     test = _tests(names, folder, packages, scripts, run, tool)
     if test and "test" in tasks:
         test = TestFramework(test.tool, test.config_file, tasks["test"].line)

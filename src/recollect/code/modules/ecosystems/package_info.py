@@ -3,8 +3,10 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.code.modules.commands import ProjectTask
@@ -30,8 +32,8 @@ class Linter(NamedTuple):
     name: str
     slot: str
     command: str
-    files: tuple[str, ...] = ()  # it is used if one of these exists, or…
-    words: tuple[str, ...] = ()  # …one of these is in the manifest
+    files: Sequence[str] = ()  # it is used if one of these exists, or…
+    words: Sequence[str] = ()  # …one of these is in the manifest
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -61,13 +63,20 @@ def as_list(found: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
+@cache
+def known_linters(ecosystem: str) -> list[Linter]:
+    """Return the linters that `data/linters.toml` lists for an ecosystem."""
+    tables = tomllib.loads((Path(__file__).parents[1] / "data/linters.toml").read_text("utf-8"))
+    return [Linter(**row) for row in tables[ecosystem]]
+
+
 def find_linters(
-    known: Iterable[Linter], names: set[str], text: str, prefix: str = ""
+    ecosystem: str, names: set[str], text: str, prefix: str = ""
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the linters that are set up, and the command of the first one for each slot."""
     found: list[str] = []
     commands: dict[str, str] = {}
-    for linter in known:
+    for linter in known_linters(ecosystem):
         if not names.isdisjoint(linter.files) or any(word in text for word in linter.words):
             found.append(linter.name)
             commands.setdefault(linter.slot, prefix + linter.command)

@@ -6,7 +6,6 @@ from typing import Any
 
 from recollect.code.modules.commands import ProjectTask, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
-    Linter,
     PackageInfo,
     as_list,
     find_linters,
@@ -25,17 +24,6 @@ _TOOLS = (  # lock file or word in pyproject.toml → tool, what runs a command 
     ("", "hatchling", "hatch", "", "hatch build"),
     ("", "flit_core", "flit", "", "flit build"),
     ("", "maturin", "maturin", "", "maturin build"),
-)
-_LINTERS = (
-    Linter("pre-commit", "lint", "pre-commit run --all-files", (".pre-commit-config.yaml",)),
-    Linter("ruff", "lint", "ruff check .", ("ruff.toml", ".ruff.toml"), ("[tool.ruff",)),
-    Linter("ruff", "format", "ruff format .", ("ruff.toml", ".ruff.toml"), ("[tool.ruff",)),
-    Linter("flake8", "lint", "flake8", (".flake8",), ("[flake8]",)),
-    Linter("pylint", "lint", "pylint src", (".pylintrc", "pylintrc"), ("[tool.pylint",)),
-    Linter("black", "format", "black .", (), ("[tool.black",)),
-    Linter("isort", "format", "isort .", (".isort.cfg",), ("[tool.isort", "[isort]")),
-    Linter("mypy", "types", "mypy .", ("mypy.ini", ".mypy.ini"), ("[tool.mypy", "[mypy]")),
-    Linter("pyright", "types", "pyright", ("pyrightconfig.json",), ("[tool.pyright", "[tool.basedpyright")),
 )
 _PACKAGES = {"pyproject.toml", "setup.py", "setup.cfg"}  # without one of these there is nothing to build
 
@@ -57,7 +45,7 @@ def read_python(project: ScanInput, folder: str) -> PackageInfo:
     else:
         if "setup.py" in names or "setuptools" in manifest:
             tool = "setuptools"
-    linters, commands = find_linters(_LINTERS, names, settings, run)
+    linters, commands = find_linters("python", names, settings, run)
     if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]):
         commands["types"] = f"{run}mypy"
     test = _tests(project, folder, names, settings, run)

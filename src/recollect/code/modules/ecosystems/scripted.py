@@ -5,7 +5,6 @@ import re
 
 from recollect.code.modules.commands import task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
-    Linter,
     PackageInfo,
     find_linters,
     first_name,
@@ -15,24 +14,6 @@ from recollect.code.modules.ecosystems.package_info import (
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
-
-_PHP_LINTERS = (
-    Linter(
-        "phpstan",
-        "lint",
-        "vendor/bin/phpstan analyse",
-        ("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"),
-    ),
-    Linter("psalm", "lint", "vendor/bin/psalm", ("psalm.xml", "psalm.xml.dist")),
-    Linter("phpcs", "lint", "vendor/bin/phpcs", ("phpcs.xml", "phpcs.xml.dist", ".phpcs.xml")),
-    Linter(
-        "php-cs-fixer",
-        "format",
-        "vendor/bin/php-cs-fixer fix",
-        (".php-cs-fixer.php", ".php-cs-fixer.dist.php", ".php_cs", ".php_cs.dist"),
-    ),
-    Linter("pint", "format", "vendor/bin/pint", ("pint.json",), ('"laravel/pint"',)),
-)
 
 
 def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
@@ -83,7 +64,7 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
     names = project.inside(folder)
     text = project.text(join(folder, "composer.json"))
     document = parse_json(text)
-    linters, commands = find_linters(_PHP_LINTERS, names, text)
+    linters, commands = find_linters("php", names, text)
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
     tasks = tasks_by_slot(scripts, "composer ")
     pest = '"pestphp/pest"' in text
