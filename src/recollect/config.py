@@ -48,7 +48,7 @@ class Settings:
     capacity: int = 3000  # automatically stored memories in a project; 0 = no limit
     message_days: int = 90  # how long messages of sessions are stored; 0 = forever
     episode_days: int = (
-        90  # how long single uses of tools and files are stored before they are summed up; 0 = forever
+        90  # how long single uses of tools and files are stored before they are aggregated; 0 = forever
     )
     pruned_days: int = 14  # how long text pruned from a context window is stored; 0 = not at all
     prune_output: int = 0  # tokens from which a hook shortens a tool's output; 0 = never

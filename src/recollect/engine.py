@@ -1,4 +1,4 @@
-"""The `Engine`: opens the store and the embedder, holds the parts, and offers the verbs that everybody uses.
+"""The `Engine`: opens the store and the embedder, holds the parts, and offers the verbs that most callers use.
 
 A verb here passes its arguments to the part that implements it; read its documentation there. Parts are created on first
 use, because importing them all would take longer than most commands run.
@@ -235,7 +235,7 @@ class Engine:
     # reading
 
     def search(self, query: str, limit: int = 10, **options: Any) -> m.Answer:
-        """Return memories that bear on `query`; see `Retrieval.search`."""
+        """Return memories relevant to `query`; see `Retrieval.search`."""
         with self.measures.timing("search"):
             return self.retrieval.search(query, limit, **options)
 

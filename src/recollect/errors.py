@@ -145,7 +145,7 @@ class StoreTooNew(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """Raised when the store cannot be read and there is no good backup."""
+    """Raised when the store cannot be read and there is no intact backup."""
 
 
 class WrongKey(StoreError):

@@ -1,4 +1,4 @@
-"""A project's code: its graph, its modules, and the files that a task is about. Knows nothing of memories.
+"""A project's code: its graph, its modules, and the files that a task is about. Knows nothing about memories.
 
 The data takes this path:
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors; bears threads. Vectors of different `model`s are never compared.
+    """Turns texts into unit vectors. Can be used from any thread. Vectors of different `model`s are never compared.
 
     Making one costs nothing: what is heavy or far away is loaded or asked at the first text.
     Whatever goes wrong then is an `EmbedderUnavailable`, from every member.

@@ -142,7 +142,7 @@ class MemoryStore(Protocol):
         """Return memories that have triggers or a procedure, newest first."""
 
     def delete(self, memory_id: str) -> None:
-        """Delete the memory for good, with its words, vectors, links and tags. Raise `MemoryNotFound`."""
+        """Permanently delete the memory, with its words, vectors, links and tags. Raise `MemoryNotFound`."""
 
     # search
 
@@ -158,7 +158,7 @@ class MemoryStore(Protocol):
         """Return the position of the change feed: `seq`, and a generation.
 
         While the generation stays equal, `texts_since` and `vectors_since` tell all that has changed. It changes when a memory
-        or a vector is deleted for good, and when rows that this process has read were rolled back: read all again.
+        or a vector is permanently deleted, and when rows that this process has read were rolled back: read all again.
         """
 
     def texts_since(self, seq: int) -> Iterator[m.TextRow]:
@@ -309,7 +309,7 @@ class MemoryStore(Protocol):
         """Return whether `purge` would delete something. Fast."""
 
     def purge(self, before: datetime, actor: str, at: datetime) -> m.Purged:
-        """Delete for good what was forgotten before then, and the recorded rows of older changes."""
+        """Permanently delete what was forgotten before then, and the recorded rows of older changes."""
 
     # parts
 
@@ -496,7 +496,7 @@ class EpisodeStore(Protocol):
         """Count a sighting of a pattern, once for each key, and replace the pattern's data."""
 
     def put_patterns(self, owner: m.Owner, kind: str, patterns: Iterable[m.Pattern]) -> None:
-        """Store patterns of a kind that is counted anew each time; others of the kind stay."""
+        """Store patterns of a kind that is counted again each time; others of the kind stay."""
 
     def patterns(self, owner: m.Owner, kind: str | None = None, limit: int = 1000) -> list[m.Pattern]:
         """Return patterns, the most confident, most frequent and most recent first."""
@@ -669,7 +669,7 @@ class WorkStore(Protocol):
 
 
 class StoreMaintenance(Protocol):
-    """The care of the file behind a store."""
+    """Maintenance of the file behind a store."""
 
     def backup(self) -> str:
         """Make a backup and return its path. The oldest of more than three is deleted."""

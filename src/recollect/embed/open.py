@@ -71,7 +71,7 @@ def open_embedder(
 
 
 class NoEmbedder:
-    """Stands in when vectors are turned off or not available: search goes by words."""
+    """Stands in when vectors are turned off or not available: search uses words only."""
 
     model = "none"
     dim = 0

@@ -67,7 +67,7 @@ class CommandClient:
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and all that it started."""
+    """Kill the process and its child processes."""
     with contextlib.suppress(OSError):  # it has already ended
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

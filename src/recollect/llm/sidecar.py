@@ -43,7 +43,7 @@ Answer = TypeVar("Answer")
 def with_llm(local: Sidecar, settings: Settings, store: Store, clock: m.Clock) -> Sidecar:
     """Return a sidecar that asks the model in the settings and falls back to `local`; `local` itself if there is no model.
 
-    Loads no library and calls nobody.
+    Loads no library and makes no calls.
     """
     client = open_client(settings)
     if client is None:

@@ -22,14 +22,14 @@ The parts that the engine holds are modules of this package; the sub-packages do
 - `index`: words and vectors of all memories, in this process's memory
 - `search`: from a query to ranked hits with their reasons
 - `briefing`: what an agent reads at the start of a task, within a budget
-- `maintenance`: forget, restore, review, undo, feedback, and what runs by itself
+- `maintenance`: forget, restore, review, undo, feedback, and what runs automatically
 - `anchors`: which code a memory is about, and whether that code has changed
-- `seeds`: statements that a project's files contain before anybody has worked in it
+- `seeds`: statements that a project's files contain before anyone has worked in it
 - `transfer`: exports, imports, bundles and mirrors
 
 Within the package imports point down too, in this order: `maintainer`, `retrieval`, `memories`, `transfer` and `seeds`,
 `maintenance`, `briefing`, `search`, `write`, `index` and `anchors`, `ranking` and `decay`. import-linter checks it. The
-package calls `code`, `store`, `llm` and `text`, and knows nothing of sessions, hosts or interfaces.
+package calls `code`, `store`, `llm` and `text`, and knows nothing about sessions, hosts or interfaces.
 
 What it promises:
 

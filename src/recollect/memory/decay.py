@@ -1,4 +1,4 @@
-"""How memories fade: pure functions of a memory and a time. The results are never stored."""
+"""How memories decay: pure functions of a memory and a time. The results are never stored."""
 
 import math
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Work on many memories at once, and the way back. `engine.care` is a `Maintenance`.
+"""Change many memories at once, and undo such changes. `engine.care` is a `Maintenance`.
 
 Everything here is for users. An agent may list changes and compact, and nothing else.
 """
@@ -184,7 +184,7 @@ class Maintenance:
         )
 
     def forget_everything(self) -> tuple[m.Change, Cleared]:
-        """Forget everything in every project, as one change. Events that wait to be recorded are dropped for good."""
+        """Forget everything in every project, as one change. Events that wait to be recorded are dropped permanently."""
         context = self.context
         context.refuse_agents("forget everything")
         for folder in ("spool", "spool/hooks"):

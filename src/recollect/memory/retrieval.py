@@ -36,7 +36,7 @@ class _PastSearch:
 
 
 class Retrieval:
-    """Finds what bears on a question. It can be used from any thread."""
+    """Finds memories, messages and sessions for a question. It can be used from any thread."""
 
     def __init__(self, context: Context, memory: Memories, preferences: Preferences) -> None:
         self._context = context
@@ -66,7 +66,7 @@ class Retrieval:
         graph: bool = True,
         **filters: Any,
     ) -> m.Answer:
-        """Return memories that bear on `query`, best first, each with its reasons. For `filters` see `Context.view`.
+        """Return memories relevant to `query`, best first, each with its reasons. For `filters` see `Context.view`.
 
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
         """

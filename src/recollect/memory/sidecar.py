@@ -32,7 +32,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def open_sidecar(settings: Settings, store: Store, embedder: Embedder, clock: m.Clock) -> Sidecar:
-    """Return the sidecar that the settings name. Loads no model and calls nobody."""
+    """Return the sidecar that the settings name. Loads no model and makes no calls."""
     if settings.sidecar == "none":
         return SilentSidecar()
     local = LocalSidecar(embedder)
@@ -99,7 +99,7 @@ class LocalSidecar:
 
 
 class SilentSidecar:
-    """Answers nothing: with `sidecar = "none"` the memory agent suggests nothing by itself."""
+    """Answers nothing: with `sidecar = "none"` the memory agent suggests nothing on its own."""
 
     name = "none"
 

@@ -131,7 +131,7 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What was deleted for good."""
+    """What was permanently deleted."""
 
     memories: tuple[str, ...] = ()
     messages: int = 0

@@ -10,7 +10,7 @@ of `recollect.model` go in and come out, never rows.
 - `sqlite`: the SQLite backend
 - `row_snapshots`: rows before and after a change, as undo records them; shared by all backends
 - `visibility`: who may see which rows, decided once per class of rows instead of once per row
-- `keys`: where the key of an encrypted store is kept, and how a wrong key is told from a damaged file
+- `keys`: where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file
 - `file_lock`: locks between processes
 - `spool_files`: lines that wait in files until they are processed, for events that could not be recorded
 

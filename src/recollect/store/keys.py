@@ -1,4 +1,4 @@
-"""Where the key of an encrypted store is kept, and how a wrong key is told from a damaged file.
+"""Where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file.
 
 A note beside the store says where to look for the key and how to recognise it. It contains nothing of the key itself.
 """

@@ -33,7 +33,7 @@ class Resolver(Protocol):
         """Find the known majority types of `names` again, and return the names whose type has changed since the last call."""
 
     def digest(self) -> bytes:
-        """Return what the resolver knows of all files, for a later one to start from; empty if that is quick to find."""
+        """Return what the resolver knows about all files, for a later one to start from; empty if that is quick to find."""
 
     def is_lone(self, name: str) -> bool:
         """Return whether the project has exactly one function of that name: calls anywhere may resolve to it."""

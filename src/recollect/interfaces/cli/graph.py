@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MIN_SHOWN = 0.005  # smaller parts of a score would be printed as 0.00
 
 _possible = click.option(
-    "--possible", is_flag=True, help="Include edges that are only possible: nothing but the name matches."
+    "--possible", is_flag=True, help="Include possible edges, for which only the name matches."
 )
 
 

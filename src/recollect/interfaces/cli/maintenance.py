@@ -1,4 +1,4 @@
-"""Commands that look after the store: consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor."""
+"""Commands that maintain the store: consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor."""
 
 import os
 from collections.abc import Sequence

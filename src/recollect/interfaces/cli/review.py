@@ -73,7 +73,7 @@ def review(
 
 
 def _ids_of(names: Sequence[str], kind: str | None, questions: "Sequence[OpenReview]") -> Sequence[str]:
-    """Return the ids of the named questions. `all` needs a kind, so that nobody accepts what they have not seen."""
+    """Return the ids of the named questions. `all` needs a kind, so that you accept only what you have seen."""
     if "all" not in names:
         return [_id_of(name, questions) for name in names]
     if kind is None:

@@ -1,4 +1,4 @@
-"""One background process per user: it keeps the model loaded, answers hooks in time, and learns when nobody waits.
+"""One background process per user: it keeps the model loaded, answers hooks in time, and learns in the background.
 
 An event takes this path:
 

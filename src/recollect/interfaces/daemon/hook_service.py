@@ -1,4 +1,4 @@
-"""What the daemon does with hook events: record them, answer in time, and learn from them when nobody waits."""
+"""What the daemon does with hook events: record them, answer in time, and learn from them in the background."""
 
 import logging
 import os
@@ -193,7 +193,7 @@ class HookService:
                     texts.append(session.late.popleft())
         return printed(event.hook, join_texts(texts, context_limit(session.host)), more)
 
-    # when nobody waits
+    # in the background
 
     def _follow_up(self, session: HookSession, event: HostEvent) -> None:
         """Schedule what follows: a checkpoint at the end of a turn, learning at the end of a session."""
@@ -358,7 +358,7 @@ class HookService:
             return engine.embedder.embed(texts).astype("<f4").tobytes()
 
     def warm_up(self) -> None:
-        """Load the model and all else before somebody needs it."""
+        """Load the model and everything else before it is needed."""
         with suppress(RecollectError), self._engines.use("/", HOOK_ACTOR) as engine:
             redact("warm")
             if engine.settings.embedder != "http":  # nothing is sent anywhere for this

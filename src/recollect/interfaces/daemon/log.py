@@ -16,7 +16,7 @@ KEPT = 2  # older files
 
 
 class _JsonLines(logging.Formatter):
-    """Writes the message's template and our own fields, never its arguments: they may quote what somebody said."""
+    """Writes the message's template and our own fields, never its arguments: those may quote messages."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {

@@ -17,7 +17,7 @@ it was before; else exactly our entries are removed.
 - `bundles`: makes the Claude Code plugin and the Gemini extension in `files/`
 - `plan`, `change`: planning, and writing several files atomically
 - `ledger`: what is installed where, and the files as they were before
-- `installations`: the installations that the ledger knows of
+- `installations`: the installations that the ledger lists
 - `rules`: the briefing in a rules file, for hosts whose hooks cannot add to a prompt; the daemon renews it
 
 It is called by the commands `install` and `uninstall`, by `daemon.connection` for `recollect doctor`, and by the daemon

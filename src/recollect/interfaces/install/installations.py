@@ -1,4 +1,4 @@
-"""The installations that the ledger knows of."""
+"""The installations that the ledger lists."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

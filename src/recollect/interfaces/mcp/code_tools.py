@@ -60,7 +60,9 @@ def add_code_tools(box: Toolbox) -> None:
             ),
         ],
         about: Annotated[str, Field(description="The task in words, the file's path, or the symbol's name.")],
-        possible: Annotated[bool, Field(description="Include edges that are only possible.")] = False,
+        possible: Annotated[
+            bool, Field(description="Include possible edges, for which only the name matches.")
+        ] = False,
         limit: Limit = 10,
     ) -> Annotated[Answer, CodeList]:
         """Ask who calls what, what depends on what, and which lines a task is about. Use it before you open files

@@ -44,7 +44,7 @@ class Unavailable(RecollectError):
 
 @dataclass(slots=True)
 class ClientSession:
-    """What the server knows of one client session."""
+    """What the server knows about one client session."""
 
     session: str | None  # None = the request names no session: the newer protocol over HTTP has none
     shown: set[str] = field(default_factory=set)  # ids of memories that the client has been shown
@@ -91,14 +91,14 @@ class McpRequests:
         self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
 
     async def receive(self, ctx: Request, call_next: CallNext) -> HandlerResult:
-        """Remember the message at hand for `run`. The server calls this before it handles any message."""
+        """Remember the current message for `run`. The server calls this before it handles any message."""
         _request.set(ctx)
         if ctx.method == "notifications/roots/list_changed":
             self._session_of(ctx).folder = None
         return await call_next(ctx)
 
     async def run(self, work: Callable[[ToolContext], Result]) -> Result:
-        """Return what `work` makes of the request at hand, in a worker thread. Raise `RecollectError`."""
+        """Return the result of `work` for the current request, in a worker thread. Raise `RecollectError`."""
         request = _request.get()
         client = self._session_of(request)
         params = request.session.client_params

@@ -18,7 +18,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 class SessionLayout:
-    """Which messages belong to one session, and in what order. Made anew when messages come: 10 ms at 100,000."""
+    """Which messages belong to one session, and in what order. Rebuilt when messages arrive: 10 ms at 100,000."""
 
     def __init__(self, session: Ints, order: npt.NDArray[np.integer]) -> None:
         """Make the layout of messages whose `session` counts from 0; `order` grows within a session."""
@@ -64,7 +64,7 @@ def _shifted(size: int, step: int) -> tuple[slice, slice]:
 
 @dataclass(frozen=True, slots=True)
 class MessageFeatures:
-    """What is known of each message besides its text."""
+    """What is known about each message besides its text."""
 
     sessions: SessionLayout
     lengths: npt.NDArray[np.floating]  # in terms

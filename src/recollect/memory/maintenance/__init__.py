@@ -1,4 +1,4 @@
-"""Maintain stored memories: what people do to them, what use teaches, and what runs by itself.
+"""Maintain stored memories: what people do to them, what use teaches, and what runs automatically.
 
 People change memories, through `Memories` and `Maintenance`:
 
@@ -17,7 +17,7 @@ The rest runs in the background, when `work.schedule.Schedule` or the daemon fin
 - `consolidate`: merge duplicates, find contradictions, check facts against the code, once a week or daily when idle
 - `clusters`: group memories by meaning, after 50 retrievals
 - `merge`: how two memories become one, for `consolidate` and `review`
-- `purge`: delete for good what was forgotten 30 days ago, drop old messages, and give disk space back
+- `purge`: permanently delete what was forgotten 30 days ago, drop old messages, and free disk space
 - `vectors`: embed memories that have no vector of the current model
 - `doctor`: check the installation and report problems
 

@@ -1,4 +1,4 @@
-"""Compaction: end quarantines and archive memories that nobody needs, each with its reason (docs/lifecycle.md).
+"""Compaction: end quarantines and archive memories that are no longer needed, each with its reason (docs/lifecycle.md).
 
 Only what a program decided to keep is archived, and nothing is deleted. A memory kept by a program is in quarantine, a
 candidate, until it is used; if it is not used within a day, its importance is lowered once.

@@ -1,4 +1,4 @@
-"""Delete forgotten memories for good after 30 days, drop old messages, and give disk space back."""
+"""Permanently delete forgotten memories after 30 days, drop old messages, and free disk space."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,7 @@ def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
 
 
 def drop_messages_if_due(store: Store, days: int, now: datetime) -> int:
-    """Delete messages older than `days`, at most once a day; return how many. 0 days keep them for good."""
+    """Delete messages older than `days`, at most once a day; return how many. 0 days keep them forever."""
     last = store.setting(None, _DROPPED)
     if not days or (last is not None and abs(now - m.from_text(last)) < EVERY):
         return 0

@@ -17,7 +17,7 @@ from recollect.model import FORGOTTEN_SETTING, Cleared
 
 
 def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
-    """Hide a memory at once; it is deleted for good after `GRACE`."""
+    """Hide a memory at once; it is permanently deleted after `GRACE`."""
     with store.transaction():
         memory = store.get(memory_id)
         if memory.state is m.State.DELETED:

@@ -9,7 +9,7 @@ The path of a query:
 3. **Meaning** (`channels.score_all`): the cosine between that vector and every memory. `fusion` adds both up, and the
    best become candidates.
 4. **Graph** (`channels.expand_graph`, `graph`): memories that are linked to good candidates join them.
-5. **Score** (`recipes`): the candidates are read from the store and scored in full: relevance, graph, files at hand,
+5. **Score** (`recipes`): the candidates are read from the store and scored in full: relevance, graph, open files,
    kind, confidence.
 6. **Answer** (`search.Searcher`): the best hits with their reasons. A channel that is late is left out, and the answer
    is marked as partial (`latency`).

@@ -1,4 +1,4 @@
-"""Words that mean the same to a developer: who asks for "auth" is also looking for "login".
+"""Words that mean the same to a developer: a search for "auth" also finds "login".
 
 An alias ties a name to other words, and works both ways: the name finds the words and each word finds the name, but the words
 do not find one another ("login" does not find "authorization"). Some come with Recollect (`data/aliases.txt`); a project adds

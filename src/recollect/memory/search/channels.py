@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class WordMatches(NamedTuple):
-    """What the words of a query match, and the word index as it was then. It only grows, or is made anew."""
+    """What the words of a query match, and the word index as it was then. It only grows, or is rebuilt."""
 
     scores: Bm25Scores
     meant: Floats | None  # coverage of what the query's everyday words mean; None if it has none

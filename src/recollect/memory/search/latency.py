@@ -1,4 +1,4 @@
-"""How fast searches were lately, and deadlines for the next one."""
+"""Latencies of recent searches, and deadlines for the next one."""
 
 import math
 import threading

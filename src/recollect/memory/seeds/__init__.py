@@ -1,4 +1,4 @@
-"""Seeds: statements about a project that its files and history contain before anybody has worked in it.
+"""Seeds: statements about a project that its files and history contain before anyone has worked in it.
 
 `recollect init` calls `find_seeds`, then `offer_seeds`:
 

@@ -57,7 +57,7 @@ class ForeignProcedure(f.ForeignRecord):
     warnings: f.Texts | None = None
 
 
-class ForeignMemory(f.ForeignRecord):  # `content` is read before, and `fingerprint` made anew
+class ForeignMemory(f.ForeignRecord):  # `content` is read before, and `fingerprint` computed again
     id: f.Identity | None = None
     user_id: f.Handle | None = None
     project_id: f.ProjectId | None = None
@@ -148,7 +148,7 @@ class ForeignSession(f.ForeignRecord):  # `transcript` is a file of the machine 
     extracted_at: f.Time | None = None
 
 
-class ForeignFinding(f.ForeignRecord):  # `fingerprint` is made anew
+class ForeignFinding(f.ForeignRecord):  # `fingerprint` is computed again
     id: f.Identity
     session: f.Handle
     kind: f.Kind

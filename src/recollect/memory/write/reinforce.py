@@ -1,4 +1,4 @@
-"""Reinforce a memory that is said again."""
+"""Reinforce a memory that is stated again."""
 
 from dataclasses import replace
 from datetime import datetime

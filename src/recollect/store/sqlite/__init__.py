@@ -25,7 +25,7 @@ The other modules:
 - `opening`: open the file, check it after a crash, migrate it (`migrations/`), or restore a backup
 - `backup`: three rolling backups, and rewriting the file with another key
 - `check`: damage, and parts that disagree, for `recollect doctor`
-- `purge`: clear projects, and delete for good what was forgotten
+- `purge`: clear projects, and permanently delete what was forgotten
 - `journal`: the rows that a transaction writes, as they were before
 - `full_text`: word search with FTS5; `graph`: memories one hop away
 - `ageing`, `views`: conditions as SQL

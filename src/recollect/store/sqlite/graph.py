@@ -1,7 +1,7 @@
 """The memory graph in SQLite: from some memories to those one hop away, by link, by tag or by cluster.
 
 A tag that is on many memories says nothing about any of them, so one that has more than `fan_out` others
-in the view leads nowhere. How many there are is told from the index alone, so that a tag on 50,000 memories
+in the view leads nowhere. Their number comes from the index alone, so that a tag on 50,000 memories
 costs no more than one on fifty.
 """
 

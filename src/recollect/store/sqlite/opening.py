@@ -1,4 +1,4 @@
-"""Opening the file: check it, migrate it, and replace a damaged one by a backup."""
+"""Opening the file: check it, migrate it, and replace a damaged one with a backup."""
 
 import contextlib
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Clearing a whole project, and deleting for good what was forgotten long enough ago."""
+"""Clearing a whole project, and permanently deleting what was forgotten long ago."""
 
 import json
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_ROWS = 1_500_000  # of tools and files together; older rows are summed up by day
+MOST_ROWS = 1_500_000  # of tools and files together; older rows are aggregated by day
 ACTIVE_FOR = timedelta(minutes=30)  # after its last event, a session without an end counts as active
 _ROLL_UP_EVERY = timedelta(days=1)
 _MAX_FOLLOWED = 64  # sessions
@@ -50,7 +50,7 @@ _OVERLAP = 60  # earlier executions of a session that are read again, for failur
 _EMBEDDED = 64  # tasks per batch
 _PURPOSE_TASKS = 500  # newest tasks that show what files are for
 _CONFIDENT = 0.5  # lowest confidence of a learning that is shown
-# Names of settings: the last execution searched for patterns, and when rows were last summed up.
+# Names of settings: the last execution searched for patterns, and when rows were last aggregated.
 _SEEN, _ROLLED = "episodes_seen", "episodes_rolled"
 
 
@@ -253,7 +253,7 @@ class Episodes:
         followed.pairing.known.update(done.key for done, _ in batch)
 
     def _oldest(self) -> datetime | None:
-        """Return the time before which rows are summed up, or None. Older rows must not be counted again."""
+        """Return the time before which rows are aggregated, or None. Older rows must not be counted again."""
         days = self.context.settings.episode_days
         return self.clock() - timedelta(days=min(days, 36_500)) if days else None
 
@@ -530,7 +530,7 @@ class Episodes:
     # retention
 
     def roll_up_if_due(self) -> int:
-        """Sum up rows that are too old or too many, at most once a day. Return how many rows were removed."""
+        """Aggregate rows that are too old or too many, at most once a day. Return how many rows were removed."""
         now = self.clock()
         last = self.store.setting(None, _ROLLED)
         if last is not None and abs(now - m.from_text(last)) < _ROLL_UP_EVERY:

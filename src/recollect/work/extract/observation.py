@@ -19,7 +19,7 @@ _PREFIX = 5  # letters by which a word is recognised in all its forms
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A statement that can be understood by itself, and the events that support it."""
+    """A statement that can be understood alone, and the events that support it."""
 
     kind: str
     content: str

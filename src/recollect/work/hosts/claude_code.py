@@ -1,4 +1,4 @@
-"""Claude Code: its transcripts, then what else we know of it (`CLAUDE_CODE`).
+"""Claude Code: its transcripts, then what else we know about it (`CLAUDE_CODE`).
 
 A transcript is `~/.claude/projects/<folder>/<session>.jsonl`, one JSON object per line. It is read in the order of the
 file: a rewound branch happened too. The format is undocumented and changes, so no field is trusted to be there.

@@ -1,4 +1,4 @@
-"""Codex CLI: its transcripts, then what else we know of it (`CODEX`).
+"""Codex CLI: its transcripts, then what else we know about it (`CODEX`).
 
 A transcript is `~/.codex/sessions/…/rollout-….jsonl` since the first version in Rust, one JSON file before that.
 """

@@ -1,4 +1,4 @@
-"""Gemini CLI: its transcripts, then what else we know of it (`GEMINI`).
+"""Gemini CLI: its transcripts, then what else we know about it (`GEMINI`).
 
 A transcript is `~/.gemini/tmp/<project>/chats/session-….json`, in newer versions `.jsonl`. The lines of the newer form
 repeat a message whenever it has grown; each part of it becomes an event once. What a person rewound happened all the

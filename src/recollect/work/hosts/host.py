@@ -141,7 +141,7 @@ def no_folders(environment: Mapping[str, str], platform: str) -> Mapping[str, st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """All that Recollect knows of a coding agent."""
+    """Everything that Recollect knows about a coding agent."""
 
     name: str
     title: str

@@ -33,7 +33,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Report:
-    """What reading came to. Every line is read, ignored or skipped, and counted. One report may serve many files."""
+    """The result of reading. Every line is read, ignored or skipped, and counted. One report may serve many files."""
 
     events: int = 0
     lines: int = 0  # lines of a file of lines, items of a JSON document

@@ -85,7 +85,7 @@ class StoredTexts:
 
 
 class InMemoryTexts:
-    """Keeps texts as long as this process lives."""
+    """Keeps texts as long as this process runs."""
 
     def __init__(self) -> None:
         self._texts: dict[str, PrunedText] = {}

@@ -12,7 +12,7 @@ QUOTED = r"""["']([^"']*)["']"""  # the patterns of languages are compiled on fi
 
 
 class Packages(ABC):
-    """How one language finds packages. A language overrides what it has; the defaults are for one that has it not."""
+    """How one language finds packages. A language overrides what it has; the defaults are for languages without packages."""
 
     shared = False  # whether the files of a package see each other without an import
 

@@ -98,7 +98,7 @@ def check_facts(context: OperationContext, position: str) -> Iterator[Action]:
 
 
 def prune(context: OperationContext, position: str) -> Iterator[Action]:
-    """Forget archived memories that are no longer believed. Like all forgotten memories they can be restored for 30 days."""
+    """Forget archived memories with low confidence. Like all forgotten memories they can be restored for 30 days."""
     archived = replace(context.everything, states=frozenset({m.State.ARCHIVED}))
     for memory in context.store.iter_memories(archived):
         context.throttle.yield_to_foreground()

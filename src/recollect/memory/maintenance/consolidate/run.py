@@ -20,7 +20,7 @@ from recollect.store.file_lock import FileLock
 UNFINISHED = "consolidation"  # a setting: the state of a run that has not finished
 LAST = "consolidated"  # a setting: when the last run finished, and its summary
 
-# When consolidation runs by itself.
+# When consolidation runs automatically.
 PERIOD = timedelta(days=7)  # since the last run, even while somebody works
 DAILY = timedelta(days=1)  # since the last run, once nobody has worked for IDLE
 IDLE = timedelta(minutes=10)
