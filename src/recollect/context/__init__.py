@@ -1,4 +1,4 @@
-"""The bottom of the layers: the `Context` that every part is given, and the protocols of the services in it.
+"""The bottom layer: the `Context` that every part is given, and the protocols of the services in it.
 
 - `context`: `Context`, one actor in one project: settings, store, embedder, clock, actor, project and folder
 - `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`

@@ -1,4 +1,4 @@
-"""Language models that judge and word what the rules leave open, on a server or through the user's own command.
+"""Language models that decide where the rules are unsure, on a server or through the user's own command.
 
 A caller holds a `Sidecar` and asks it a question, such as whether two statements contradict each other. The question
 takes this path:

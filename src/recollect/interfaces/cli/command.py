@@ -163,7 +163,7 @@ def with_shared_options(command: _F, *, whole_project: bool = False) -> _F:
             "metavar": "[FOLDER]",
             "is_flag": False,
             "flag_value": _WHOLE_PROJECT,
-            "help": "Without FOLDER: the whole project. With FOLDER: the project's folder [the current folder].",
+            "help": "Without FOLDER: for the whole current project. With FOLDER: use the project in that folder.",
         }
         if whole_project
         else {"metavar": "FOLDER", "help": "The project's folder [the current folder]."}

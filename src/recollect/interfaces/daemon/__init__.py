@@ -1,4 +1,4 @@
-"""One background process per user: it keeps the model loaded, answers hooks in time, and learns in the background.
+"""One background process per user: it keeps the model loaded, answers hooks in time, and learns from sessions.
 
 An event takes this path:
 

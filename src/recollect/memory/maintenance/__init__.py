@@ -1,4 +1,4 @@
-"""Maintain stored memories: what people do to them, what use teaches, and what runs automatically.
+"""Maintain stored memories: what people change, what is learnt from use, and what runs automatically.
 
 People change memories, through `Memories` and `Maintenance`:
 

@@ -1,4 +1,4 @@
-"""Transcripts of sessions, read as one kind of event whatever the host.
+"""Transcripts of sessions, read as one kind of event for every host.
 
 A file takes this path:
 
