@@ -2,7 +2,8 @@
 
 Each `## Example: …` section is applied to a copy of the source tree, then its checks run there. In a section:
 
-- A code block after a line that ends in "to `PATH`:" is appended to that file, or becomes it if there is none.
+- A code block after a line that ends in "to `PATH`:" or "in a new file `PATH`:" is appended to that file, or becomes it if
+  there is none.
 - A code block after "in `PATH`, below `LINE`:" is inserted after the line that contains LINE;
   "above" inserts it before, and "replace `LINE`" puts the block in its place.
 - A block marked `sh` holds the checks: each of its lines is run in the copy, with `.venv/bin/python` for Python.
@@ -22,12 +23,25 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-COPIED = ("src", "tests", "docs", "CONTRIBUTING.md", "README.md", "pyproject.toml", "examples")
+COPIED = (
+    ".claude-plugin",
+    "src",
+    "tests",
+    "docs",
+    "CONTRIBUTING.md",
+    "README.md",
+    "pyproject.toml",
+    "examples",
+)
 SECTION = re.compile(r"^## Example: ([^\n]+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 BLOCK = re.compile(
     r"(?P<before>[^\n]*)\n\n?(?P<indent> *)```(?P<language>\w*)\n(?P<code>.*?)^ *```", re.M | re.S
 )
-EDIT = re.compile(r"(?:to|in) `(?P<path>[^`]+)`(?:, (?P<place>below|above|replace) `(?P<line>[^`]+)`)?:$")
+EDIT = re.compile(
+    r"(?:to|[Ii]n|[Ii]n a new file) `(?P<path>[^`]+)`(?:, (?P<place>below|above|replace) `(?P<line>[^`]+)`)?:$"
+)
+PATH = re.compile(r"[\w./-]+(?:\.(?:py|toml)|/)")
+NAME = re.compile(r"[\w.]+")
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,39 @@ def tree(tmp_path) -> Path:
 
 
 def test_there_are_examples():
-    assert {"adding a kind", "adding a command"} <= set(EXAMPLES)
+    tested = {title for title, (_, checks) in EXAMPLES.items() if checks}
+
+    assert tested == {
+        "adding a kind",
+        "adding a command",
+        "adding a host",
+        "adding an MCP tool",
+        "adding a store method",
+    }
+    assert set(EXAMPLES) - tested == {"adding a language"}  # tests/code/languages/test_language_example.py
+
+
+def places(answer: str) -> list[tuple[str, str]]:
+    """Return the files and folders that an answer names, each with the names that follow it."""
+    found: list[tuple[str, str]] = []
+    for word in re.findall("`([^`]+)`", answer):
+        if PATH.fullmatch(word):
+            found.append((word, ""))
+        elif NAME.fullmatch(word) and found:
+            found.append((found[-1][0], word.rpartition(".")[2]))
+    return found
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| (.+\?) \| (.+) \|$", TEXT, re.M), ids=lambda row: row[0])
+def test_the_answer_to_where_things_are_names_what_exists(row):
+    named = places(row[1])
+
+    assert named
+    for path, name in named:
+        place = ROOT / "src/recollect" / path
+        assert place.exists(), path
+        if name and place.is_file():
+            assert re.search(rf"\b{name}\b", place.read_text(encoding="utf-8")), (path, name)
 
 
 @pytest.mark.parametrize("title", [title for title, (_, checks) in EXAMPLES.items() if checks])

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def properties(protocol):
     return {name for name, value in vars(protocol).items() if isinstance(value, property)}
 
 
+@cache
 def used():
     """All attributes that the contract tests read, each with the attribute it is read from ("" for a variable)."""
     found = set()
