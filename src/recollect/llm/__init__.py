@@ -25,5 +25,6 @@ writer and consolidation for relations between statements, the module map for na
 
 The package promises that no secret leaves the machine, that nothing is sent without consent, that the daily limit holds
 across all processes, and that a sidecar neither raises nor blocks beyond its timeout. It knows nothing about memories
-beyond `model`. To add a question, add it to `protocol`, `questions` and both sidecars.
+beyond `model`. To add a question, add it to `protocol`, `questions` and both sidecars (`LlmSidecar` here,
+`LocalSidecar` in `memory.sidecar`). docs/sidecar.md describes the sidecar for users.
 """

@@ -25,5 +25,5 @@ scan, also if files move, and an agent cannot overrule it. A briefing never wait
 they are stored.
 
 To support another build tool, add a reader and a row to `ecosystems.table`; names of tasks and CI commands are in
-`data`.
+`data`. docs/map.md says what is in a map and where each field comes from.
 """

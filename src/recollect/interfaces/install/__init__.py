@@ -26,4 +26,7 @@ place.
 
 What it promises: a file that cannot be changed safely is refused and left alone, a link out of the project is not
 followed, a file that somebody changes meanwhile is not overwritten, and comments and formatting stay as they are.
+
+To change what a host gets, edit its row in `recollect.work.hosts`; to change the texts, edit `files/`. A page of docs/hosts lists
+what each host gets.
 """

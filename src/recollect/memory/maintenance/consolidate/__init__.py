@@ -25,4 +25,5 @@ Nothing is merged or superseded without asking unless all rules agree; everythin
 writes, and does nothing if somebody changed them meanwhile. A dry run writes nothing.
 
 To add an operation, write a function that yields `Action`s for an `OperationContext`, and a row in `OPERATIONS`.
+Each operation and its limits are described in docs/consolidation.md; `python -m bench.consolidate` measures them.
 """
