@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.code.graph.build import Builder, Progress, Refreshed
-from recollect.code.graph.graph import CodeGraph
 from recollect.code.graph.schedule import RefreshSchedule
 
 if TYPE_CHECKING:
     from recollect.code.git_history import History
+    from recollect.code.graph.build import Builder, Progress, Refreshed
+    from recollect.code.graph.graph import CodeGraph
     from recollect.code.relevant.ranking import PastWork
     from recollect.code.relevant.search import Relevant
 
@@ -35,7 +35,9 @@ class Codebase:
         """Whether a graph of these files has been built before."""
         return self._database_path.exists()
 
-    def refresh(self, progress: Progress | None = None, stop: Callable[[], bool] | None = None) -> Refreshed:
+    def refresh(
+        self, progress: "Progress | None" = None, stop: Callable[[], bool] | None = None
+    ) -> "Refreshed":
         """Update the graph with the files that changed. It costs what changed, so you may call it often."""
         with self._lock:
             result = self._builder.refresh(progress or _no_progress, stop or _never)
@@ -43,7 +45,7 @@ class Codebase:
                 self._refreshed_at = time.monotonic()
             return result
 
-    def watch(self, now: float, stop: Callable[[], bool] | None = None) -> Refreshed | None:
+    def watch(self, now: float, stop: Callable[[], bool] | None = None) -> "Refreshed | None":
         """Refresh if it is time to. For a program that runs all day and calls this every second; None means it was not time."""
         if not self._schedule.is_due(now):
             return None
@@ -52,14 +54,14 @@ class Codebase:
         return result
 
     @property
-    def graph(self) -> CodeGraph:
+    def graph(self) -> "CodeGraph":
         """The graph of the files as they are, or as they were at most two seconds ago."""
         if time.monotonic() - self._refreshed_at >= REFRESH_EVERY:
             self.refresh()
         return self._builder.graph
 
     @property
-    def open_graph(self) -> CodeGraph | None:
+    def open_graph(self) -> "CodeGraph | None":
         """The graph if it was used before, else None: for callers that do not need it enough to build it."""
         return self.graph if self._opened_builder is not None else None
 
@@ -100,8 +102,10 @@ class Codebase:
         return history
 
     @property
-    def _builder(self) -> Builder:
+    def _builder(self) -> "Builder":
         if self._opened_builder is None:
+            from recollect.code.graph.build import Builder  # the parsers, which most commands do not need
+
             self._opened_builder = Builder(self.root, self._database_path, self._key)
         return self._opened_builder
 

@@ -16,7 +16,6 @@ from recollect.context.context import Context
 from recollect.errors import Refused
 from recollect.memory.anchors.stale import check_anchors, stale_in
 from recollect.memory.maintenance import compact, purge, states, undo
-from recollect.memory.maintenance.doctor import Diagnosis, examine
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
 from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
@@ -26,6 +25,7 @@ from recollect.store.spool_files import SpoolFiles
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
     from recollect.memory.maintenance.consolidate.run import Consolidation
+    from recollect.memory.maintenance.doctor import Diagnosis
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
     from recollect.memory.transfer.mirror import MirrorReport
 
@@ -253,9 +253,11 @@ class Maintenance:
         self.code.close()
         delete_graph_databases(self.context.settings.home)
 
-    def doctor(self) -> tuple[Diagnosis, ...]:
+    def doctor(self) -> "tuple[Diagnosis, ...]":
         """Check the installation, the store and the project; each problem comes with what to do."""
         context = self.context
+        from recollect.memory.maintenance.doctor import examine
+
         return examine(
             store=context.store,
             embedder=context.embedder,

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import recollect.model as m
-from recollect.code.graph.database import delete_graph_databases
 from recollect.context.store import Store
 from recollect.memory.maintenance.undo import GRACE
 from recollect.model import Purged
@@ -24,6 +23,8 @@ def purge_if_due(store: Store, home: Path, now: datetime) -> Purged | None:
     last = store.setting(None, _PURGED)
     if last is not None and abs(now - m.from_text(last)) < EVERY:  # abs: the clock may have been wrong
         return None
+    from recollect.code.graph.database import delete_graph_databases  # rarely due
+
     before = {project.id for project in store.projects()}
     purged = store.purge(now - GRACE, ACTOR, now)
     delete_graph_databases(home, before - {project.id for project in store.projects()})

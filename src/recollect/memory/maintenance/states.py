@@ -12,7 +12,6 @@ from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.memory.maintenance.undo import GRACE, one_change, undo
 from recollect.memory.write.enrich import normal_tag
 from recollect.memory.write.limits import check_items
-from recollect.memory.write.precedence import supersede
 from recollect.model import FORGOTTEN_SETTING, Cleared
 
 
@@ -228,6 +227,8 @@ def resolve(store: Store, first: str, second: str, keep: str | None, actor: str,
             verdict = conflict.verdict if keep is None else "superseded"
             store.put_link(replace(conflict, resolved_at=now, verdict=verdict))
         if keep is not None:
+            from recollect.memory.write.precedence import supersede  # its rules take 25 ms to import
+
             lost = second if keep == first else first
             supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
 

@@ -7,14 +7,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import StoreError
-from recollect.work.metrics.discovery import Discovery
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Savings, saved
 from recollect.work.metrics.timing import add_up, bucket_of, quantile
-from recollect.work.transcripts.event import Event
+
+if TYPE_CHECKING:
+    from recollect.work.transcripts.event import Event
 
 KEPT = timedelta(days=400)  # a year, and some days to compare it with
 LAST = "injected"  # name of the setting with the memories shown last
@@ -101,8 +103,10 @@ class Measures:
             self.context.store.set_setting(self.context.project_id, LAST, last)
         self.context.store.measures.forget_before(now - KEPT)
 
-    def watch(self, session: m.Session, events: Iterable[Event]) -> Iterator[Event]:
+    def watch(self, session: m.Session, events: "Iterable[Event]") -> "Iterator[Event]":
         """Yield the same events; store what the session spent on exploration if it is over."""
+        from recollect.work.metrics.discovery import Discovery  # every command opens measures, few watch
+
         discovery = Discovery()
         last = session.ended_at
         for event in events:

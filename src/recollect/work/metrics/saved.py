@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 LEAST = 3  # sessions without memory that a baseline needs
 
@@ -49,6 +48,8 @@ def saved(session: Mapping[str, float], others: Sequence[Mapping[str, float]]) -
             spent,
             compared=len(usual),
         )
+    from statistics import median  # which takes 10 ms to import
+
     middle = round(median(usual))
     return Savings(
         middle - spent,
