@@ -334,7 +334,7 @@ def test_an_agent_cannot_pass_for_the_user(agent):
 def test_an_agent_cannot_rewrite_what_the_user_said(agent, engine):
     stated = engine.remember("Deploys need approval")
 
-    with pytest.raises(OutOfScope, match="rewrite"):
+    with pytest.raises(OutOfScope, match="may not change it"):
         agent.edit(stated.id, content="Deploy whenever you like")
 
     assert engine.get(stated.id).content == "Deploys need approval"
