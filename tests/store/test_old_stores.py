@@ -5,6 +5,7 @@ import io
 from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import pytest
 
 import recollect.model as m
@@ -79,3 +80,20 @@ def test_settings_gaps_and_tags_of_an_old_store_belong_to_its_user(open_version,
     assert [gap.context for gap in store.gaps("shop", 9)] == ["how are invoices numbered"]
     assert other.gaps("shop", 9) == []
     other.close()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_settings_are_not_lost_if_somebody_else_migrates_the_store(home, version):
+    path = home / "recollect.db"
+    path.write_bytes(gzip.decompress((FIXTURES / f"{version}.db.gz").read_bytes()))
+    db = apsw.Connection(str(path))
+    db.execute("INSERT INTO settings VALUES ('shop', 'memory', 'false')")
+    db.close()
+
+    bob, ada = open_store(path, "bob"), open_store(path, "ada")
+
+    assert bob.setting("shop", "memory") is False
+    assert ada.setting("shop", "memory") is False
+    assert ada.setting(None, "agreed") is None  # nobody knows who agreed
+    bob.close()
+    ada.close()

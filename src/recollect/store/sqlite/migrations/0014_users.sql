@@ -1,4 +1,8 @@
--- Settings, gaps and tags belong to a user. Those of an older store belong to the user who opens it.
+-- Settings, gaps and tags belong to a user.
+
+-- Until now settings held for everyone who used the store. Everyone who has memories in it gets a copy, so that `recollect
+-- off` or the state of a mirror is not lost if somebody else opens it first. Only the user who opens it keeps the consent
+-- to a server: nobody agrees for others.
 
 CREATE TABLE user_settings (
     user_id TEXT NOT NULL,
@@ -7,7 +11,10 @@ CREATE TABLE user_settings (
     value TEXT NOT NULL,            -- JSON
     PRIMARY KEY (user_id, project_id, name)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO user_settings SELECT local_user(), project_id, name, value FROM settings;
+INSERT INTO user_settings
+SELECT u.user_id, s.project_id, s.name, s.value
+FROM settings s CROSS JOIN (SELECT local_user() AS user_id UNION SELECT user_id FROM memories) u
+WHERE s.name <> 'agreed' OR u.user_id = local_user();
 DROP TABLE settings;
 ALTER TABLE user_settings RENAME TO settings;
 
@@ -20,7 +27,10 @@ CREATE TABLE user_gaps (
     created_at TEXT NOT NULL,
     closed_at TEXT
 ) STRICT, WITHOUT ROWID;
-INSERT INTO user_gaps SELECT id, local_user(), project_id, session, context, created_at, closed_at FROM gaps;
+INSERT INTO user_gaps
+SELECT id, coalesce((SELECT s.user_id FROM sessions s WHERE s.id = gaps.session), local_user()),
+    project_id, session, context, created_at, closed_at
+FROM gaps;
 DROP TABLE gaps;
 ALTER TABLE user_gaps RENAME TO gaps;
 CREATE INDEX gaps_project ON gaps (user_id, project_id, created_at);
