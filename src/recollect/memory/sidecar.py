@@ -23,6 +23,7 @@ from recollect.llm.protocol import (
     Verification,
 )
 from recollect.memory import ranking
+from recollect.text.sentences import cut
 from recollect.text.words import distinctive_words
 
 MAX_LINE = 160
@@ -88,7 +89,9 @@ class LocalSidecar:
                 chosen.append(sentence)
             if len(chosen) == lines:
                 break
-        return "\n".join(f"- {_cut(sentence)}" for sentence in candidates if sentence in chosen) or None
+        return (
+            "\n".join(f"- {cut(sentence, MAX_LINE)}" for sentence in candidates if sentence in chosen) or None
+        )
 
     def _cosine(self, text: str, other: str) -> float | None:
         try:
@@ -171,7 +174,3 @@ def _sentences(text: str) -> Iterator[str]:
 def _weight(sentence: str, common: Counter[str]) -> float:
     words = distinctive_words(sentence)
     return sum(common[word] - 1 for word in words) / (len(words) + 4)
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"

@@ -82,6 +82,14 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     text, _ = redact(text)
-    if len(text) <= limit:
-        return text
-    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;:") + "…"
+    return cut_at_word(text, limit)
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """Return at most `limit` characters of one line, cut between words."""
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;:") + "…"
+
+
+def cut(line: str, limit: int) -> str:
+    """Return at most `limit` characters of one line, cut anywhere."""
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from recollect.text.sentences import cut_at_word
+
 LONGEST = 120
 _LICENCE = re.compile(
     r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen_string_literal|-\*-|coding[:=]"
@@ -82,7 +84,7 @@ def first_sentence(text: str) -> str:
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
     if len(first.split()) < 2 or " = " in first:
         return ""
-    return first if len(first) <= LONGEST else f"{first[: LONGEST - 1].rsplit(' ', 1)[0].rstrip(',;:')}…"
+    return cut_at_word(first, LONGEST)
 
 
 def readme_summary(text: str) -> str:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import recollect.model as m
+from recollect.text.sentences import cut
+from recollect.work.extract.observation import relative
 from recollect.work.sessions.digest import SessionDigest
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.tools import EDIT, WRITE, family_of, path_of
@@ -29,7 +31,7 @@ class SummaryBuilder:
         if event.is_call and family_of(event) in (EDIT, WRITE):
             path = path_of(event)
             if path:
-                self._files[_relative(path, event.cwd)] += 1
+                self._files[relative(path, event.cwd)] += 1
 
     @property
     def is_empty(self) -> bool:
@@ -44,7 +46,7 @@ class SummaryBuilder:
             names = [name for name, _ in self._files.most_common(MOST_FILES)]
             more = len(self._files) - len(names)
             lines.append(f"Changed: {', '.join(names)}{f' and {more} more' if more else ''}")
-        return "\n".join(f"- {_cut(' '.join(line.split()))}" for line in lines)
+        return "\n".join(f"- {cut(' '.join(line.split()), LONGEST)}" for line in lines)
 
 
 def summary_builder_for(events: Iterable[Event]) -> SummaryBuilder:
@@ -53,11 +55,3 @@ def summary_builder_for(events: Iterable[Event]) -> SummaryBuilder:
     for event in events:
         builder.add(event)
     return builder
-
-
-def _relative(path: str, cwd: str) -> str:
-    return path.removeprefix(cwd.rstrip("/") + "/") if cwd else path
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recollect.text.sentences import cut
 from recollect.work.extract.outcomes import error_line
 from recollect.work.window.item import ContextItem, ToolCall
 from recollect.work.window.pairs import Unit
@@ -42,5 +43,4 @@ def _first_line(text: str) -> str:
 
 
 def _clip(text: str, most: int = LONGEST) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return cut(" ".join(text.split()), most)

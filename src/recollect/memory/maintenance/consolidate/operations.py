@@ -222,23 +222,18 @@ class ConsolidationStep:
     """One operation. `plan` yields actions from a position on, and may yield some again after an interruption."""
 
     plan: Callable[[OperationContext, str], Iterator[Action]]
-    does: str
     batch: int = 32  # actions in one transaction, so that another writer waits for 50 ms at most
 
 
 OPERATIONS = {
-    "vectors": ConsolidationStep(make_vectors, "make missing vectors"),
-    "merge": ConsolidationStep(
-        merge_duplicates, "merge memories that say the same, and ask where they probably do", 8
-    ),
-    "contradictions": ConsolidationStep(find_contradictions, "find memories that cannot both be true", 8),
-    "coaccess": ConsolidationStep(
-        strengthen_used_together, "strengthen links between memories used together"
-    ),
-    "links": ConsolidationStep(link_across_sessions, "link similar memories of different sessions"),
-    "ties": ConsolidationStep(tie_to_code, "tie memories to the code they name"),
-    "facts": ConsolidationStep(check_facts, "ask about memories that the code no longer supports"),
-    "prune": ConsolidationStep(prune, "forget archived memories with low confidence", 16),
-    "tags": ConsolidationStep(unify_tags, "unify tags that are spelt differently, and drop unused ones", 16),
-    "clusters": ConsolidationStep(refresh_clusters, "recompute clusters", 1),
+    "vectors": ConsolidationStep(make_vectors),
+    "merge": ConsolidationStep(merge_duplicates, batch=8),
+    "contradictions": ConsolidationStep(find_contradictions, batch=8),
+    "coaccess": ConsolidationStep(strengthen_used_together),
+    "links": ConsolidationStep(link_across_sessions),
+    "ties": ConsolidationStep(tie_to_code),
+    "facts": ConsolidationStep(check_facts),
+    "prune": ConsolidationStep(prune, batch=16),
+    "tags": ConsolidationStep(unify_tags, batch=16),
+    "clusters": ConsolidationStep(refresh_clusters, batch=1),
 }
