@@ -1,5 +1,6 @@
 """What the docs say is there, is there."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
@@ -93,3 +94,15 @@ def _name(kind: str) -> str:
 
 def _days(number: float | None, otherwise: str) -> str:
     return otherwise if number is None else f"{number:g}"
+
+
+@pytest.mark.parametrize(
+    "package",
+    sorted(ROOT.glob("src/recollect/**/__init__.py")),
+    ids=lambda path: str(path.parent.relative_to(ROOT / "src")),
+)
+def test_the_overview_of_a_package_names_its_modules(package):
+    overview = ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))) or ""
+    modules = {path.stem for path in package.parent.glob("*.py")} - {"__init__", "__main__"}
+
+    assert {name for name in modules if not re.search(rf"\b{name}\b", overview)} == set()

@@ -9,6 +9,19 @@
 
 This is the only supported import path. A name is loaded when it is asked for: the hooks of a host start this
 package many times an hour, and need none of them.
+
+The layers, from top to bottom; a module imports only from layers below its own:
+
+- `interfaces`: the command line, the MCP server, hooks, the daemon, and the installation into hosts; `demo`
+- `engine`: `Engine`, which opens everything, holds the parts and offers the verbs above
+- `work`: sessions, transcripts, hosts, past work, the context window
+- `memory`: memories, written, searched, put into briefings, maintained and transferred
+- `code`: the code graph, the files a task is about, the module map
+- `store`, `embed`, `llm`, `text`: storage, vectors, language models, words and redaction
+- `context`: what every part is given, and the protocols of the store and the embedder
+- `model`, `kinds`, `config`, `errors`: values, the table of kinds, settings, errors
+
+CONTRIBUTING.md says where to find things, and the docstring of each package how its modules work together.
 """
 
 TYPE_CHECKING = False  # importing typing for it would cost a hook as much as all of its work

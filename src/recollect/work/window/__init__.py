@@ -15,6 +15,7 @@ The data's path through the modules:
     pruned_texts.py    where texts that left the window are stored, redacted
     sources.py         code, past work and memories to add to a message
     window_log.py      snapshots of the window in episodes
+    backing.py         the methods of an engine that a window uses
     window.py          `ContextWindow`, which puts these together
 
 Two modules serve hooks rather than windows: `outputs.py` shortens tool output, and `rewrite.py` returns it in

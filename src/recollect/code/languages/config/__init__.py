@@ -1,4 +1,8 @@
-"""JSON, YAML and TOML: an outline of the keys, two levels deep, without their values and without edges."""
+"""JSON, YAML and TOML: an outline of the keys, two levels deep, without their values and without edges.
+
+The query of each language captures keys and their names, and `parse` makes definitions of them. Values are never read:
+they may be secrets.
+"""
 
 from recollect.code.languages.language import Language
 
