@@ -23,8 +23,7 @@ What every interface keeps to:
 
 - What an actor may do is decided below, by `Context` and the parts, and never here.
 - A `RecollectError` is for the user. The command line prints its message and hint and exits 1, the MCP server returns
-  them as the answer, and for a hook the daemon logs it. Anything else is a bug and keeps its
-  traceback.
+  them as the answer, and for a hook the daemon logs it. Anything else is a bug.
 - Texts of users are cleaned of secrets by the parts that store them. `daemon.spool` cleans its own, because it writes
   without an engine.
 - Imports are lazy where somebody waits: a hook imports almost nothing, `--help` imports no command, and the MCP
