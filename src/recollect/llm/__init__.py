@@ -7,7 +7,8 @@ takes this path:
 2. `consent` is asked whether texts may be sent to this place, and `spending` whether calls are paused after failures.
 3. `questions` makes the prompt, without secrets, and the schema of the answer.
 4. `spending` reserves the maximum cost in the store's ledger; if that exceeds the daily limit, nothing is sent.
-5. The client, `http` or `command`, sends it. `questions` reads the answer and asks once more if it does not fit.
+5. The client, `http` or `command`, sends it. `questions` reads the answer; if it does not fit, the
+   model is asked once more.
 6. Without a usable answer in time, the local sidecar that `LlmSidecar` was given answers instead.
 
 Modules:

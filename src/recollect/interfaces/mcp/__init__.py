@@ -26,7 +26,8 @@ Modules:
 What it promises:
 
 - The handshake is answered before anything of the engine is imported.
-- The project is the one given at the start, else the one of a folder that the client has open, else the current folder.
+- The project is the one given at the start, else that of the current folder, unless the client has other folders open:
+  then that of the first of them.
 - A memory is shown in full once per session; later answers only name it, unless the tool is called with `repeat`.
 - If the user has turned memory off, every tool says so and does nothing.
 
