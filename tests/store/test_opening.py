@@ -1,3 +1,4 @@
+import gzip
 import os
 import shutil
 import subprocess
@@ -443,6 +444,27 @@ def test_a_read_only_home_shows_what_a_killed_process_left_in_the_log(path, read
     lines = child.run(READ_AND_TRY_TO_WRITE, path).splitlines()
 
     assert lines[0] == "20 20 0"
+
+
+def test_an_older_store_in_a_read_only_home_says_why_it_cannot_be_opened(home, path, read_only):
+    fixture = Path(__file__).parent / "fixtures" / "v13.db.gz"
+    path.write_bytes(gzip.decompress(fixture.read_bytes()))
+    read_only()
+    code = f"""{child.OBEY_MODES}
+import sys
+from pathlib import Path
+import recollect.errors as errors
+from recollect.store.sqlite.store import SqliteStore
+try:
+    SqliteStore(Path(sys.argv[1]), "ada")
+except errors.StoreUnwritable as error:
+    print(error.message, error.hint)
+"""
+
+    out = child.run(code, path)
+
+    assert "older Recollect (version 13" in out
+    assert "read-only: nothing was changed" in out
 
 
 def test_a_home_that_cannot_be_made_says_so(home, read_only):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreDamaged, StoreTooNew
+from recollect.errors import StoreDamaged, StoreTooNew, StoreUnwritable
 from recollect.store.file_lock import FileLock, one_at_a_time
 from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.check import whole, whole_in_every_row
@@ -39,6 +39,7 @@ def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Databa
                 if not (whole_in_every_row(db) if database.suspect else whole(db)):
                     raise apsw.CorruptError("its parts do not fit together")
                 database.cleared()
+            _refuse_older(db, database)
             _migrate(db, user_id, backups)
     except BaseException:
         database.close()
@@ -134,6 +135,17 @@ def _refuse_newer(db: apsw.Connection, path: Path) -> None:
         raise StoreTooNew(
             f"{path.name} was written by a newer Recollect (version {found}; this one knows {known}).",
             "Upgrade Recollect. Nothing was changed.",
+        )
+
+
+def _refuse_older(db: apsw.Connection, database: Database) -> None:
+    """Raise `StoreUnwritable` for an older store that cannot be migrated because it is read-only."""
+    found, known = version_of(db), len(_scripts())
+    if found < known and database.read_only:
+        raise StoreUnwritable(
+            f"{database.path.name} was written by an older Recollect (version {found}; this one needs {known}),"
+            f" and {database.path.parent} is read-only: nothing was changed.",
+            "Make it writable, or open it with the Recollect that wrote it.",
         )
 
 
