@@ -23,8 +23,7 @@ from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
 from recollect.store import open_store
 from recollect.store.keys import find_key
-from recollect.work.metrics.measures import Measures
-from recollect.work.metrics.timed import TimedEmbedder
+from recollect.work.metrics.measures import Measures, TimedEmbedder
 
 if TYPE_CHECKING:
     from recollect.code.codebase import Codebase

@@ -37,3 +37,24 @@ class Embedder(Protocol):
 
         Lazy: a bounded number of batches is read ahead, in the caller's thread. Closing the iterator stops the work.
         """
+
+
+class ForwardingEmbedder:
+    """Passes everything on to another embedder. A subclass overrides what it does differently."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def dim(self) -> int:
+        return self._embedder.dim
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        return self._embedder.embed(texts)
+
+    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
+        return self._embedder.embed_each(batches)

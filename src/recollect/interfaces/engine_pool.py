@@ -10,12 +10,13 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.context.embedder import ForwardingEmbedder
 from recollect.errors import NoSuchFolder, RecollectError
 
 if TYPE_CHECKING:
@@ -137,26 +138,15 @@ class EngineOpener:
         return engine
 
 
-class CachingEmbedder:
+class CachingEmbedder(ForwardingEmbedder):
     """An embedder that keeps the vectors of its last single texts: recall embeds the same prompt twice."""
 
     def __init__(self, embedder: "Embedder") -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._embed_one = lru_cache(maxsize=64)(lambda text: embedder.embed([text]))
 
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dim(self) -> int:
-        return self._embedder.dim
-
     def embed(self, texts: Sequence[str]) -> "Rows":
-        return self._embed_one(texts[0]) if len(texts) == 1 else self._embedder.embed(texts)
-
-    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
-        return self._embedder.embed_each(batches)
+        return self._embed_one(texts[0]) if len(texts) == 1 else super().embed(texts)
 
 
 def _close_all(engines: "Sequence[Engine]") -> None:

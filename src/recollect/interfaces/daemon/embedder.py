@@ -1,11 +1,11 @@
 """Vectors from the daemon, which has the model loaded, or from a model of our own if no daemon runs."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
-from recollect.context.embedder import Embedder
+from recollect.context.embedder import Embedder, ForwardingEmbedder
 from recollect.embed.open import open_embedder
 from recollect.interfaces.daemon import protocol
 
@@ -26,34 +26,23 @@ def from_daemon(settings: Settings) -> Embedder | None:
     return DaemonEmbedder(str(settings.home), own)
 
 
-class DaemonEmbedder:
+class DaemonEmbedder(ForwardingEmbedder):
     """Makes the same vectors as `own`, without loading it as long as the daemon answers."""
 
     def __init__(self, home: str, own: Embedder) -> None:
+        super().__init__(own)
         self._home = home
-        self._own = own
         self._daemon_failed = False  # to answer, once
-
-    @property
-    def model(self) -> str:
-        return self._own.model
-
-    @property
-    def dim(self) -> int:
-        return self._own.dim
 
     def embed(self, texts: Sequence[str]) -> "Rows":
         if self._daemon_failed or not 0 < len(texts) <= MOST_TEXTS:
-            return self._own.embed(texts)
+            return super().embed(texts)
         try:
             body = json.dumps(list(texts)).encode()
             rows = protocol.ask(self._home, "embed", (self.model,), body, SECONDS)
         except protocol.NoAnswer:
             self._daemon_failed = True
-            return self._own.embed(texts)
+            return super().embed(texts)
         import numpy as np
 
         return np.frombuffer(rows, "<f4").reshape(len(texts), -1)
-
-    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
-        return self._own.embed_each(batches)

@@ -1,7 +1,7 @@
 """Counts, timings, and the tokens that memory saved.
 
-- `measures`: `Measures`, the part that counts and times; `watch` measures the events of a session as they pass
-- `timed`: an embedder that notes how long it takes
+- `measures`: `Measures`, the part that counts and times; `watch` measures the events of a session as they pass;
+  `TimedEmbedder` times another embedder
 - `timing`: histograms of durations in logarithmic buckets
 - `discovery`: the tokens that a session reads and searches before its first edit
 - `saved`: what memory saved of them, compared with sessions without memory; nothing if there is no baseline

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import recollect.model as m
 from recollect.context.context import Context
+from recollect.context.embedder import Embedder, ForwardingEmbedder
 from recollect.errors import StoreError
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Savings, saved
 from recollect.work.metrics.timing import add_up, bucket_of, quantile
 
 if TYPE_CHECKING:
+    from recollect.context.embedder import Rows
     from recollect.work.transcripts.event import Event
 
 KEPT = timedelta(days=400)  # a year, and some days to compare it with
@@ -134,6 +136,21 @@ class Measures:
             self.context.user_id, self.context.project_id, since, everywhere=everywhere
         )
         return {name: _timing(by_day) for name, by_day in timings.items()}
+
+
+class TimedEmbedder(ForwardingEmbedder):
+    """Passes everything on to an embedder and times single texts. Batches are not timed: nobody waits for them."""
+
+    def __init__(self, embedder: Embedder, measures: Measures) -> None:
+        super().__init__(embedder)
+        self._measures = measures
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        began = time.perf_counter()
+        rows = super().embed(texts)
+        if len(texts) == 1:
+            self._measures.took("embed", time.perf_counter() - began)
+        return rows
 
 
 def _timing(days: dict[str, dict[int, int]]) -> Timing:
