@@ -122,7 +122,7 @@ class NeighbourWeight:
 
 @dataclass(frozen=True, slots=True)
 class MessageWeights:
-    """From ../shared/reference/recall-study.md; what we chose ourselves and why is in docs/benchmarks.md."""
+    """The weights of a message's score. Most are from a study of the benchmarks in docs/benchmarks.md, which has our own choices."""
 
     words: float = 1.0  # × coverage
     meaning: float = 1.0  # × cosine
