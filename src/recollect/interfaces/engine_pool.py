@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,9 +133,12 @@ class EngineOpener:
         settings = self._settings()
         embedder = self._embedder or self._find_embedder(settings)
         engine = Engine.open(folder, actor=actor, settings=settings, embedder=embedder)
-        if self._embedder is None:
-            self._embedder = CachingEmbedder(engine.embedder)
-        return engine
+        if self._embedder is not None:
+            return engine
+        self._embedder = CachingEmbedder(engine.embedder)
+        shared = Engine(replace(engine.context, embedder=self._embedder))
+        shared.measures = engine.measures  # which time the embedder
+        return shared
 
 
 class CachingEmbedder(ForwardingEmbedder):
