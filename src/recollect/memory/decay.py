@@ -49,7 +49,7 @@ def last_confirmed(memory: m.Memory) -> datetime:
 
 
 def recency_boost(memory: m.Memory, now: datetime) -> float:
-    """Return 1.5 just after the memory was used, and 1.0 in the long run."""
+    """Return 1.5 just after the memory was used, and 1.0 in the long run. Only the recipe `seed-003` uses it."""
     hours = max((now - (memory.last_accessed_at or memory.created_at)) / timedelta(hours=1), 0.0)
     return 1.0 + 0.5 * math.exp(-hours / 24)
 

@@ -10,7 +10,8 @@ The numbers live on four scales:
 - **share**: a factor from 0 to 1 that something else is multiplied by.
 
 To make recency count more, raise `CONFIDENCE_WEIGHT`: a memory's confidence halves with every half-life of its kind
-(`kinds.py`) since it was last said or used. To make a kind of memory count more, raise its `weight` in `kinds.py`, or
+(`kinds.py`) since it was last said or used. Trust and use are parts of the confidence and count more with it; a kind
+without a half-life does not fade at all. To make a kind of memory count more, raise its `weight` in `kinds.py`, or
 `KIND_WEIGHT` for all kinds. Cosines that decide whether two statements say the same are another topic: see
 `memory/write/contradict.py`. Run `python -m bench.recall` before and after: the figures are in docs/benchmarks.md.
 """

@@ -33,7 +33,7 @@ class Briefings:
         task: str = "",
         *,
         files: Iterable[str] = (),
-        host: str = "gemini",
+        host: str = "gemini",  # Markdown, which every agent reads
         remaining: int = 100_000,
         budget: int | None = None,
         role: str | None = None,

@@ -1,7 +1,8 @@
 """Maintenance that is due from time to time: backups, purging, compaction, clusters, learning from past work.
 
-The daemon calls `run_idle` when nobody waits, and `Engine.close` calls `run_at_close`. What is due when is decided here
-and in the functions called here, nowhere else.
+The daemon calls `run_idle` when nobody waits, and `Engine.close` calls `run_at_close`. What of it is due when is decided
+here and in the functions called here. What an idle daemon does besides (recover sessions, consolidate, follow the code)
+is in `HookService._maintain` of `interfaces.daemon`.
 """
 
 import contextlib

@@ -6,7 +6,8 @@ An event takes this path:
 2. `HookService.handle` finds the `HookSession`, borrows the engine of the session's project from `EnginePool`, and
    records the event with `Sessions.record`. Meanwhile `HookSession.lookup_for` decides what the agent should see: the
    briefing, memories that fit the prompt, warnings before a tool runs, or fixes after it failed.
-3. What is ready before the hook's deadline is printed; what comes later is added to the answer of the next event.
+3. What is ready before the hook's deadline is printed, in the host's form (`work.hosts.hook_output`); what comes later
+   is added to the answer of the next prompt or tool call.
 4. `_follow_up` queues the rest for the background thread: a checkpoint after a turn, learning after a session.
 
 Once a second the server calls `HookService.tick`. After five seconds without a hook that runs `Schedule.run_idle`,

@@ -21,7 +21,7 @@ from recollect.interfaces.daemon.hook_session import HookSession, Lookup, contex
 from recollect.interfaces.daemon.spool import Fields, HookSpool
 from recollect.interfaces.engine_pool import EnginePool
 from recollect.interfaces.install.rules import write_briefing
-from recollect.memory.maintenance.consolidate.run import due, last_run
+from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.text.redact import redact
 from recollect.work.hosts.hook_input import HostEvent, host_event, session_events, transcript_of
@@ -37,7 +37,6 @@ MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
-CONSOLIDATE_AFTER = timedelta(minutes=10)
 HOOK_ACTOR = "agent:hook"
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
@@ -311,6 +310,7 @@ class HookService:
         self._later(run)
 
     def _maintain(self) -> None:
+        """Do the work of an idle daemon: for the projects in which something happened, then for all in use."""
         while self._changed_folders and not self._stopping.is_set():
             folder = self._changed_folders.pop()
             with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
@@ -333,7 +333,7 @@ class HookService:
     def _consolidate_if_due(self) -> None:
         """Consolidate if it is due; consider it once per quiet period."""
         idle = timedelta(seconds=self._now() - self._last_hook)
-        if idle < CONSOLIDATE_AFTER or self._consolidation_checked == self._last_hook:
+        if idle < IDLE or self._consolidation_checked == self._last_hook:
             return
         self._consolidation_checked = self._last_hook
         for folder in self._engines.folders()[:1]:

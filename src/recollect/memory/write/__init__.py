@@ -1,6 +1,6 @@
 """The write path: every memory that is stored or edited goes through `MemoryWriter`, whichever interface it comes from.
 
-A draft passes through these modules in order (docs/writing.md numbers the steps):
+A draft passes through these modules in order (docs/writing.md tells it for users, with numbers of its own):
 
 1. `limits` refuses what cannot be stored: empty, too long, binary, our own injected text, or from an ignored file.
 2. `draft` removes secrets and fills in the defaults; `enrich` adds a summary, tags and the parts of a procedure.

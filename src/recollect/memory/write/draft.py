@@ -142,7 +142,10 @@ def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
 
 
 def _source(draft: m.Draft, by_agent: bool, correcting: bool) -> m.Source:
-    """Return the source: a user states or corrects; an agent observes, unless it claims less."""
+    """Return the source: a user states or corrects; an agent observes, unless it claims less.
+
+    Findings of a session are an agent's drafts and claim what they heard, such as a user's correction: that is capped.
+    """
     if not by_agent:
         return m.Source.USER_CORRECTED if correcting or draft.correction else m.Source.USER_STATED
     claimed = one_of(m.Source, "source", draft.source) or m.Source.OBSERVED

@@ -5,6 +5,10 @@
 | written, edited or said again: `decide` | it is a user's correction, or trusted at least as much as the older | conflict |
 | found by consolidation: `wins_unattended` | trusted as much, and the older is neither pinned nor said by a user | conflict |
 | `recollect resolve` | the user names it | both stay |
+| `recollect wrong --instead` | always: `maintenance.wrong` takes the older one out of use first | – |
+
+A user's correction is what a user stores with a correcting kind (`kinds.py`) or with `wrong --instead`: `draft._source`.
+A correction that a user gives an agent in a session is a statement of that agent: its trust is capped (decision 4).
 
 The loser is superseded and stays on record. In a conflict both stay active, and a link says that they contradict each
 other. How much a memory is trusted depends on its source: `model.TRUST`.
@@ -45,6 +49,7 @@ def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
 
 
 def _wins(new: m.Memory, old: m.Memory) -> bool:
+    # A correction has the highest trust as it is; the first half keeps it winning if somebody changes TRUST.
     return new.provenance[-1].source is m.Source.USER_CORRECTED or new.trust >= old.trust
 
 

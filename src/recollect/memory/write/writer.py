@@ -200,7 +200,7 @@ class MemoryWriter:
                 "Store only what later sessions need, or let the user add it.",
             )
 
-    # steps 4 to 6: compare it with the stored memories
+    # compare it with the stored memories
 
     def embed(self, memory: m.Memory) -> tuple[bytes | None, tuple[str, ...]]:
         """Return the vector of a memory, or None and a note for the user."""
@@ -272,7 +272,7 @@ class MemoryWriter:
 
         return float(np.frombuffer(vector, "<f4") @ np.frombuffer(other, "<f4"))
 
-    # steps 7 and 8: decide contradictions, and write everything at once
+    # decide contradictions, and write everything at once
 
     def _write(self, plan: _WritePlan, memory: m.Memory, vector: bytes | None) -> m.Receipt:
         if plan.twin is not None:

@@ -1,6 +1,14 @@
 """The rows that a transaction writes while a change is being recorded, as they were before.
 
-Every write method calls `before_write` or `before_delete` first. Outside a recorded change that costs nothing.
+Every write method calls one of these, in the same transaction as its SQL. Outside a recorded change they cost nothing.
+
+- `before_put`: before the row with a known key is inserted, changed, or deleted where nothing cascades
+- `before_write`: the same for all rows that match a condition and exist
+- `before_delete`: before all rows that match a condition are deleted, with what SQLite deletes along (`_CASCADES`)
+- `created`: after a row was inserted under a key that SQLite chose
+
+Only tables of `row_snapshots` are recorded, and notes about others are ignored: a new table goes there, and its foreign
+keys that cascade into `_CASCADES`.
 """
 
 import contextlib

@@ -136,6 +136,7 @@ class UserStatements:
         return Observation(
             kind=kind,
             content=content,
+            # As a memory it counts as observed, because an agent stores it: `memory.write.draft._source`.
             source=Source.USER_CORRECTED if corrects else Source.USER_STATED,
             first=first,
             last=order,

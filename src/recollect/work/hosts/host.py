@@ -41,7 +41,8 @@ class HookReply(StrEnum):
 class Hook:
     """An event of a host, and what Recollect does when the host runs `recollect hook HOST EVENT` for it."""
 
-    event: str  # the host's own name
+    # The host's own name. Only one that is SessionStart but for the case gets the longer deadline of `hooks.program`.
+    event: str
     kind: HookKind
     reply: HookReply = HookReply.NONE
     summary: str = ""  # what happens then, as the host's page says; empty = understood, but not installed

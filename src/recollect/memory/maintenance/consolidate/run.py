@@ -20,8 +20,8 @@ from recollect.store.file_lock import FileLock
 UNFINISHED = "consolidation"  # a setting: the state of a run that has not finished
 LAST = "consolidated"  # a setting: when the last run finished, and its summary
 
-# When consolidation runs automatically.
-PERIOD = timedelta(days=7)  # since the last run, even while somebody works
+# When consolidation runs automatically. The daemon asks only once nobody has worked for IDLE.
+PERIOD = timedelta(days=7)  # since the last run, whether somebody works or not
 DAILY = timedelta(days=1)  # since the last run, once nobody has worked for IDLE
 IDLE = timedelta(minutes=10)
 CAPACITY_PERIOD = timedelta(hours=1)  # between two runs because the store is over capacity
