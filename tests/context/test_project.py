@@ -209,7 +209,7 @@ def as_worktree(tmp_path):
         main,
         tmp_path / "worktree",
         "same",
-        "shop (ID) in FOLDER, a worktree, on branch feature, known by the remote",
+        "shop (ID) in FOLDER, a worktree, on branch feature, identified by the remote",
     )
 
 
@@ -228,7 +228,7 @@ def as_submodule(tmp_path):
 def as_monorepo_package(tmp_path):
     main = repository(tmp_path / "mono", "https://example.org/team/mono.git")
     (main / "packages/web").mkdir(parents=True)
-    return main, main / "packages/web", "same", "mono (ID) in ROOT, on branch main, known by the remote"
+    return main, main / "packages/web", "same", "mono (ID) in ROOT, on branch main, identified by the remote"
 
 
 def as_declared_package(tmp_path):
@@ -244,7 +244,12 @@ def as_declared_package(tmp_path):
 def as_link(tmp_path):
     main = repository(tmp_path / "shop")
     (tmp_path / "link").symlink_to(main)
-    return main, tmp_path / "link", "same", "shop (ID) in ROOT, on branch main, known by the git directory"
+    return (
+        main,
+        tmp_path / "link",
+        "same",
+        "shop (ID) in ROOT, on branch main, identified by the git directory",
+    )
 
 
 def as_folder_without_git(tmp_path):
@@ -266,7 +271,7 @@ def as_renamed_folder(tmp_path):
         main,
         tmp_path / "new-name",
         "same",
-        "shop (ID) in FOLDER, on branch main, known by the remote example.org/team/shop.",
+        "shop (ID) in FOLDER, on branch main, identified by the remote example.org/team/shop.",
     )
 
 

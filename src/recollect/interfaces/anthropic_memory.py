@@ -81,7 +81,7 @@ class AnthropicMemoryTool:
         }
         name = command.get("command")
         if name not in commands:
-            raise Refused(f"Unknown command: {str(name)[:60]}.", f"One of: {', '.join(commands)}.")
+            raise Refused(f"Unknown command: {str(name)[:60]}.", f"Use one of: {', '.join(commands)}.")
         return commands[name]()
 
     def view(self, path: str, view_range: Any = None) -> str:

@@ -224,7 +224,7 @@ class Maintenance:
         context = self.context
         context.refuse_agents("change the encryption")
         if context.store.info().encrypted:
-            raise Refused("The store is encrypted already.", "`recollect encrypt --off` decrypts it.")
+            raise Refused("The store is already encrypted.", "Run `recollect encrypt --off` to decrypt it.")
 
         def new_key() -> tuple[str, KeyNote]:
             # Nobody else has the store open now. A code graph would stay unencrypted: drop it, it is rebuilt.
@@ -242,7 +242,7 @@ class Maintenance:
         context.refuse_agents("change the encryption")
         note = read_note(context.settings.database)
         if not context.store.info().encrypted or note is None:
-            raise Refused("The store is not encrypted.", "`recollect encrypt` encrypts it.")
+            raise Refused("The store is not encrypted.", "Run `recollect encrypt` to encrypt it.")
         context.store.decrypt()
         self._drop_code_graphs()
         context.store.log("update", context.actor, context.clock(), None, {"encrypted": False})

@@ -248,5 +248,5 @@ def _with_changes(memory: m.Memory, changes: Mapping[str, Any]) -> m.Memory:
         if name not in _EDITABLE:
             raise UnknownName("field", name, list(_EDITABLE))
     if not changes:
-        raise Refused("No change was given.", f"One of: {', '.join(_EDITABLE)}.")
+        raise Refused("No change was given.", f"Give one of: {', '.join(_EDITABLE)}.")
     return replace(memory, **{name: _EDITABLE[name](value) for name, value in changes.items()})

@@ -136,7 +136,9 @@ def end(cli: CliContext, name: str) -> CommandResult:
     def text() -> None:
         _print_ended(ended.session, ended.findings, ended.promoted)
         if saved.line:
-            click.echo(f"{saved.line} (`recollect stats --explain-saved {ended.session.id}`).")
+            click.echo(
+                f"{saved.line} (run `recollect stats --explain-saved {ended.session.id}` for details)."
+            )
 
     return CommandResult({**m.as_json(ended), "saved": saved}, text)
 

@@ -121,7 +121,7 @@ def _shown(use: Mapping[str, Any]) -> str:
 
 
 def _coverage(share: float | None) -> str:
-    return "" if share is None else f"{share:.0%} of the modules are known from more than a scan"
+    return "" if share is None else f"{share:.0%} of the modules have been worked on or described"
 
 
 def _discovery(measures: Mapping[str, Any]) -> str:

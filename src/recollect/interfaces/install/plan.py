@@ -59,7 +59,7 @@ def _notes_about_others(host: Host, scope: str, roots: set[str]) -> list[str]:
             else []
         )
     return [
-        f"It is also connected in {root}, where each event is recorded twice: `recollect uninstall {host.name} --project {root}`."
+        f"It is also connected in {root}, where each event is now recorded twice. Run `recollect uninstall {host.name} --project {root}` to fix this."
         for root in sorted(roots)
     ]
 

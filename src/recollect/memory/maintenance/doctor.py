@@ -53,7 +53,7 @@ def _project(project: m.Project | None, place: ProjectFolder | None) -> Diagnosi
     return Diagnosis(
         "project",
         True,
-        f"{project.name} ({project.id}) in {project.root}{kind}{where}, known by {project.why}.",
+        f"{project.name} ({project.id}) in {project.root}{kind}{where}, identified by {project.why}.",
     )
 
 
@@ -80,11 +80,16 @@ def close_to_others(home: Path) -> list[str]:
 def _home(settings: Settings) -> Diagnosis:
     home = settings.home
     if os.name == "posix" and home.stat().st_mode & 0o077:
-        return Diagnosis("home", False, f"{home} is readable by other users.", f"chmod 700 {home}")
+        return Diagnosis(
+            "home",
+            False,
+            f"{home} is readable by other users.",
+            f"Run `chmod 700 {home}`, or `recollect doctor --fix`.",
+        )
     if not os.access(home, os.W_OK):
         hint = f"Make {home} writable, or set RECOLLECT_HOME to another folder."
         return Diagnosis("home", False, f"{home} is not writable for {settings.user}.", hint)
-    return Diagnosis("home", True, f"{home}, for {settings.user} only.")
+    return Diagnosis("home", True, f"{home}, private to {settings.user}.")
 
 
 def _store(store: Store) -> tuple[Diagnosis, ...]:
@@ -121,7 +126,7 @@ def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
         return Diagnosis("vectors", False, error.message, error.hint)
     if missing:
         finding = f"{missing:,} memories have no vector of this model."
-        return Diagnosis("vectors", False, finding, "`recollect init` makes them.")
+        return Diagnosis("vectors", False, finding, "Run `recollect init` to make them.")
     return Diagnosis("vectors", True, "Every memory has a vector of this model.")
 
 
@@ -129,7 +134,7 @@ def _conflicts(store: Store, view: m.View) -> Diagnosis:
     count = len(store.conflicts(view))
     if count:
         finding = "1 contradiction is" if count == 1 else f"{count} contradictions are"
-        return Diagnosis("conflicts", True, f"{finding} open.", "`recollect conflicts`")
+        return Diagnosis("conflicts", True, f"{finding} open.", "Run `recollect conflicts` to list them.")
     return Diagnosis("conflicts", True, "No open contradictions.")
 
 
@@ -138,6 +143,9 @@ def _stale(store: Store, view: m.View) -> Diagnosis:
     if count:
         finding = "1 memory is" if count == 1 else f"{count:,} memories are"
         return Diagnosis(
-            "stale", True, f"{finding} about code that has changed since.", "`recollect review --kind stale`"
+            "stale",
+            True,
+            f"{finding} about code that has changed since.",
+            "Run `recollect review --kind stale` to check them.",
         )
     return Diagnosis("stale", True, "No memory is about code that has changed since.")

@@ -65,7 +65,7 @@ def restore_all(store: Store, user_id: str, project_id: str, actor: str, now: da
     if change.project_id is None:
         raise Refused(
             "This project was forgotten with everything else.",
-            f"`recollect undo {change.id}` restores everything.",
+            f"Run `recollect undo {change.id}` to restore everything.",
         )
     return undo(store, change, actor, now)
 

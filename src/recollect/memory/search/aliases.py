@@ -84,7 +84,7 @@ def add_alias(
     if not given:
         raise Refused(
             f"The alias {name!r} needs at least one other word.",
-            "For example: `recollect alias add auth sso`.",
+            "For example, run `recollect alias add auth sso`.",
         )
     with store.transaction():
         added, removed = _read(store, project_id)
@@ -97,7 +97,7 @@ def add_alias(
             added[name] = tuple(words_now)
         if len(added) > MOST_NAMES:
             raise Refused(
-                f"There are {MOST_NAMES} aliases already.", "Remove one with `recollect alias remove`."
+                f"There are already {MOST_NAMES} aliases.", "Run `recollect alias remove NAME` to remove one."
             )
         _write(store, project_id, added, removed, actor, now)
     return Alias(name, tuple(given), False)

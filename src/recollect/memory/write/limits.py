@@ -65,7 +65,7 @@ def short(text: str, what: str) -> str:
     """Return `text` if it is short enough for a field other than the content. Raise `ContentRefused` otherwise."""
     if len(text) > MAX_FIELD:
         raise ContentRefused(
-            f"The {what.replace('_', ' ')} has {len(text):,} characters.", f"At most {MAX_FIELD}."
+            f"The {what.replace('_', ' ')} has {len(text):,} characters.", f"The limit is {MAX_FIELD}."
         )
     return text
 
@@ -74,10 +74,12 @@ def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
     """Return the items of a list field without empty ones and repeats. Raise `ContentRefused` for too many or too long ones."""
     unique = dict.fromkeys(item.strip() for item in items if item.strip())
     if len(unique) > MAX_ITEMS:
-        raise ContentRefused(f"{len(unique)} {what} are too many.", f"At most {MAX_ITEMS}.")
+        raise ContentRefused(f"{len(unique)} {what} are too many.", f"The limit is {MAX_ITEMS}.")
     for item in unique:
         if len(item) > MAX_FIELD:
-            raise ContentRefused(f"One of the {what} has {len(item):,} characters.", f"At most {MAX_FIELD}.")
+            raise ContentRefused(
+                f"One of the {what} has {len(item):,} characters.", f"The limit is {MAX_FIELD}."
+            )
         plain(item, f"One of the {what}")
     return tuple(unique)
 

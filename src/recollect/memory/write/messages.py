@@ -95,7 +95,9 @@ def _message(
         )
     author = record.get("author", "user")
     if author not in AUTHORS:
-        raise ContentRefused(f"A message's author cannot be {author!r}.", f"One of: {', '.join(AUTHORS)}.")
+        raise ContentRefused(
+            f"A message's author cannot be {author!r}.", f"Use one of: {', '.join(AUTHORS)}."
+        )
     when = record.get("created_at")
     if when is not None and not isinstance(when, str):
         raise ContentRefused(f"{when!r} is not a time.", "Give created_at in ISO 8601.")

@@ -96,7 +96,7 @@ def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
     if good is None:
         raise StoreDamaged(
             f"{damage.message} No intact backup was found.",
-            f"Move {path} away to start with an empty store, then `recollect import` an export if you have one.",
+            f"Move {path} away to start with an empty store, then run `recollect import` with an export if you have one.",
         ) from damage
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     aside = path.with_name(f"{path.name}.damaged-{stamp}")

@@ -80,7 +80,7 @@ def report(context: Context, measures: Measures) -> dict[str, Any]:
 
 
 def map_coverage(store: Store, project_id: str | None) -> float | None:
-    """Return the share of code modules known by more than a scan, or None without a module map."""
+    """Return the share of code modules that have been worked on or described, or None without a module map."""
     document = store.modules.get(project_id) if project_id else None
     found = from_document(document) if document else None
     code = [each for each in found.modules if each.kind is FileRole.CODE] if found else []
