@@ -152,7 +152,7 @@ def test_without_git_it_is_the_folder(tmp_path, store):
     (tmp_path / "b").mkdir()
 
     assert project_id(tmp_path / "a", store) != project_id(tmp_path / "b", store)
-    assert "no git" in locate(tmp_path / "a").why
+    assert "without git" in locate(tmp_path / "a").why
 
 
 def test_a_symlinked_folder_is_the_folder_it_leads_to(tmp_path, store):
@@ -221,7 +221,7 @@ def as_submodule(tmp_path):
         main,
         main / "vendor/library",
         "another",
-        "library (ID) in FOLDER, a submodule, on branch main, known by",
+        "library (ID) in FOLDER, a submodule, on branch main, identified by",
     )
 
 
@@ -238,7 +238,12 @@ def as_declared_package(tmp_path):
     main, web, *_ = as_monorepo_package(tmp_path)
     with Engine.open(web, tmp_path / "home", embedder=NoEmbedder()) as engine:
         engine.preferences.declare_subproject()
-    return main, web, "another", "web (ID) in FOLDER, on branch main, known by a subproject, packages/web."
+    return (
+        main,
+        web,
+        "another",
+        "web (ID) in FOLDER, on branch main, identified by a subproject, packages/web.",
+    )
 
 
 def as_link(tmp_path):
@@ -259,7 +264,7 @@ def as_folder_without_git(tmp_path):
         tmp_path / "shop",
         tmp_path / "notes",
         "another",
-        "notes (ID) in FOLDER, known by no git repository: the folder itself.",
+        "notes (ID) in FOLDER, identified by the folder itself, without git.",
     )
 
 

@@ -51,7 +51,7 @@ def locate(folder: Path) -> ProjectFolder:
         git = _git_directory(root / ".git")
         if git is not None:
             return _in_repository(git, root, folder)
-    return ProjectFolder(folder, folder, (f"dir:{folder}",), "no git repository: the folder itself")
+    return ProjectFolder(folder, folder, (f"dir:{folder}",), "the folder itself, without git")
 
 
 def _in_repository(git: Path, root: Path, folder: Path) -> ProjectFolder:

@@ -80,7 +80,7 @@ def nothing_kept(run):
         (["links", "export", "missing/graph.dot"], b"", "Cannot write missing/graph.dot"),
         (["alias", "add", "auth", " "], b"", "cannot be an alias"),
         (["alias", "add", "the", "x"], b"", "would match everything"),
-        (["alias", "remove", "nosuch"], b"", "no such alias of 'nosuch'"),
+        (["alias", "remove", "nosuch"], b"", "'nosuch' has no such alias"),
         (["season", "end", "nosuch"], b"", "'nosuch' is not active"),
         (["season", "start", b"caf\xe9"], b"", "not valid UTF-8"),
         (["session", "search", " "], b"", "The query is empty"),

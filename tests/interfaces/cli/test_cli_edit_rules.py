@@ -42,7 +42,7 @@ def test_an_export_of_another_shape_is_refused_whole(run, document):
     refused = run("import", "-", stdin='{"format": "recollect-export", ' + document + "}")
 
     assert refused.code == 1
-    assert "standard input is not what" in refused.err
+    assert "standard input is not an export" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -145,5 +145,5 @@ def test_an_output_that_is_not_kept_says_why(run, home):
     result = run("history", "output", "5f0c1e9ab2d4")
 
     assert (result.code, result.out) == (1, "")
-    assert "No stored text '5f0c1e9ab2d4' found." in result.err
+    assert "No stored text named '5f0c1e9ab2d4' found." in result.err
     assert "14 days" in result.err

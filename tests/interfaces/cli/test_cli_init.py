@@ -24,7 +24,7 @@ def test_init_tells_what_it_found_and_how_long_it_took(run, project):
 
     steps = [line.split("  ")[0] for line in said.out.splitlines()]
     assert said.code == 0
-    assert steps[0].startswith("Project shop (no git here")
+    assert steps[0].startswith("Project shop (the folder itself")
     assert [step for step in steps if step in ("code", "map", "seeds")] == ["code", "map", "seeds"]
     assert "1 file (1 python); 2 symbols" in said.out
     assert (

@@ -81,7 +81,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(run, user, home):
     told = run("install", "claude-code", "--dry-run")
 
     assert told.code == 0
-    assert "+description: Keep something" in told.out
+    assert "+description: Remember something" in told.out
     assert settings(user) == OTHERS
     assert not (home / "installed.json").exists()
 

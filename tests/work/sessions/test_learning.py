@@ -100,7 +100,7 @@ def test_a_session_that_breaks_the_rules_costs_only_itself(engine, tmp_path):
     learning = engine.sessions.learn_from_files([broken, other])
 
     assert learning.sessions == ["t2"]
-    assert "t1 could not be learnt from" in learning.refused[0]
+    assert "t1 could not be processed" in learning.refused[0]
     assert engine.sessions.get("t1").extracted_at is None
 
 
