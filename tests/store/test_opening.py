@@ -139,6 +139,20 @@ def test_processes_that_make_the_store_at_once_do_not_disturb_each_other(path):
     assert contents(path) == (6, (), [])
 
 
+def test_a_store_that_was_migrated_while_it_was_open_is_no_longer_written_to(path):
+    filled(path, 2)
+    store = SqliteStore(path, "ada")
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", NEWEST + 1)
+    db.close()
+
+    with pytest.raises(StoreTooNew, match=f"version {NEWEST + 1}"):
+        keep(store, memory("New."))
+
+    assert store.count(EVERYTHING) == 3
+    store.close()
+
+
 def test_a_newer_store_is_refused_and_left_as_it_is(path):
     filled(path, 3)
     set_version(path, NEWEST + 1)

@@ -6,6 +6,7 @@ import socket
 import stat
 import threading
 
+import apsw
 import pytest
 from hook_fields import fields
 
@@ -77,6 +78,24 @@ def test_it_leaves_after_it_has_served_a_newer_version(serve, home, monkeypatch)
 
     assert said is not None
     assert not thread.is_alive()
+
+
+def test_it_leaves_when_a_newer_version_has_migrated_the_store(serve, ask, folder, home, recorded):
+    _, thread = serve()
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
+    ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body)
+    db = apsw.Connection(str(home / "recollect.db"))
+    version = db.pragma("user_version")
+    db.pragma("user_version", version + 1)
+
+    with pytest.raises(protocol.NoAnswer):  # so that the hook keeps the event
+        ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body)
+    thread.join(20)
+
+    assert not thread.is_alive()
+    db.pragma("user_version", version)
+    db.close()
+    assert recorded() == ["hello there"]
 
 
 def test_it_stays_for_an_older_version(serve, home, monkeypatch):

@@ -17,7 +17,7 @@ from pathlib import Path
 import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
-from recollect.errors import RecollectError, StoreError
+from recollect.errors import RecollectError, StoreError, StoreTooNew
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.log import write_log
@@ -183,6 +183,10 @@ class Server:
                 text = self._service.handle(tuple(fields), parse(body))
             except ValueError:
                 text = b""  # not JSON: nothing to record, now or later
+            except StoreTooNew:  # the hook keeps the event, and the next one starts the newer daemon
+                logger.info("a newer version has migrated the store")
+                self.stop()
+                return protocol.answer("no", b"")
             except (StoreError, OSError):
                 logger.exception("an event could not be recorded")
                 return protocol.answer("no", b"")

@@ -16,6 +16,7 @@ from recollect.errors import (
     StoreBusy,
     StoreDamaged,
     StoreError,
+    StoreTooNew,
     StoreUnwritable,
     WrongKey,
 )
@@ -39,6 +40,7 @@ class Database:
     def __init__(self, path: Path, key: str | None = None) -> None:
         self.path = path
         self.read_only = False
+        self.schema_version: int | None = None  # of the file when it was opened, after migrations
         self.journal = Journal()
         self._key = key
         self._idle: list[apsw.Connection] = []
@@ -209,6 +211,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when two processes write
             self._thread.connection = connection
             try:
+                self._refuse_migrated(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -217,6 +220,16 @@ class Database:
                 raise
             finally:
                 self._thread.connection = None
+
+    def _refuse_migrated(self, connection: apsw.Connection) -> None:
+        """Raise `StoreTooNew` if a newer Recollect has migrated the file since it was opened, such as after an upgrade."""
+        version = int(connection.pragma("user_version"))
+        if self.schema_version is not None and version > self.schema_version:
+            raise StoreTooNew(
+                f"A newer Recollect has migrated {self.path.name} (version {version}; this process knows"
+                f" {self.schema_version}).",
+                "Restart the agent or program that uses it. Nothing was changed.",
+            )
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:

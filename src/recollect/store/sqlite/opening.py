@@ -41,6 +41,7 @@ def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Databa
                 database.cleared()
             _refuse_older(db, database)
             _migrate(db, user_id, backups)
+            database.schema_version = version_of(db)
     except BaseException:
         database.close()
         raise
