@@ -97,3 +97,20 @@ def test_settings_are_not_lost_if_somebody_else_migrates_the_store(home, version
     assert ada.setting(None, "agreed") is None  # nobody knows who agreed
     bob.close()
     ada.close()
+
+
+def test_the_mark_of_a_forgotten_project_goes_to_the_user_who_forgot_it(home):
+    path = home / "recollect.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "v13.db.gz").read_bytes()))
+    db = apsw.Connection(str(path))
+    change = db.execute("SELECT id FROM changes WHERE user_id = 'ada' LIMIT 1").get
+    mark = {"at": "2026-03-01T12:00:00.000000Z", "change": change}
+    db.execute("INSERT OR REPLACE INTO settings VALUES ('mill', 'forgotten', ?)", (m.dumps(mark),))
+    db.close()
+
+    bob, ada = open_store(path, "bob"), open_store(path, "ada")
+
+    assert ada.setting("mill", "forgotten") == mark
+    assert bob.setting("mill", "forgotten") is None
+    bob.close()
+    ada.close()

@@ -2,7 +2,7 @@
 
 -- Until now settings held for everyone who used the store. Everyone who has memories in it gets a copy, so that `recollect
 -- off` or the state of a mirror is not lost if somebody else opens it first. Only the user who opens it keeps the consent
--- to a server: nobody agrees for others.
+-- to a server: nobody agrees for others. The mark of a forgotten project belongs to the user who forgot it.
 
 CREATE TABLE user_settings (
     user_id TEXT NOT NULL,
@@ -13,8 +13,15 @@ CREATE TABLE user_settings (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO user_settings
 SELECT u.user_id, s.project_id, s.name, s.value
-FROM settings s CROSS JOIN (SELECT local_user() AS user_id UNION SELECT user_id FROM memories) u
-WHERE s.name <> 'agreed' OR u.user_id = local_user();
+FROM settings s CROSS JOIN (
+    SELECT local_user() AS user_id UNION SELECT user_id FROM memories UNION SELECT user_id FROM changes
+) u
+WHERE CASE s.name
+    WHEN 'agreed' THEN u.user_id = local_user()
+    WHEN 'forgotten'
+    THEN u.user_id = coalesce((SELECT c.user_id FROM changes c WHERE c.id = s.value ->> 'change'), local_user())
+    ELSE TRUE
+END;
 DROP TABLE settings;
 ALTER TABLE user_settings RENAME TO settings;
 
