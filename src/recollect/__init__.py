@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recollect.work.window.adapters import fit
     from recollect.work.window.window import ContextWindow
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Answer",
     "AnthropicMemoryTool",
