@@ -14,7 +14,7 @@ import pytest
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.spool import HookSpool
 from recollect.interfaces.hooks.deliver import deliver
-from recollect.interfaces.hooks.program import DEADLINE
+from recollect.interfaces.hooks.program import DEADLINE, SESSION_DEADLINE, deadline
 
 SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
 
@@ -202,3 +202,19 @@ def _spooled(home, count):
         lines = [line for file in files for line in file.read_text().splitlines()]
         os.sched_yield()
     return lines
+
+
+@pytest.mark.parametrize(
+    ("event", "seconds"),
+    [
+        ("SessionStart", SESSION_DEADLINE),
+        ("sessionStart", SESSION_DEADLINE),
+        ("session_start", SESSION_DEADLINE),
+        ("UserPromptSubmit", DEADLINE),
+        ("session.created", DEADLINE),
+    ],
+)
+def test_the_start_of_a_session_may_take_longer(event, seconds, monkeypatch):
+    monkeypatch.delenv("RECOLLECT_HOOK_DEADLINE", raising=False)
+
+    assert deadline(event) == seconds

@@ -37,7 +37,7 @@ def _send(host: str, event: str, body: bytes) -> None:
     home = protocol.home_folder()
     now = time.time_ns()
     name = f"{now:x}-{os.getpid():x}-{os.urandom(4).hex()}"
-    seconds = _deadline(event)
+    seconds = deadline(event)
     fields = (host, event, name, str(now), f"{seconds:.3f}", _folder())
     try:
         if len(body) > LARGEST:
@@ -52,14 +52,15 @@ def _send(host: str, event: str, body: bytes) -> None:
         _print(answer)
 
 
-def _deadline(event: str) -> float:
+def deadline(event: str) -> float:
     try:
         given = float(os.environ.get("RECOLLECT_HOOK_DEADLINE", ""))
         if 0 < given <= 10:
             return given
     except ValueError:
         pass
-    return SESSION_DEADLINE if event.lower() == "sessionstart" else DEADLINE
+    is_start = event.lower().replace("_", "") == "sessionstart"  # however the host spells it
+    return SESSION_DEADLINE if is_start else DEADLINE
 
 
 def _read() -> bytes:

@@ -41,7 +41,7 @@ class HookReply(StrEnum):
 class Hook:
     """An event of a host, and what Recollect does when the host runs `recollect hook HOST EVENT` for it."""
 
-    # The host's own name. Only one that is SessionStart but for the case gets the longer deadline of `hooks.program`.
+    # The host's own name. One that spells SessionStart in any case, with or without `_`, gets the longer deadline of `hooks.program`.
     event: str
     kind: HookKind
     reply: HookReply = HookReply.NONE
