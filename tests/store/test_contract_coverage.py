@@ -20,6 +20,7 @@ PARTS = {
     "episodes": protocols.EpisodeStore,
     "ledger": protocols.CostLedger,
     "measures": protocols.MeasureStore,
+    "deliveries": protocols.DeliveryStore,
     "pruned": protocols.PrunedTextStore,
 }
 

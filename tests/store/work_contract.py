@@ -45,6 +45,11 @@ def pruned(name, text="The till prints twice.", **fields):
     return m.PrunedText(name, fields.get("session", "s1"), None, fields.get("at", NOW), text[:20], text, 10)
 
 
+def delivery(name, **fields):
+    values = {"user_id": "ada", "project_id": "shop", "session": "s1", "moment": "prompt", "host": "codex"}
+    return m.DeliveryRecord(**{**values, "at": NOW, "tokens": 2, "text": "Told.", **fields}, id=name)
+
+
 class EventContract:
     def test_events_are_appended_once_and_in_order(self, store):
         store.put_session(session())
@@ -470,6 +475,71 @@ class PrunedTextContract:
         assert store.pruned.window("ada", "s1") == []
 
 
+class DeliveryContract:
+    def test_what_a_session_was_told_is_returned_in_order_and_stored_once(self, store):
+        first = delivery(
+            "d1", items=(m.ShownItem("m1", "always"), m.ShownItem("file src/cart.py", "files", 0.7))
+        )
+        second, other = delivery("d2", at=LATER), delivery("d3", session="s2", at=LATER)
+        store.deliveries.put([first, second, other])
+
+        store.deliveries.put([first._replace(text="Changed.")])
+
+        assert store.deliveries.of_session("ada", "s1") == [first, second]
+        assert store.deliveries.of_session("eve", "s1") == []
+        assert store.deliveries.newest("ada", "shop", 2) == [other, second]
+        assert store.deliveries.newest("ada", None, 2) == []
+
+    def test_use_is_noted_once_for_the_items_of_a_session(self, store):
+        items = (m.ShownItem("m1", "task", 0.6), m.ShownItem("m2", "task", 0.5))
+        store.deliveries.put([delivery("d1", items=items), delivery("d2", session="s2", items=items)])
+
+        assert store.deliveries.mark_used("eve", "s1", ["m1"], LATER) == 0
+        assert store.deliveries.mark_used("ada", "s1", ["m1", "unknown"], LATER) == 1
+        assert store.deliveries.mark_used("ada", "s1", ["m1"], NOW) == 0
+
+        assert [item.used_at for item in store.deliveries.of_session("ada", "s1")[0].items] == [LATER, None]
+        assert [item.used_at for item in store.deliveries.of_session("ada", "s2")[0].items] == [None, None]
+
+    def test_deliveries_are_dropped_by_age(self, store):
+        store.deliveries.put([delivery("d1"), delivery("d2", at=LATER)])
+
+        assert store.deliveries.drop_before(NOW) == 0
+        assert store.deliveries.drop_before(LATER) == 1
+        assert [record.id for record in store.deliveries.of_session("ada", "s1")] == ["d2"]
+
+    def test_a_memory_that_is_deleted_or_purged_takes_the_texts_that_show_it_along(self, store):
+        one, other = (
+            keep(store, memory("One.")),
+            keep(store, memory("Two.", state=m.State.DELETED, deleted_at=NOW)),
+        )
+        mark = m.ShownItem(f"finding {other.fingerprint}", "bridge")
+        told = [
+            (m.ShownItem(one.id, "task"),),
+            (m.ShownItem(other.id, "task"),),
+            (mark,),
+            (m.ShownItem("file a", "files"),),
+        ]
+        store.deliveries.put([delivery(f"d{number}", items=items) for number, items in enumerate(told)])
+
+        store.delete(one.id)
+        store.purge(LATER, "user", LATER)
+
+        left = store.deliveries.of_session("ada", "s1")
+        assert [(record.text, len(record.items)) for record in left] == [("", 0)] * 3 + [("Told.", 1)]
+
+    def test_a_project_that_is_cleared_takes_its_deliveries_along(self, store):
+        store.deliveries.put(
+            [delivery("d1"), delivery("d2", project_id="bank"), delivery("d3", user_id="eve")]
+        )
+
+        store.clear("ada", "shop", LATER)
+
+        assert store.deliveries.newest("ada", "shop", 9) == []
+        assert [record.id for record in store.deliveries.newest("ada", "bank", 9)] == ["d2"]
+        assert [record.id for record in store.deliveries.newest("eve", "shop", 9)] == ["d3"]
+
+
 class ModuleMapContract:
     def test_a_module_map_is_changed_as_a_whole(self, store):
         seen = []
@@ -523,6 +593,7 @@ class WorkContract(
     EpisodeContract,
     LedgerContract,
     MeasureContract,
+    DeliveryContract,
     PrunedTextContract,
     ModuleMapContract,
     ReviewContract,

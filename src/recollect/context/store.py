@@ -5,7 +5,7 @@
 - `MemoryStore`: memories with their vectors, links, tags and clusters; projects, settings, gaps, reviews and module
   maps; the audit log; and changes, which can be undone.
 - `WorkStore`: sessions with their events, findings and messages; episodes; what language models have cost; figures;
-  and texts that left a context window.
+  what agents were told; and texts that left a context window.
 - `StoreMaintenance`: the care of the file behind a store: backup, vacuum, encryption and checks.
 
 Each call is one transaction. Within `with store.transaction():` all calls of that thread are one transaction. You can
@@ -619,6 +619,25 @@ class PrunedTextStore(Protocol):
         """Return the saved items of a window, in order."""
 
 
+class DeliveryStore(Protocol):
+    """What agents were told: each text, with its items and which of them were used."""
+
+    def put(self, deliveries: Iterable[m.DeliveryRecord]) -> None:
+        """Store deliveries; one whose id is known is ignored."""
+
+    def of_session(self, user_id: str, session: str) -> list[m.DeliveryRecord]:
+        """Return what the session was told, oldest first."""
+
+    def newest(self, user_id: str, project_id: str | None, limit: int) -> list[m.DeliveryRecord]:
+        """Return what sessions of the project were told, newest first."""
+
+    def mark_used(self, user_id: str, session: str, keys: Iterable[str], at: datetime) -> int:
+        """Note that the session has used items with these keys; return how many were not used before."""
+
+    def drop_before(self, when: datetime) -> int:
+        """Delete deliveries made before then; return how many."""
+
+
 class WorkStore(Protocol):
     """Sessions and what was done in them."""
 
@@ -662,6 +681,10 @@ class WorkStore(Protocol):
     @property
     def measures(self) -> MeasureStore:
         """Counts and timings."""
+
+    @property
+    def deliveries(self) -> DeliveryStore:
+        """What agents were told."""
 
     @property
     def pruned(self) -> PrunedTextStore:

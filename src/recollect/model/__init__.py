@@ -2,7 +2,7 @@
 
 - `encoding`: ids, fingerprints, times and JSON.
 - `memory`: memories, links, tags, clusters, and the view that decides who sees which.
-- `work`: sessions, messages, findings, events, pruned texts and calls of language models.
+- `work`: sessions, messages, findings, events, what agents were told, pruned texts and calls of language models.
 - `results`: what searches and `remember` return.
 - `record`: projects, gaps, changes, reviews, the audit log, and what a store says about itself.
 - `episodes`: tools that ran, files they used, tasks, patterns and learnings.
@@ -101,12 +101,14 @@ from recollect.model.results import (
 )
 from recollect.model.work import (
     CallOutcome,
+    DeliveryRecord,
     Finding,
     LlmCall,
     Message,
     MessageRow,
     PrunedText,
     Session,
+    ShownItem,
     SpendingCap,
     StoredEvent,
 )
@@ -134,6 +136,7 @@ __all__ = [
     "Cleared",
     "Clock",
     "Cluster",
+    "DeliveryRecord",
     "Draft",
     "FileOperation",
     "FileTotal",
@@ -167,6 +170,7 @@ __all__ = [
     "Session",
     "SessionHit",
     "SessionLearning",
+    "ShownItem",
     "Source",
     "SpendingCap",
     "Stale",

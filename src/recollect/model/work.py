@@ -87,6 +87,30 @@ class PrunedText(NamedTuple):
     tokens: int
 
 
+class ShownItem(NamedTuple):
+    """One thing that an agent was told."""
+
+    key: str  # a memory's id; or "file src/a.py", "module x", "session y", "finding f", "fix …"
+    tier: str
+    probability: float | None = None  # that it is useful; None = it was not ranked
+    used_at: datetime | None = None  # when the agent first used it; None = not so far
+
+
+class DeliveryRecord(NamedTuple):
+    """What a session was told at one moment."""
+
+    id: str  # sorts by time
+    user_id: str
+    project_id: str | None  # None = outside any project
+    session: str
+    moment: str
+    host: str
+    at: datetime
+    tokens: int
+    text: str  # empty = nothing was said, or it was erased with a memory
+    items: tuple[ShownItem, ...] = ()
+
+
 class CallOutcome(StrEnum):
     ASKED = "asked"  # under way, or cut short with its process
     ANSWERED = "answered"

@@ -106,11 +106,15 @@ class Schedule:
             )
 
     def _purge_if_due(self) -> None:
-        """Delete forgotten memories, old messages and old pruned texts whose time is over."""
+        """Delete forgotten memories, old messages, deliveries and pruned texts whose time is over."""
         settings, now = self._context.settings, self._context.clock()
         with contextlib.suppress(RecollectError):  # a read-only home, a busy or a closed store
             purge_if_due(self._store, settings.home, now)
             drop_messages_if_due(self._store, settings.message_days, now)
+            if settings.message_days:
+                self._store.deliveries.drop_before(
+                    now - timedelta(days=min(settings.message_days, _LONGEST_DAYS))
+                )
             if settings.pruned_days:
                 self._store.pruned.drop_before(now - timedelta(days=min(settings.pruned_days, _LONGEST_DAYS)))
 

@@ -12,6 +12,7 @@
     episodes.py     EpisodeStore: tools, files, tasks, patterns
     ledger.py       CostLedger: calls of language models
     measures.py     MeasureStore: counts and timings
+    deliveries.py   DeliveryStore: what agents were told
     pruned.py       PrunedTextStore: texts that left a context window
 
 A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about

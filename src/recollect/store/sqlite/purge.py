@@ -9,6 +9,7 @@ import apsw
 import recollect.model as m
 from recollect.store.sqlite import episodes
 from recollect.store.sqlite.connection import Value
+from recollect.store.sqlite.deliveries import erase_items
 from recollect.store.sqlite.journal import Journal
 from recollect.store.sqlite.pruned import FORGET_WORDS
 from recollect.store.sqlite.views import ORPHAN_TAG
@@ -22,7 +23,13 @@ _LEARNT = (
     "compacted",
     "episodes_seen",
 )  # settings
-_WORK = ("tool_executions", "tool_days", "task_history", "pruned")  # traces of work in a project
+_WORK = (
+    "tool_executions",
+    "tool_days",
+    "task_history",
+    "deliveries",
+    "pruned",
+)  # traces of work in a project
 _DECIDED = ("memory", "auto", "preset")  # decisions of a user about a project, which outlive it
 
 
@@ -61,7 +68,7 @@ def clear(
     delete("module_maps", here)
     delete("pruned_words", f"rowid >> 12 IN (SELECT num FROM pruned WHERE {mine})")
     db.execute(FORGET_WORDS)
-    for table in ("pruned", "window_items", "measures", "timings"):
+    for table in ("deliveries", "pruned", "window_items", "measures", "timings"):
         delete(table, mine)
     delete("settings", f"{mine} AND name IN {_LEARNT}")
     episodes.clear(db, user_id, project_id)
@@ -92,6 +99,7 @@ def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before:
     if memories:
         nums, ids, marks = (json.dumps(column) for column in zip(*memories, strict=True))
         _purge_memories(db, nums, ids, marks)
+        erase_items(db, [key for _, name, mark in memories for key in (name, f"finding {mark}")])
     db.execute("DELETE FROM messages WHERE forgotten_at < ?", (m.to_text(before),))  # and their vectors
     messages = db.changes()
     db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))

@@ -20,6 +20,7 @@ from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.changes import SqliteChangeLog
 from recollect.store.sqlite.check import UNREADABLE, find_damage, find_problems
 from recollect.store.sqlite.connection import BUSY_SECONDS
+from recollect.store.sqlite.deliveries import SqliteDeliveries, erase_items
 from recollect.store.sqlite.episodes import SqliteEpisodes
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.ledger import SqliteCostLedger
@@ -67,6 +68,7 @@ class SqliteStore:
         self.events = SqliteEvents(self._db)
         self.ledger = SqliteCostLedger(self._db)
         self.measures = SqliteMeasures(self._db)
+        self.deliveries = SqliteDeliveries(self._db)
         self.pruned = SqlitePrunedTexts(self._db)
         self.episodes = SqliteEpisodes(self._db)
         self._rollbacks = 0  # of transactions whose uncommitted rows the change feed has served
@@ -265,6 +267,7 @@ class SqliteStore:
                 self._db.journal.before_put("tags", user_id, tag)
             db.execute("DELETE FROM memory_words WHERE rowid = ?", (num,))
             db.execute("DELETE FROM memories WHERE num = ?", (num,))  # vectors and links go with it
+            erase_items(db, [memory_id])
             db.executemany(f"DELETE FROM tags WHERE {ORPHAN_TAG}", ((user_id, tag) for tag in tags))
             db.execute("UPDATE change SET seq = seq + 1, purge = purge + 1")
 
