@@ -204,7 +204,15 @@ class HookService:
             with self._lock:
                 self._sessions.pop(session.session, None)
             self._later(self._end, session, event)
-        elif kind in (HookKind.TURN_END, HookKind.COMPACTION) and session.wants_checkpoint(self._now()):
+        elif kind in (HookKind.TURN_END, HookKind.COMPACTION):
+            session.turn_ended(event)
+            self._checkpoint_if_due(session)
+
+    def _checkpoint_if_due(self, session: HookSession) -> None:
+        """Schedule the checkpoint of a turn that has ended; one that comes too soon waits for `tick`."""
+        with self._lock:
+            event = session.due_checkpoint(self._now())
+        if event is not None:
             self._later(self._checkpoint, session, event)
 
     def _end(self, session: HookSession, event: HostEvent) -> None:
@@ -294,6 +302,10 @@ class HookService:
         """Schedule whatever is due. The server calls this every second."""
         if self._spool.waiting():
             self._later_once("drain", self.drain)
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            self._checkpoint_if_due(session)
         if self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy():
             self._later_once("maintain", self._maintain)
 

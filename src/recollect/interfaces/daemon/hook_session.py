@@ -55,6 +55,7 @@ class HookSession:
         self.late: deque[str] = deque(maxlen=4)  # texts found after the hook had exited
         self.new_events = 0  # since the last checkpoint
         self._next_checkpoint = float("-inf")
+        self._ended_turn: HostEvent | None = None  # the end of a turn that no checkpoint has followed yet
         self.transcript = ""  # the host's own, once it names one that may be read
         self._briefed = False
         self._warned: set[str] = set()
@@ -78,12 +79,20 @@ class HookSession:
             if self._topic is not None:
                 self._topic.forget_shown()
 
-    def wants_checkpoint(self, now: float) -> bool:
-        """Return whether there are new events and the last checkpoint is long enough ago; if so, count one as made now."""
-        if not self.new_events or now < self._next_checkpoint:
-            return False
+    def turn_ended(self, event: HostEvent) -> None:
+        """Ask for a checkpoint, which follows now or as soon as the last one is long enough ago."""
+        self._ended_turn = event
+
+    def due_checkpoint(self, now: float) -> HostEvent | None:
+        """Return the end of a turn for which a checkpoint is due, and count it as made now; None if none is due."""
+        event = self._ended_turn
+        if event is None or now < self._next_checkpoint:
+            return None
+        self._ended_turn = None
+        if not self.new_events:
+            return None
         self.new_events, self._next_checkpoint = 0, now + CHECKPOINT_EVERY
-        return True
+        return event
 
     def checkpoint_took(self, seconds: float, now: float) -> None:
         """Delay the next checkpoint by how long this one took, so that long sessions have fewer."""
