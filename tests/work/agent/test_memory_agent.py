@@ -1,6 +1,8 @@
 """What one turn submits is ready for the next; nothing twice; nobody waits."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -236,3 +238,20 @@ def test_nobody_waits_for_memory(trouble, home, folder, clock, embedder, sidecar
         agent.close(5)
     assert waits_for_nothing
     assert measured.result() < 1.0
+
+
+def test_a_program_that_does_not_close_the_agent_exits_cleanly_and_loses_nothing(home, folder):
+    script = """
+import sys
+from recollect import Engine, MemoryAgent
+agent = MemoryAgent(Engine.open(sys.argv[1], sys.argv[2]))
+agent.submit([{"role": "user", "content": "Which port does the staging database listen on?"}], "left-open")
+"""
+
+    command = [sys.executable, "-c", script, str(folder), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    with Engine.open(folder, home) as engine:
+        engine.sessions.drain_spool()
+        assert "staging database" in str(engine.store.events.unprocessed("left-open"))

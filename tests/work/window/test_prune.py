@@ -8,7 +8,7 @@ from making import NOON, call, item, result, windows
 from recollect.errors import Refused
 from recollect.work.window.item import ItemType, Text
 from recollect.work.window.pairs import units_of
-from recollect.work.window.prune import LATEST, SHARE, STUB, prune
+from recollect.work.window.prune import LATEST, SHARE, SHORTEST, SPARE, STUB, prune
 
 LIMITS = st.sampled_from([600, 1_500, 6_000])
 
@@ -49,7 +49,8 @@ def test_above_that_a_third_of_it_goes_the_least_relevant_first():
 
     pruned = prune(items, 12_000, NOON)
 
-    assert [unit.id for unit in pruned.removed] == ["item00", "item01", "item02", "dull"]
+    assert [unit.id for unit in pruned.removed] == ["item00", "item01", "dull"]
+    assert [each.id for each in pruned.trimmed] == ["item02"]
     assert total(pruned.items) <= (1 - SHARE) * total(items)
 
 
@@ -199,3 +200,35 @@ def test_every_item_is_there_or_named_by_a_stub(items, limit):
 
     named = {each.id for each in pruned.items} | {name for each in pruned.items for name in each.stands_for}
     assert {each.id for each in items} <= named
+
+
+@given(
+    st.lists(st.integers(1, 3_000), min_size=12, max_size=40),
+    st.lists(st.floats(0, 1), min_size=40, max_size=40),
+)
+def test_about_thirty_percent_is_removed_however_large_single_items_are(sizes, relevances):
+    items = [
+        item(f"item{number:02}", ItemType.CODE, [Text("a line of code\n" * size)], relevance=relevance)
+        for number, (size, relevance) in enumerate(zip(sizes, relevances, strict=False))
+    ]
+    newest = total(items[-LATEST:])
+    assume(newest <= 0.6 * total(items))  # the newest stay: the rest must be enough to remove
+    assume(total(items) >= 100 * STUB)
+
+    pruned = prune(items, int(total(items) / 0.9), NOON)
+
+    removed = 1 - total(pruned.items) / total(items)
+    stubs = STUB * (len(pruned.items) + 1) / total(items)
+    assert SHARE <= removed <= SHARE + SPARE + stubs + SHORTEST / total(items)
+
+
+def test_a_large_result_is_shortened_and_not_lost_with_its_call():
+    text = "a line of output\n" * 4_000
+    items = [call("call", "c1", minutes=60), result("big", "c1", text, minutes=60), *row(8)]
+
+    pruned = prune(items, int(total(items) / 0.9), NOON)
+
+    big = next(each for each in pruned.items if each.id == "big")
+    assert big.cut
+    assert [each.id for each in pruned.trimmed] == ["big"]
+    assert 0.65 * total(items) <= total(pruned.items) <= 0.7 * total(items)

@@ -1,5 +1,7 @@
 """A window over a whole session: what it sends, forgets, finds again and saves."""
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -42,7 +44,7 @@ class Slow(Shop):
 
     def memories(self, text, budget):
         self.released.wait(30)
-        return []
+        return [Extra("the late answer")]
 
 
 def work(window, turns, words="the cart rounds down. "):
@@ -209,15 +211,42 @@ def test_a_source_that_fails_is_done_without(clock, caplog):
     assert "The search for code failed" in caplog.text
 
 
-def test_a_source_that_is_slow_is_not_waited_for(clock, monkeypatch):
-    monkeypatch.setattr(working, "DEADLINE", 0.05)
+def test_a_source_that_is_slow_is_waited_for_the_first_time_only(clock, monkeypatch):
+    monkeypatch.setattr(working, "DEADLINE", 0.0)
     slow = Slow()
+    slow.released.set()
     window = ContextWindow(None, LIMIT, clock=clock, sources=slow)
 
-    sent = str(window.prepare("Why does the till print twice?"))
+    first = str(window.prepare("Why does the till print twice?"))
+    slow.released.clear()
+    later = window.prepare("And on Tuesdays?")
 
-    assert "Why does" in sent
+    assert "the late answer" in first
+    assert str(later).count("the late answer") == 1
+    assert "And on Tuesdays?" in str(later)
     slow.released.set()
+
+
+def test_a_process_exits_cleanly_while_a_source_still_searches(tmp_path):
+    script = """
+from recollect import ContextWindow
+from recollect.work.window import window as working
+working.FIRST_DEADLINE = 0.0
+
+class Model:
+    def code(self, text, budget):
+        import onnxruntime, numpy  # as loading a model does, while the main thread exits
+        sum(range(5_000_000))
+        print("finished", flush=True)
+        return ()
+    past_work = memories = lambda self, text, budget: ()
+
+ContextWindow(sources=Model()).prepare("Why does the till print twice?")
+"""
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "finished\n", "")
 
 
 def test_code_past_work_and_memories_of_the_engine_are_used(engine, folder, clock, monkeypatch):

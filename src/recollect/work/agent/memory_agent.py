@@ -1,5 +1,6 @@
 """The memory agent: follows a conversation in a background thread, and never makes it wait."""
 
+import atexit
 import logging
 import threading
 import weakref
@@ -19,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 QUEUE = 32  # updates that wait; a new one replaces the oldest
 FINISH_SECONDS = 2.0  # that `close` waits for the current pass
+EXIT_SECONDS = (
+    10.0  # that an exiting process waits for it: a thread that is cut off inside a model aborts the process
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,10 @@ class MemoryAgent:
             logger.warning("memory was not searched: %s", error.message)
         except Exception as error:  # the worker must survive any turn
             self.last_error = repr(error)
-            logger.exception("a pass of the memory agent failed")
+            if self._stopping.is_set():  # an exiting interpreter starts no threads: `close` spools the update
+                self._queue.appendleft(update)
+            else:
+                logger.exception("a pass of the memory agent failed")
         self.passes += 1
 
     def _pass(self, update: _Update) -> None:
@@ -171,3 +178,14 @@ class MemoryAgent:
         if update.session and events:
             self.engine.sessions.start(update.session, agent="python")
             self.engine.sessions.record(update.session, events)
+
+
+@atexit.register
+def _stop_living() -> None:
+    """Stop the agent that a program has left open; what it has not recorded yet goes to the spool."""
+    living = MemoryAgent._living() if MemoryAgent._living else None
+    if living is not None and not living.closed:
+        living._stopping.set()
+        living._wake.set()
+        living._worker.join(EXIT_SECONDS)
+        living._spool_queue()

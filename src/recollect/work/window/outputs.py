@@ -9,9 +9,9 @@ from recollect.text import tokens
 from recollect.work.transcripts.tools import FAMILIES, OTHER, READ, RUN, SEARCH
 
 WIDEST = 400  # characters of one line
-_BYTES = 3  # per token, a careful estimate
+_SAMPLE = 8_000  # characters that tell how many bytes of a text make a token
 _CONTEXT = 1  # lines kept before and after one that matters
-# Shares of the budget for the beginning and the end; the rest is for lines that matter.
+# Shares of the budget for the beginning and the end; the rest is for lines that matter, then for more of the larger one.
 _SHARES = {RUN: (0.2, 0.4), READ: (0.55, 0.15), SEARCH: (0.7, 0.1), OTHER: (0.3, 0.3)}
 _IMPORTANT = re.compile(
     r"error|exception|traceback|fail|fatal|panic|assert|warning|denied|refused|not found|undefined|cannot|unable"
@@ -46,11 +46,18 @@ def cut(text: str, budget: int, note: str, family: str = OTHER) -> str:
     room = budget - tokens.count(note) - 4
     if room <= 0:
         return tokens.clip(note, budget)
-    for share in (1.0, 0.8, 0.6, 0.4, 0.2):  # sizes are estimates, so the first try may not fit
-        shortened = _join(_chosen(text, int(room * share) * _BYTES, family), note)
+    size = room * _bytes_per_token(text)
+    for share in (1.0, 0.9, 0.8, 0.6, 0.4, 0.2):  # sizes are estimates, so the first try may not fit
+        shortened = _join(_chosen(text, int(size * share), family), note)
         if tokens.fits(shortened, budget):
             return shortened
-    return tokens.clip(f"{note}\n{text[: room * _BYTES]}", budget)
+    return tokens.clip(f"{note}\n{text[: int(size)]}", budget)
+
+
+def _bytes_per_token(text: str) -> float:
+    """Return an estimate from the text's beginning."""
+    sample = text[:_SAMPLE]
+    return len(sample.encode("utf-8", "replace")) / max(tokens.count(sample), 1)
 
 
 def _chosen(text: str, size: int, family: str) -> list[str | None]:
@@ -61,9 +68,17 @@ def _chosen(text: str, size: int, family: str) -> list[str | None]:
     end = _fill(lines, range(len(lines) - 1, -1, -1), tail)
     important = [number for number, line in enumerate(lines) if _IMPORTANT.search(line)]
     around = (near for number in important for near in range(number - _CONTEXT, number + _CONTEXT + 1))
-    left = size - sum(len(lines[number]) + 1 for number in begin | end)
-    middle = _fill(lines, (number for number in around if 0 <= number < len(lines)), left)
-    return list(_with_gaps(lines, sorted(begin | end | middle)))
+    chosen = begin | end
+    chosen |= _fill(
+        lines, (number for number in around if 0 <= number < len(lines)), size - _size(lines, chosen)
+    )
+    others = [number for number in range(len(lines)) if number not in chosen]
+    chosen |= _fill(lines, reversed(others) if tail > head else others, size - _size(lines, chosen))
+    return list(_with_gaps(lines, sorted(chosen)))
+
+
+def _size(lines: list[str], chosen: Iterable[int]) -> int:
+    return sum(len(lines[number].encode("utf-8", "replace")) + 1 for number in chosen)
 
 
 def _fill(lines: list[str], order: Iterable[int], size: int) -> set[int]:

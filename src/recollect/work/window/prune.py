@@ -14,9 +14,11 @@ from recollect.work.window.relevance import relevance
 from recollect.work.window.trim import trimmed
 
 THRESHOLD = 0.8  # share of the window above which it is pruned
-SHARE = 0.3  # share of the tokens that is removed then, at least
+SHARE = 0.3  # share of the tokens that is removed then
+SPARE = 0.02  # share of the tokens that may be removed beyond that, rather than shorten an item
 LATEST = 6  # newest items, which are always kept
 STUB = 64  # tokens of a stub, at most
+SHORTEST = 4 * STUB  # tokens to which an item is shortened, at least; below that it is removed whole
 STUB_ENDS = "-stub"  # suffix of a stub's id, after the id of the first item it stands for
 _GISTS = 3  # summaries in a stub
 
@@ -39,10 +41,11 @@ def prune(
     threshold: float = THRESHOLD,
     restorable: bool = True,
 ) -> Pruned:
-    """Above the threshold, remove at least 30 % of the tokens, least relevant first; at most `max_tokens` remain.
+    """Above the threshold, remove 30 % of the tokens, least relevant first; at most `max_tokens` remain.
 
-    Sticky items, the current task's state, the last user message and the newest items stay; they are shortened only
-    if they would not fit otherwise. Raise `Refused` if sticky items alone do not fit.
+    More is removed only where the rest would still be above the threshold. The last item to go is shortened if removing
+    it would remove too much. Sticky items, the current task's state, the last user message and the newest items stay; they
+    are shortened only if they would not fit otherwise. Raise `Refused` if sticky items alone do not fit.
     """
     total = sum(item.tokens for item in items)
     if total <= threshold * max_tokens:
@@ -87,6 +90,8 @@ class _Pruning:
         ]
         self._order = sorted(range(len(self._units)), key=lambda number: (scores[number], number))
         self._removed: set[int] = set()
+        self._shortened: dict[int, int] = {}  # numbers of units, and the tokens that are left of them
+        self._spare = SPARE * sum(item.tokens for item in items)
         # A stub grows when others are merged into it, so each counts as the longest possible.
         self._left = sum(STUB if unit.is_stub else unit.tokens for unit in self._units)
 
@@ -103,9 +108,13 @@ class _Pruning:
                 if self._levels[number] != level or number in self._removed or unit.is_stub:
                     continue
                 joins = self._is_removed(number - 1) or self._is_removed(number + 1)
-                if joins or small_too or unit.tokens > STUB:
+                too_much = int(enough - (self._left - unit.tokens))
+                if too_much > self._spare and too_much >= SHORTEST and number not in self._shortened:
+                    self._shortened[number] = too_much
+                    self._left -= unit.tokens - too_much
+                elif joins or small_too or unit.tokens > STUB:
                     self._removed.add(number)
-                    self._left -= unit.tokens - (0 if joins else STUB)
+                    self._left -= self._shortened.pop(number, unit.tokens) - (0 if joins else STUB)
 
     def _is_removed(self, number: int) -> bool:
         return number in self._removed or (0 <= number < len(self._units) and self._units[number].is_stub)
@@ -115,17 +124,23 @@ class _Pruning:
 
     def result(self) -> Pruned:
         items: list[ContextItem] = []
+        trimmed_items: list[ContextItem] = []
         run: list[Unit] = []
         for number, unit in enumerate(self._units):
             if self._is_removed(number):
                 run.append(unit)
                 continue
             items += _stubs(run, self._restorable)
-            items += unit.items
+            if number in self._shortened:
+                changes = _shortened(unit.items, self._shortened[number], self._restorable)
+                trimmed_items += [item for item in unit.items if item.id in changes]
+                items += [changes.get(item.id, item) for item in unit.items]
+            else:
+                items += unit.items
             run = []
         items += _stubs(run, self._restorable)
         removed = (self._units[number] for number in sorted(self._removed))
-        return Pruned(tuple(items), tuple(unit for unit in removed if not unit.is_stub))
+        return Pruned(tuple(items), tuple(unit for unit in removed if not unit.is_stub), tuple(trimmed_items))
 
 
 def _level(unit: Unit, protected: set[str], recent: set[str]) -> int:
@@ -186,13 +201,21 @@ def _trim(pruned: Pruned, max_tokens: int, restorable: bool) -> Pruned:
     over = sum(item.tokens for item in pruned.items) - max_tokens
     if over <= 0:
         return pruned
-    sizes = sorted(item.tokens for item in pruned.items if not item.sticky and not item.is_stub)
-    most = _common_size(sizes, sum(sizes) - over)
-    before = [item for item in pruned.items if item.tokens > most and not item.sticky and not item.is_stub]
-    after = {item.id: trimmed(item, most, restorable) for item in before}
+    loose = [item for item in pruned.items if not item.sticky and not item.is_stub]
+    changes = _shortened(loose, sum(item.tokens for item in loose) - over, restorable)
+    already = {item.id for item in pruned.trimmed}
+    before = (item for item in pruned.items if item.id in changes and item.id not in already)
     return replace(
-        pruned, items=tuple(after.get(item.id, item) for item in pruned.items), trimmed=tuple(before)
+        pruned,
+        items=tuple(changes.get(item.id, item) for item in pruned.items),
+        trimmed=(*pruned.trimmed, *before),
     )
+
+
+def _shortened(items: Sequence[ContextItem], room: int, restorable: bool) -> dict[str, ContextItem]:
+    """Return shorter forms of the largest items, all of the same size, by id, so that all items fit into `room`."""
+    most = _common_size(sorted(item.tokens for item in items), room)
+    return {item.id: trimmed(item, most, restorable) for item in items if item.tokens > most}
 
 
 def _common_size(sizes: Sequence[int], room: int) -> int:

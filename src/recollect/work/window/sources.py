@@ -1,11 +1,9 @@
 """Sources of extras for a message: code, past work, memories. A source that fails or is slow adds nothing."""
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from recollect.memory import ranking
@@ -91,24 +89,18 @@ class EngineSources:
 def gather(
     searches: Mapping[str, Callable[[], Sequence[Extra]]], deadline: float
 ) -> dict[str, Sequence[Extra]]:
-    """Run searches in parallel and return their results; one that fails or exceeds `deadline` seconds has none."""
-    done: SimpleQueue[tuple[str, Sequence[Extra]]] = SimpleQueue()
+    """Run searches in parallel and return their results; one that fails or exceeds `deadline` seconds has none.
 
-    def run(name: str, search: Callable[[], Sequence[Extra]]) -> None:
-        try:
-            done.put((name, search()))
-        except Exception:  # extras are optional: the message goes out without them
-            logger.exception("The search for %s failed.", name)
-            done.put((name, ()))
-
-    for name, search in searches.items():
-        threading.Thread(target=run, args=(name, search), name=f"search for {name}", daemon=True).start()
+    A search that is late goes on in its thread. The interpreter waits for it before it exits: a thread that is cut off
+    inside a model aborts the process.
+    """
+    executor = ThreadPoolExecutor(len(searches), "recollect-search")
+    running = {executor.submit(search): name for name, search in searches.items()}
+    executor.shutdown(wait=False)
     results: dict[str, Sequence[Extra]] = dict.fromkeys(searches, ())
-    end = time.monotonic() + deadline
-    for _ in searches:
+    for search in wait(running, deadline).done:
         try:
-            name, extras = done.get(timeout=max(end - time.monotonic(), 0.0))
-        except Empty:
-            break
-        results[name] = extras
+            results[running[search]] = search.result()
+        except Exception:  # extras are optional: the message goes out without them
+            logger.exception("The search for %s failed.", running[search])
     return results

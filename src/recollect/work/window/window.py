@@ -39,6 +39,7 @@ from recollect.work.window.window_log import EngineWindowLog, WindowLog
 MAX_TOKENS = 180_000  # of 200,000: the rest is room for the answer
 EXTRAS = 4_000  # tokens of code, past work and memories added to a message, at most
 DEADLINE = 0.5  # seconds for finding them
+FIRST_DEADLINE = 10.0  # seconds for finding them the first time, when models and indexes are loaded
 _SHARES = {"code": 0.5, "past work": 0.2, "memories": 0.3}  # of EXTRAS
 
 
@@ -57,6 +58,7 @@ class ContextWindow:
         self.max_tokens = max_tokens
         self.tokens = 0
         self.prunings = 0
+        self._is_first = True
         self._clock = clock
         self._task: str | None = None
         self._items: list[ContextItem] = []
@@ -164,7 +166,11 @@ class ContextWindow:
         return messages_of(repaired(self._items), form)
 
     def prepare(self, user_message: str, form: str = ANTHROPIC) -> list[dict[str, Any]]:
-        """Append a user message after related code, past work and memories, and return the messages to send."""
+        """Append a user message after related code, past work and memories, and return the messages to send.
+
+        The first call waits until these are found, up to 10 seconds, because it loads models and indexes; later calls
+        go on without what is not found in half a second.
+        """
         checked(form)
         self.maybe_prune()
         for extra in self._extras_for(user_message):
@@ -175,7 +181,7 @@ class ContextWindow:
         return sent
 
     def maybe_prune(self) -> Pruned:
-        """Above 80 % of the window, remove at least 30 % of the tokens: stored by id, with a stub in their place."""
+        """Above 80 % of the window, remove 30 % of the tokens: stored by id, with a stub in their place."""
         pruned = prune(self._items, self.max_tokens, self._clock(), self._task)
         if pruned.items != tuple(self._items):
             self._store(pruned)
@@ -260,8 +266,10 @@ class ContextWindow:
             return []
         searches = {"code": sources.code, "past work": sources.past_work, "memories": sources.memories}
         budgets = {name: int(room * share) for name, share in _SHARES.items()}
+        deadline = FIRST_DEADLINE if self._is_first else DEADLINE
+        self._is_first = False
         results = gather(
-            {name: partial(search, text, budgets[name]) for name, search in searches.items()}, DEADLINE
+            {name: partial(search, text, budgets[name]) for name, search in searches.items()}, deadline
         )
         present = {item.content for item in self._items if item.type in (ItemType.CODE, ItemType.GRAPH)}
         chosen: list[Extra] = []
