@@ -8,8 +8,9 @@ import apsw
 import pytest
 
 import child
-from recollect.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnwritable
-from recollect.store.sqlite import opening, rows
+from recollect.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew, StoreUnwritable
+from recollect.store import open_store_to_read
+from recollect.store.sqlite import connection, opening, rows
 from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, MINE, keep, memory
 
@@ -582,3 +583,97 @@ def test_a_store_cannot_be_made_on_a_full_disk(small_disk):
 
     (small_disk / "big").unlink()
     assert contents(small_disk / "recollect.db") == (0, (), [])
+
+
+# opening to read
+
+
+def read(path):
+    """What a reader finds in the store, having changed no byte of it."""
+    before = path.read_bytes()
+    store = open_store_to_read(path, "ada")
+    try:
+        return store.count(EVERYTHING)
+    finally:
+        store.close()
+        assert path.read_bytes() == before
+
+
+def test_a_reader_sees_what_there_is_and_may_not_write(path):
+    filled(path, 20)
+    store = open_store_to_read(path, "ada")
+
+    assert store.count(EVERYTHING) == 21
+    for write in (lambda: keep(store, memory("New.")), store.vacuum):
+        with pytest.raises(StoreUnwritable, match="othing was changed"):
+            write()
+    store.close()
+
+
+def test_a_reader_does_not_wait_for_a_writer(path):
+    filled(path, 20)
+    writer = SqliteStore(path, "ada")
+    with writer.transaction():
+        keep(writer, memory("Not committed yet."))
+
+        assert read(path) == 21
+    writer.close()
+
+
+def test_a_reader_sees_what_a_killed_process_left_in_the_log_and_leaves_the_check_to_others(path):
+    killed(path)
+
+    assert read(path) == 20
+
+    store = SqliteStore(path, "ada")
+    assert store.count(EVERYTHING) == 20
+    store.close()
+
+
+def test_a_reader_creates_nothing(path):
+    with pytest.raises(StoreError):
+        open_store_to_read(path, "ada")
+
+    assert not list(path.parent.iterdir())
+
+
+@pytest.mark.parametrize(("version", "error"), [(NEWEST + 1, StoreTooNew), (NEWEST - 1, StoreUnwritable)])
+def test_a_reader_migrates_nothing(path, version, error):
+    filled(path, 2)
+    set_version(path, version)
+
+    with pytest.raises(error):
+        open_store_to_read(path, "ada")
+
+    db = apsw.Connection(str(path))
+    assert db.pragma("user_version") == version
+    db.close()
+
+
+def test_a_reader_restores_nothing(path):
+    filled(path)
+    scribble(path, offset=0)
+
+    with pytest.raises(StoreDamaged):
+        open_store_to_read(path, "ada")
+
+    assert not list(path.parent.glob("*.damaged-*"))
+
+
+def test_a_file_that_is_suspected_of_damage_is_not_read(path):
+    filled(path, 2)
+    connection.suspicion(path).touch()
+
+    with pytest.raises(StoreDamaged):
+        open_store_to_read(path, "ada")
+
+
+def test_a_reader_does_not_wait_for_one_who_has_the_file_alone(path):
+    filled(path, 2)
+    db = apsw.Connection(str(path))
+    db.pragma("locking_mode", "exclusive")
+    db.execute("BEGIN EXCLUSIVE")
+
+    with pytest.raises(StoreBusy):
+        open_store_to_read(path, "ada")
+    db.close()

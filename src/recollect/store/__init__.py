@@ -1,7 +1,8 @@
 """Where memories, sessions and everything about them are stored: one SQLite file per user.
 
 `open_store` opens the file for a user and returns a `Store`: the protocol of `recollect.context.store`, which every
-backend implements. Layers above hold a `Store` and never a backend; all SQL is in here.
+backend implements. Layers above hold a `Store` and never a backend; all SQL is in here. `open_store_to_read` is for a
+hook that must not wait: it changes nothing, and refuses instead of repairing.
 
 A call takes this path: a part calls a method of `Store` in the words of the domain (`put`, `neighbours`,
 `changes.undo`); the backend runs it as one transaction, or as part of the caller's `with store.transaction():`; values
@@ -48,3 +49,14 @@ def open_store(path: Path, user_id: str, key: str | None = None) -> "Store":
     from recollect.store.sqlite.store import SqliteStore  # loads SQLite, which not every command needs
 
     return SqliteStore(path, user_id, key)
+
+
+def open_store_to_read(path: Path, user_id: str, key: str | None = None) -> "Store":
+    """Open an existing store that is only read, without waiting for writers and without changing anything.
+
+    Raise `StoreError` or a subclass if that is not possible: the file is missing, needs a migration or a check, or is in
+    exclusive use.
+    """
+    from recollect.store.sqlite.store import SqliteStore
+
+    return SqliteStore(path, user_id, key, read_only=True)

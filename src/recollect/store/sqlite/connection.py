@@ -26,7 +26,8 @@ from recollect.store.sqlite.journal import Journal
 
 logger = logging.getLogger(__name__)
 
-BUSY_SECONDS = 30  # eight writers at once wait far less; after this, something is stuck
+BUSY_SECONDS = 30.0  # eight writers at once wait far less; after this, something is stuck
+GLANCE_SECONDS = 0.05  # that one who only reads, and must not wait, waits for a lock
 Value = int | float | bytes | str | None  # what a column holds and a query is given
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
@@ -37,9 +38,11 @@ apsw.config(apsw.SQLITE_CONFIG_LOG, lambda code, text: logger.debug("sqlite %s: 
 class Database:
     """A pool of connections to one file. A thread keeps its own connection during a transaction."""
 
-    def __init__(self, path: Path, key: str | None = None) -> None:
+    def __init__(self, path: Path, key: str | None = None, *, read_only: bool = False) -> None:
+        """Open the file. With `read_only`, create and change nothing, and wait for nobody."""
         self.path = path
-        self.read_only = False
+        self.read_only = read_only
+        self._patience = GLANCE_SECONDS if read_only else BUSY_SECONDS
         self.schema_version: int | None = None  # of the file when it was opened, after migrations
         self.journal = Journal()
         self._key = key
@@ -49,24 +52,28 @@ class Database:
         self._writer = threading.Lock()
         self._thread = threading.local()
         self._closed = False
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise unwritable(self.path.parent, error) from error
-        self._presence = FileLock(Path(f"{path}.lock"))
+        self.ended_badly = False
+        self._presence: FileLock | None = None
+        if not read_only:
+            self._announce()
         try:
             with self._translated():
-                self._open()
+                self._idle.append(self._connect())
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
+    def _announce(self) -> None:
+        """Show other processes that the file is open, and find out whether the last one ended badly."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise unwritable(self.path.parent, error) from error
+        self._presence = FileLock(Path(f"{self.path}.lock"))
         alone = self._presence.exclude_others()
         self._presence.admit_others()
         wal = Path(f"{self.path}-wal")
         self.ended_badly = alone and wal.exists() and wal.stat().st_size > 0
-        self._idle.append(self._connect())
 
     @property
     def encrypted(self) -> bool:
@@ -95,6 +102,8 @@ class Database:
             if self._out:
                 raise StoreBusy(f"Cannot {what} while the store is in use.", "Try again when it is done.")
             self._drop_connections()
+            if self._presence is None:
+                raise self._refusal()
             if not self._presence.exclude_others():
                 raise StoreBusy(
                     f"Cannot {what}: another process has {self.path.name} open.",
@@ -116,6 +125,8 @@ class Database:
         encrypted = self.encrypted
         if encrypted and self._key is None:
             raise WrongKey(f"{self.path.name} is encrypted, and no key was given.", "Set RECOLLECT_KEY.")
+        if self._presence is None:
+            return self._connect_to_read(self._key if encrypted else None)
         with contextlib.suppress(OSError):  # SQLite would make the file and its log readable by all
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         return self._try_connect(self._key if encrypted else None)
@@ -127,12 +138,17 @@ class Database:
             if not self.path.exists() or os.access(self.path.parent, os.W_OK):
                 raise
             self.read_only = True
+        return self._connect_to_read(key)
+
+    def _connect_to_read(self, key: str | None) -> apsw.Connection:
         url = self.path.resolve().as_uri()
         try:
-            return connect(f"{url}?mode=ro", key)
+            return connect(f"{url}?mode=ro", key, self._patience)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
+            if not self.path.exists() or os.access(self.path.parent, os.W_OK):
+                raise
             # There is no log beside it and none can be created, so nobody can be writing.
-            return connect(f"{url}?mode=ro&immutable=1", key)
+            return connect(f"{url}?mode=ro&immutable=1", key, self._patience)
 
     def _take(self) -> apsw.Connection:
         with self._lock:
@@ -158,7 +174,8 @@ class Database:
         with self._lock:
             self._closed = True
             self._drop_connections()
-        self._presence.leave()
+        if self._presence is not None:
+            self._presence.leave()
 
     # work
 
@@ -202,10 +219,7 @@ class Database:
                 yield connection
             return
         if self.read_only:
-            raise StoreUnwritable(
-                f"{self.path.parent} is read-only: nothing was changed.",
-                "Make it writable, or set RECOLLECT_HOME to a writable folder.",
-            )
+            raise self._refusal()
         # Threads queue here: SQLite would make them sleep and retry.
         with self._writer, self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when two processes write
@@ -220,6 +234,16 @@ class Database:
                 raise
             finally:
                 self._thread.connection = None
+
+    def _refusal(self) -> StoreUnwritable:
+        if self._presence is None:
+            return StoreUnwritable(
+                f"{self.path.name} was opened to be read: nothing was changed.", "Open it with `open_store`."
+            )
+        return StoreUnwritable(
+            f"{self.path.parent} is read-only: nothing was changed.",
+            "Make it writable, or set RECOLLECT_HOME to a writable folder.",
+        )
 
     def _refuse_migrated(self, connection: apsw.Connection) -> None:
         """Raise `StoreTooNew` if a newer Recollect has migrated the file since it was opened, such as after an upgrade."""
@@ -244,7 +268,7 @@ class Database:
             ) from error
         except (apsw.BusyError, apsw.LockedError) as error:
             raise StoreBusy(
-                f"Another process has held {self.path.name} for {BUSY_SECONDS} seconds.",
+                f"Another process has held {self.path.name} for {self._patience:g} seconds.",
                 "Try again, or run `recollect doctor`.",
             ) from error
         except apsw.FullError as error:
@@ -262,15 +286,15 @@ class Database:
             ) from error
 
 
-def connect(path: Path | str, key: str | None) -> apsw.Connection:
-    """Open the file and read from it, so that a wrong key or damage shows at once."""
+def connect(path: Path | str, key: str | None, patience: float = BUSY_SECONDS) -> apsw.Connection:
+    """Open the file and read from it, so that a wrong key or damage shows at once. Wait `patience` seconds for locks."""
     connection = apsw.Connection(str(path), flags=_OPEN)
     try:
         if key is not None:
             connection.pragma("key", f"raw:{key}")
-        connection.set_busy_timeout(BUSY_SECONDS * 1000)
+        connection.set_busy_timeout(round(patience * 1000))
         connection.pragma("temp_store", "memory")  # no texts in temporary files
-        _keep_log(connection)
+        _keep_log(connection, patience)
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
@@ -282,9 +306,9 @@ def connect(path: Path | str, key: str | None) -> apsw.Connection:
     return connection
 
 
-def _keep_log(connection: apsw.Connection) -> None:
+def _keep_log(connection: apsw.Connection, patience: float) -> None:
     """Switch to write-ahead logging. SQLite does not wait for another process that switches at the same time, so we do."""
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + patience
     while True:
         try:
             if connection.pragma("journal_mode") != "wal" and not connection.readonly("main"):

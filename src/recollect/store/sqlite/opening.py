@@ -30,6 +30,28 @@ def open_or_restore(
         return _open(path, user_id, key, backups), notices
 
 
+def open_to_read(path: Path, key: str | None) -> Database:
+    """Return the database without creating, changing, migrating or restoring anything.
+
+    Raise `StoreError` or a subclass if it is missing, of another version, suspected of damage, or in exclusive use.
+    """
+    if not path.exists():
+        raise StoreUnwritable(f"There is no {path.name} in {path.parent}.", "Nothing was created.")
+    database = Database(path, key, read_only=True)
+    try:
+        if database.suspect:
+            raise StoreDamaged(f"{path} may be damaged.", "The next command checks it.")
+        with database.reading() as db:
+            _refuse_newer(db, path)
+            if version_of(db) < len(_scripts()):
+                raise StoreUnwritable(f"{path.name} needs a migration.", "The next command migrates it.")
+            database.schema_version = version_of(db)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
 def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Database:
     database = Database(path, key)
     try:

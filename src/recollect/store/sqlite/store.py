@@ -27,7 +27,7 @@ from recollect.store.sqlite.ledger import SqliteCostLedger
 from recollect.store.sqlite.measures import SqliteMeasures
 from recollect.store.sqlite.messages import SqliteMessages
 from recollect.store.sqlite.modules import SqliteModuleMaps
-from recollect.store.sqlite.opening import open_or_restore, version_of
+from recollect.store.sqlite.opening import open_or_restore, open_to_read, version_of
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
 from recollect.store.sqlite.views import ORPHAN_TAG, UNUSED_TAG, placed_in, shown_in
@@ -55,10 +55,15 @@ _LONGEST_ID = 64
 class SqliteStore:
     """Implements `Store` on one SQLite file, for one user."""
 
-    def __init__(self, path: Path, user_id: str, key: str | None = None) -> None:
+    def __init__(self, path: Path, user_id: str, key: str | None = None, *, read_only: bool = False) -> None:
+        """Open the file, creating, migrating or restoring it if needed; with `read_only`, only if it is not needed."""
         self.user_id = user_id
         self._backups = Backups(path, key)
-        self._db, self.notices = open_or_restore(path, user_id, key, self._backups)
+        self.notices: tuple[str, ...] = ()
+        if read_only:
+            self._db = open_to_read(path, key)
+        else:
+            self._db, self.notices = open_or_restore(path, user_id, key, self._backups)
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
         self.messages = SqliteMessages(self._db)
