@@ -12,6 +12,7 @@ _PASTED = re.compile(
         [>|$%+] | [-+]{2,3}\s | @@ | \s{4,}\S | \t
         | \W*\d{4}-\d\d-\d\d[\sT] | \[?\d\d:\d\d:\d\d
         | \S*(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b[\s:\]]
+        | [\w-]+\s(?:ERR!|WARN)\s
         | (?:Traceback\b|\s*File\s"|E\s{2,}|\w+(?:Error|Exception):\s)
         | \s*(?:def|class|function|const|var|public|private|protected|package|\#include)\s+\w+.*[:;{(=]
         | \s*(?:let|val)\s+\w+\s*=

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recollect.memory.write.statement import parse as parse_statement
 from recollect.memory.write.word_tables import FAMILIES
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
@@ -26,6 +27,8 @@ _MAX_REQUEST = 160  # characters of the request that a correction is about
 
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
+_PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 
@@ -92,58 +95,71 @@ class UserStatements:
 
     def _match(self, sentence: str, early: bool = False) -> tuple[Cue, str] | None:
         bare = cues.POLITE.sub("", sentence)
-        if is_guess(bare) or (cues.PRAISE.search(bare) and len(bare.split()) <= 6):
+        if is_guess(bare) or cues.REPORTED.match(bare):
             return None
+        if cues.PRAISE.search(bare) and len(bare.split()) <= 6:
+            return None
+        unquoted = _QUOTED.sub('""', bare)
         for cue in cues.CUES:
             if (cue.after_work and not self._worked) or (cue.early and not early):
                 continue
             match = cue.pattern.search(bare)
-            if match is None or (cue.reasoned and not cues.REASON.search(bare)):
+            if (
+                match is None
+                or not cue.pattern.search(unquoted)
+                or (cue.reasoned and not cues.REASON.search(bare))
+            ):
                 continue
             if is_question(bare) and not cue.asks:
                 return None
-            text = match.groupdict().get("rest") or bare
+            text = cues.COURTESY.sub("", cues.POLITE.sub("", match.groupdict().get("rest") or bare))
             if cue is cues.REFUSES:
                 inner = self._match(text)
                 if inner is None and self._asked:
                     return None  # the answer to a question
-                if inner is not None and inner[0].standing:
-                    return replace(inner[0], kind=cue.kind), inner[1]
+                if inner is not None:
+                    return replace(inner[0] if inner[0].standing else cue, kind=cue.kind), inner[1]
             return cue, text
         return None
 
     def _observation(self, cue: Cue, text: str, context: str, order: int) -> Observation | None:
-        """Return the observation, with its context if it is not clear without: what the message says before, or the last request."""
+        """Return the observation: a rule in the user's own words if it is clear by itself.
+
+        Otherwise it is about the current work, and told with what the message says before, or with the last request.
+        """
         if is_question(text) or (not cue.standing and cues.MOMENTARY.search(text)):
             return None
         if len(_content_words(cues.CHOICE.sub("", text))) < (1 if cue.about or cue.terse else 2):
             return None
         content, first = self._instead_of_last(statement(text)), order
-        if content == statement(text) and _needs_context(cue, text):
+        in_file = bool(cue.after_work and self._file and _IN_CODE.search(text))
+        is_rule = content != statement(text) or _stands_alone(cue, text, in_file)
+        if not is_rule and in_file and not cue.about and len(text.split()) >= 4:
+            content = f"In `{self._file}`: {content}" if self._file not in text else content
+        elif not is_rule:
             if context or self._request:
                 where = f" (`{self._file}`)" if self._file else ""
                 first = order if context else self._request_order
                 content = f"About “{clip(context or self._request, _MAX_REQUEST)}”{where}: {content}"
             elif len(_content_words(text)) < 4:
                 return None
-        elif cue.after_work and self._file and _IN_CODE.search(text) and self._file not in text:
-            content = f"In `{self._file}`: {content}"
         corrects = cue.kind == "correction" and self._worked
         kind = cue.kind
         if kind == "correction" and not corrects:  # nothing was done yet that it could correct
             kind = "preference" if cue.standing else "decision"
         signals = {USER_INTENT: cue.standing, USER_CORRECTION: corrects}
+        source = Source.USER_CORRECTED if corrects else Source.USER_STATED
         return Observation(
             kind=kind,
             content=content,
-            # As a memory it counts as observed, because an agent stores it: `memory.write.draft._source`.
-            source=Source.USER_CORRECTED if corrects else Source.USER_STATED,
+            # Whether it counts as the user's word is decided when it is stored: `sessions.Sessions._promote`.
+            source=source if is_rule else Source.OBSERVED,
             first=first,
             last=order,
-            importance=0.8 if corrects else 0.7,
+            importance=0.6 if not is_rule else 0.8 if corrects else 0.7,
             confidence=0.9 if cue.standing else 0.8,
             signals=frozenset(name for name, holds in signals.items() if holds),
-            file_paths=(self._file,) if self._file and self._file in content else (),
+            file_paths=(self._file,) if self._file and (in_file or self._file in content) else (),
         )
 
     def _other_tool(self, sentence: str) -> tuple[Cue, str] | None:
@@ -179,14 +195,21 @@ def _goes_on(sentence: str, before: str) -> bool:
     return bool(cues.GOES_ON.match(sentence))
 
 
-def _needs_context(cue: Cue, text: str) -> bool:
-    """Return whether it is understood only with the request."""
-    words = text.split()
+def _stands_alone(cue: Cue, text: str, in_file: bool) -> bool:
+    """Return whether it is a rule that is understood without the work that it was said about."""
     if cue.standing:
+        return True
+    beginning = " ".join(text.split()[:6])
+    if cues.POINTING.search(beginning) or cues.OPEN_END.search(text) or len(_content_words(text)) < 2:
         return False
-    return (
-        cue.about or len(words) < (10 if cue.terse else 4) or bool(cues.POINTING.search(" ".join(words[:6])))
-    )
+    tokens = parse_statement(text).tokens.values()
+    if not cues.PREDICATE.search(text) and all(token.in_subject for token in tokens):
+        return False
+    if cues.CONTRAST.search(text):  # it names what is meant, and what is not
+        return True
+    if cue.about:
+        return bool(_PATH.search(text))
+    return not in_file and (len(text.split()) >= 10 if cue.terse else True)
 
 
 def _content_words(text: str) -> list[str]:

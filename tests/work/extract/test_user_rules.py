@@ -1,0 +1,179 @@
+"""What a user says in passing becomes a plain rule, in the user's own words; other messages become none.
+
+The rules were written with `SEEN` and `NO_RULE` in view. `WRITTEN_LATER` and `NO_RULE_EITHER` were written when the
+rules were done; at first sight 19 of 20 and 11 of 12 came out as they should.
+"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.model import Source
+from recollect.work.extract import extract
+from recollect.work.transcripts.event import Event
+
+SEEN = [
+    ("No, use pnpm, not npm", "Use pnpm, not npm."),
+    ("use pnpm here", "Use pnpm, not npm."),
+    ("From now on, run the linter before you commit.", "Run the linter before you commit."),
+    (
+        "please always write type hints for public functions",
+        "Always write type hints for public functions.",
+    ),
+    ("Don't ever push directly to main.", "Don't ever push directly to main."),
+    (
+        "stop using print for debugging, use the logger",
+        "Stop using print for debugging, use the logger.",
+    ),
+    ("I prefer small commits over large ones.", "I prefer small commits over large ones."),
+    ("we use tabs here, not spaces", "We use tabs here, not spaces."),
+    (
+        "No, that's wrong: the API version lives in src/version.py",
+        "The API version lives in src/version.py.",
+    ),
+    (
+        "Actually, put the helpers into src/lib, not into src/util.",
+        "Put the helpers into src/lib, not into src/util.",
+    ),
+    ("Never commit generated files.", "Never commit generated files."),
+    ("Answer in British English, please.", "Answer in British English."),
+    ("Remember: staging deploys need the VPN.", "Staging deploys need the VPN."),
+    (
+        "You should never mock the database in integration tests.",
+        "You should never mock the database in integration tests.",
+    ),
+    ("Going forward, name test files test_<module>.py", "Name test files test_<module>.py."),
+    ("nope, we're on yarn, not npm", "We're on yarn, not npm."),
+    ("In future please use absolute imports", "Use absolute imports."),
+    ("Please don't ever edit files under vendor/", "Don't ever edit files under vendor/."),
+    ("quit adding comments that repeat the code", "Quit adding comments that repeat the code."),
+    (
+        "I'd rather have one big test file than ten small ones",
+        "I'd rather have one big test file than ten small ones.",
+    ),
+    ("This project uses ruff, not flake8", "This project uses ruff, not flake8."),
+    (
+        "That's not right. Dates are stored in UTC, not local time.",
+        "Dates are stored in UTC, not local time.",
+    ),
+    ("actually we deploy with fly, not heroku", "We deploy with fly, not heroku."),
+    (
+        "You must always run make check before you say you're done.",
+        "You must always run make check before you say you're done.",
+    ),
+    ("As a rule, keep functions under forty lines.", "Keep functions under forty lines."),
+    ("Make sure you always update the changelog.", "Make sure you always update the changelog."),
+    ("Avoid default exports in TypeScript files.", "Avoid default exports in TypeScript files."),
+    (
+        "wrong, the config is in config/app.toml, not settings.py",
+        "The config is in config/app.toml, not settings.py.",
+    ),
+    (
+        "For this repo, use snake_case for json keys instead of camelCase.",
+        "For this repo, use snake_case for json keys instead of camelCase.",
+    ),
+    ("Let's stick with httpx instead of requests.", "Let's stick with httpx instead of requests."),
+    ("Use uv instead of pip, always.", "Use uv instead of pip, always."),
+]
+WRITTEN_LATER = [
+    ("no, we use poetry here", "We use poetry here."),
+    (
+        "From now on please keep commit messages in the imperative mood",
+        "Keep commit messages in the imperative mood.",
+    ),
+    ("always add a test when you fix a bug", "Always add a test when you fix a bug."),
+    ("Do not ever touch the migrations folder.", "Do not ever touch the migrations folder."),
+    ("please stop adding emojis to the output", "Stop adding emojis to the output."),
+    ("I prefer composition over inheritance, please.", "I prefer composition over inheritance."),
+    (
+        "We deploy from the release branch here, not from main.",
+        "We deploy from the release branch here, not from main.",
+    ),
+    (
+        "No, that's incorrect: timeouts are in milliseconds, not seconds",
+        "Timeouts are in milliseconds, not seconds.",
+    ),
+    ("Actually, use vitest rather than jest.", "Use vitest rather than jest."),
+    ("Never use default arguments that are mutable.", "Never use default arguments that are mutable."),
+    (
+        "In this project we write docstrings for every public class.",
+        "In this project we write docstrings for every public class.",
+    ),
+    ("Next time, ask me before you install new packages.", "Ask me before you install new packages."),
+    ("I don't like it when you reformat whole files.", "I don't like it when you reformat whole files."),
+    (
+        "Keep in mind that the staging server has no internet access.",
+        "The staging server has no internet access.",
+    ),
+    (
+        "You must not change the public API without asking.",
+        "You must not change the public API without asking.",
+    ),
+    ("use black instead of autopep8", "Use black instead of autopep8."),
+    ("Wrong. We store money as integers, not floats.", "We store money as integers, not floats."),
+    ("Our rule is: one class per file.", "Our rule is: one class per file."),
+    (
+        "nope, run the tests with tox, not with pytest directly",
+        "Run the tests with tox, not with pytest directly.",
+    ),
+    ("For the future: don't squash my commits.", "Don't squash my commits."),
+]
+NO_RULE = [
+    "Should we use pnpm instead of npm?",
+    "use port 3001 for this run",
+    "Use the staging database just this once.",
+    "Skip the slow tests this time, not the fast ones.",
+    "> always use npm\n\nwhat does this line in the README mean?",
+    "The README says you should never use sudo. Is that still true?",
+    "npm ERR! code ELIFECYCLE\nnpm ERR! never use --force here\nnpm ERR! errno 1",
+    "don't run the tests yet",
+    "For now use npm instead of pnpm.",
+    "Thanks, never mind.",
+    "Why do you always use npm?",
+    "Fix the test that never passes",
+    'Add a banner that says "Always wear a helmet, not a cap".',
+    "No, I'm fine with that.",
+    "In this commit, use the old endpoint instead of the new one.",
+    "```\n# always use tabs\n```\nformat this please",
+]
+NO_RULE_EITHER = [
+    "is it true that we never use npm here?",
+    "use the second approach instead",
+    "Let's use port 8081 for this test run, not 8080.",
+    "The error says: never call this twice.",
+    "can you explain why we always use pnpm?",
+    "ok, continue",
+    "It never worked, not even before.",
+    'Rename the button to "Never show again", not "Hide".',
+    "Please run it again, not in the background this time.",
+    "I'd prefer to look at it tomorrow, thanks.",
+    "WARN  never use eval\nWARN  always sanitize\nWARN  2 problems",
+    "what if we always cached it?",
+]
+
+
+def rules(message):
+    """Return what becomes a rule when the user answers with `message` after some work with npm."""
+    said = [
+        Event("s", 0, "user", "Run the tests of src/cart.py and fix what fails"),
+        Event("s", 1, "assistant", "", tool="Bash", call="c1", input={"command": "npm test"}),
+        Event("s", 2, "tool", "1 failed", tool="Bash", call="c1", failed=True),
+        Event("s", 3, "assistant", "", tool="Edit", call="c2", input={"file_path": "src/cart.py"}),
+        Event("s", 4, "tool", "ok", tool="Edit", call="c2", failed=False),
+        Event("s", 5, "assistant", "I fixed the total."),
+        Event("s", 6, "user", message),
+    ]
+    found = extract(said, datetime(2026, 1, 1, tzinfo=UTC))
+    return [
+        finding.content for finding in found if finding.source in (Source.USER_STATED, Source.USER_CORRECTED)
+    ]
+
+
+@pytest.mark.parametrize(("message", "rule"), SEEN + WRITTEN_LATER)
+def test_what_the_user_states_is_a_plain_rule(message, rule):
+    assert rules(message) == [rule]
+
+
+@pytest.mark.parametrize("message", NO_RULE + NO_RULE_EITHER)
+def test_other_messages_are_no_rules(message):
+    assert rules(message) == []
