@@ -124,7 +124,7 @@ def _other_client(home: str) -> str:
         home,
         "tools/call",
         "--tool-name",
-        "record_gotcha",
+        "record_memory",
         "--tool-arg",
         "content=Tests need a running Redis",
     )

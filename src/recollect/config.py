@@ -54,6 +54,7 @@ class Settings:
     prune_output: int = 0  # tokens from which a hook shortens a tool's output; 0 = never
     backup_hours: int = 24  # between automatic backups; 0 = none
     daemon_idle: int = 1800  # seconds without a request until the daemon stops; 0 = never
+    mcp_tools: str = "core"  # the tools of the MCP server: core (four of them) or all
 
     @property
     def database(self) -> Path:
@@ -63,6 +64,7 @@ class Settings:
 _CHOICES = {
     "embedder": ("minilm", "http", "none"),
     "sidecar": ("local", "http", "command", "none"),
+    "mcp_tools": ("core", "all"),
     "embedder_providers": ("auto", "cpu", "openvino", "cuda", "coreml"),
 }
 _NAMES = [field.name for field in fields(Settings) if field.name != "home"]

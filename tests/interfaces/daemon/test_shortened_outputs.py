@@ -140,6 +140,7 @@ def test_what_takes_too_long_leaves_it_alone(take, home):
     ("tool", "given"),
     [
         ("Bash", {"command": "/opt/recollect history output 5f0c1e9ab2d4 | head -900"}),
+        ("mcp__recollect__memory", {"action": "read", "id": "5f0c1e9ab2d4"}),
         ("mcp__recollect__read_source", {"id": "5f0c1e9ab2d4"}),
         ("mcp__plugin_recollect_recollect__read_source", {"id": "5f0c1e9ab2d4"}),
     ],

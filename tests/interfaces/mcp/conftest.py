@@ -35,14 +35,15 @@ def opener(home, embedder, clock):
 
 
 @pytest.fixture
-def connect(home, folder, opener, era):
+def connect(home, folder, opener, era, monkeypatch):
     """A client that has just connected, in a session of its own."""
 
     @asynccontextmanager
-    async def connected(name="tester", project=folder, roots=(), opener=opener, mode=era):
+    async def connected(name="tester", project=folder, roots=(), opener=opener, mode=era, tools="all"):
         async def tell_roots(_):
             return ListRootsResult(roots=[Root(uri=root.as_uri()) for root in roots])
 
+        monkeypatch.setenv("RECOLLECT_MCP_TOOLS", tools)
         requests = McpRequests(str(home), str(project) if project else None, opener)
         client = Client(
             build_server(requests),

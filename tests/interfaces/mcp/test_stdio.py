@@ -68,11 +68,11 @@ async def test_both_eras_of_clients_can_record_and_search(home, folder, era, ver
     async with Client(server, mode=era) as client:
         client_version = client.protocol_version
         listed = await client.list_tools()
-        kept = await client.call_tool("record_gotcha", {"content": "Tests need a running Redis"})
+        kept = await client.call_tool("record_memory", {"content": "Tests need a running Redis"})
         found = await client.call_tool("search_memory", {"query": "why do tests fail", "repeat": True})
 
     assert client_version == version
-    assert len(listed.tools) == 10
+    assert len(listed.tools) == 4
     assert kept.structured_content["outcome"] == "stored"
     assert "Tests need a running Redis" in text_of(found)
 
@@ -107,8 +107,8 @@ def test_the_server_goes_when_its_client_closes_the_stream_and_prints_nothing_el
 
 def test_every_request_is_answered_though_the_client_closes_its_stream_right_after_it(start):
     gotchas = [
-        call_of(3, "record_gotcha", content="Tests need a running Redis"),
-        call_of(4, "record_gotcha", content="The printer jams on Mondays"),
+        call_of(3, "record_memory", content="Tests need a running Redis"),
+        call_of(4, "record_memory", content="The printer jams on Mondays"),
     ]
     server = start()
 
@@ -190,6 +190,6 @@ def test_a_broken_configuration_does_not_stop_the_handshake(start, home):
 
     answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in range(3))}
 
-    assert len(answers[2]["result"]["tools"]) == 10
+    assert len(answers[2]["result"]["tools"]) == 4
     assert answers[3]["result"]["isError"]
     assert "Memory is unavailable" in answers[3]["result"]["content"][0]["text"]

@@ -40,6 +40,7 @@ CHECKPOINT_SHARE = 0.05  # of the time that checkpoints may take: each reads the
 LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook waits
 _MOST_TRIGGERS = 500
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
+_READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
 
 Lookup = Callable[[Engine], str]  # finds the text to show
 
@@ -122,7 +123,10 @@ class HookSession:
         Raise `StoreError` if it cannot be stored.
         """
         tool = tool_of(event)
-        if any(name in word for word in (tool, *words_of(dict(input_of(event)))) for name in _ASKS_FOR_ALL):
+        given = dict(input_of(event))
+        if tool.endswith(_READS) and given.get("action") == "read":
+            return {}
+        if any(name in word for word in (tool, *words_of(given)) for name in _ASKS_FOR_ALL):
             return {}
         short = rewritten(event.host, tool, response_of(event), engine.settings.prune_output)
         if short is None or sum(map(len, short.whole.values())) > LARGEST_OUTPUT:

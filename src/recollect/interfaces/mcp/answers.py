@@ -12,7 +12,9 @@ class MemoryLine:
 
     id: str  # short; any tool takes it
     kind: str
-    text: str  # its gist; `read_source` has all of it
+    text: str  # the whole statement
+    marks: list[str]  # what to know before believing it: stale, unconfirmed, in conflict…
+    conflicts_with: list[str]  # ids of memories that say otherwise
 
 
 @dataclass(frozen=True)

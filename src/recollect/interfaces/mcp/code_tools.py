@@ -8,7 +8,7 @@ from pydantic import Field
 from recollect.errors import Refused
 from recollect.interfaces.mcp.answers import CodeLine, CodeList, ModuleEntry, ModuleMapAnswer
 from recollect.interfaces.mcp.requests import ToolContext
-from recollect.interfaces.mcp.toolbox import CHANGES, READS, Answer, Toolbox
+from recollect.interfaces.mcp.toolbox import CHANGES, READS, UNLISTED, Answer, Toolbox
 
 if TYPE_CHECKING:
     from recollect.code.graph.graph import CodeGraph
@@ -20,7 +20,7 @@ MOST = 50  # results per call
 TOKENS = 2_000  # of code shown
 
 Question = Literal["relevant", "file", "symbol", "callers", "callees", "deps", "dependents", "impact"]
-Limit = Annotated[int, Field(ge=1, le=MOST, description="The maximum number of results.")]
+Limit = Annotated[int, Field(ge=1, le=MOST)]
 
 
 def add_code_tools(box: Toolbox) -> None:
@@ -33,7 +33,7 @@ def add_code_tools(box: Toolbox) -> None:
         Use it before you explore with glob or grep."""
         return await box.answer(lambda context: show_map(context, task, module))
 
-    @box.tool("Correct the module map", CHANGES)
+    @box.tool("Correct the module map", CHANGES, files="add_files")
     async def update_module_map(
         module: Annotated[str, Field(description="The module, as module_map names it.")],
         name: Annotated[str, Field(description="A better name.")] = "",
@@ -50,23 +50,26 @@ def add_code_tools(box: Toolbox) -> None:
             )
         )
 
-    @box.tool("Code graph", READS)
+    @box.tool(
+        "Code graph", READS, **dict.fromkeys(("query", "task", "text", "file", "symbol", "path"), "about")
+    )
     async def code_graph(
         question: Annotated[
             Question,
             Field(
                 description="relevant: files and lines for a task. file: what it defines. symbol: where it is defined."
-                " callers, callees of a symbol. deps, dependents, impact (what may break) of a file."
+                " callers, callees: of a symbol. deps, dependents, impact: of a file."
             ),
         ],
-        about: Annotated[str, Field(description="The task in words, the file's path, or the symbol's name.")],
+        about: Annotated[str, Field(description="The task in words, a path, or a name.")],
         possible: Annotated[
-            bool, Field(description="Include possible edges, for which only the name matches.")
+            bool,
+            Field(description="Include edges for which only the name matches.", json_schema_extra=UNLISTED),
         ] = False,
         limit: Limit = 10,
     ) -> Annotated[Answer, CodeList]:
-        """Ask who calls what, what depends on what, and which lines a task is about. Use it before you open files
-        (`relevant`, with the user's request) and before you change a shared one (`impact`)."""
+        """Ask which files and lines a task is about, who calls what, and what depends on what. Use it before you search
+        or open files (`relevant`, with the user's request), and before you change a shared one (`impact`)."""
         return await box.answer(lambda context: ask_graph(context, question, about, possible, limit))
 
 

@@ -19,7 +19,6 @@ from recollect.interfaces.mcp.requests import ToolContext
 if TYPE_CHECKING:
     from recollect.model import Memory, Message, PrunedText
 
-GIST = 16  # tokens of a memory in a list; with its keys about 35
 AROUND = 2  # messages shown before and after the one that is read
 LONGEST = 4_000  # characters of a message that is read
 SHORT = 300  # of one in a list
@@ -46,17 +45,39 @@ def found(
     context: ToolContext, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
 ) -> tuple[MemoryList, str]:
     """Return the memories that are new to this session in full, and the ids of the others."""
-    from recollect.memory.briefing.render import render_hits, short_ids
-    from recollect.model import Hit
-    from recollect.text import tokens
+    from recollect.memory.briefing.render import clean, conflict_line, format_named, memory_entry, short_ids
 
-    names, shown = short_ids(memory.id for memory in memories), context.client.shown
+    shown = context.client.shown
     fresh = [memory for memory in memories if repeat or memory.id not in shown]
+    conflicts = _conflicts(context, {memory.id for memory in fresh})
+    names = short_ids(
+        [*(memory.id for memory in memories), *(each.id for pair in conflicts for each in pair)]
+    )
     known = [names[memory.id] for memory in memories if not repeat and memory.id in shown]
     shown.update(memory.id for memory in fresh)
-    gists = [MemoryLine(names[each.id], each.kind, tokens.clip(each.summary, GIST)) for each in fresh]
-    stale = frozenset(context.engine.care.stale())
-    lines = [render_hits([Hit(memory, 0.0, {}) for memory in fresh], context.format, stale=stale)]
+    stale = context.engine.care.stale()
+    results, entries = [], []
+    for memory in fresh:
+        others = [other for one, other in conflicts if one.id == memory.id]
+        says_so = tuple(
+            conflict_line((names[memory.id], memory.content), (names[other.id], other.content))
+            for other in others
+        )
+        entry = memory_entry(memory, names[memory.id], stale=memory.id in stale, disputed=bool(others))
+        entries.append(replace(entry, text=clean(memory.content), conflicts=says_so))
+        results.append(
+            MemoryLine(
+                names[memory.id],
+                memory.kind,
+                memory.content,
+                list(entry.marks),
+                [names[other.id] for other in others],
+            )
+        )
+    form = format_named(context.format)
+    lines = [
+        form.document([form.section("found", [form.write(entry) for entry in entries])] if entries else [])
+    ]
     if known:
         lines.append(
             f"Shown earlier in this session: {', '.join(f'#{name}' for name in known)} (repeat=true shows them again)."
@@ -64,7 +85,13 @@ def found(
     elif not fresh:
         lines.append("No memory matches.")
     text = "\n".join(filter(None, [*lines, *notes]))
-    return MemoryList(gists, known, list(notes)), text
+    return MemoryList(results, known, list(notes)), text
+
+
+def _conflicts(context: ToolContext, ids: set[str]) -> "list[tuple[Memory, Memory]]":
+    """Return the open contradictions of these memories, each from the side of one of them."""
+    pairs = [(one, other) for _, one, other in context.engine.conflicts()]
+    return [pair for one, other in pairs for pair in ((one, other), (other, one)) if pair[0].id in ids]
 
 
 def record(

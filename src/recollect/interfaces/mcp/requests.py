@@ -120,6 +120,13 @@ class McpRequests:
         except OSError as error:
             raise Unavailable(f"{error.strerror or 'the system refused'}.") from error
 
+    def offers_all_tools(self) -> bool:
+        """Whether the settings ask for all tools; False if they cannot be read: the handshake must not fail."""
+        try:
+            return self._settings().mcp_tools == "all"
+        except RecollectError:
+            return False
+
     def close(self) -> None:
         """Close the engines; backups and compaction run now if they are due."""
         self._engines.close()

@@ -1,43 +1,95 @@
-"""How tools are registered: each says when to use it, calls the engine, and answers as text and with stable keys."""
+"""How tools are registered: each says when to use it, calls the engine, and answers as text and with stable keys.
+
+Hosts send the list of tools with every request to the model, so it is kept short: no titles of arguments, no defaults
+that say nothing, no schemas of answers (docs/mcp.md has their keys).
+"""
 
 import functools
+import json
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import mcp_types as wire
-from mcp.server import MCPServer
+from mcp.server.mcpserver.context import Context as CallContext
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools.base import Tool
+from pydantic import Field, ValidationError
 
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, Refused
 from recollect.interfaces.mcp.requests import McpRequests, ToolContext
 
 Answer = wire.CallToolResult
-Tool = Callable[..., Coroutine[Any, Any, Answer]]
+ToolFunction = Callable[..., Coroutine[Any, Any, Answer]]
 Work = Callable[[ToolContext], tuple[Any, str]]  # the structured answer, and the same as text
 
-READS = wire.ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-ADDS = wire.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
-CHANGES = wire.ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
-)
+# What the protocol assumes without a hint is left out: that a tool changes things, may destroy some, and is not
+# idempotent.
+READS = wire.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = wire.ToolAnnotations(destructive_hint=False, open_world_hint=False)
+CHANGES = wire.ToolAnnotations(open_world_hint=False)
 
+# The tools that agents need most. The others are offered with the setting `mcp_tools = "all"`.
+CORE = frozenset({"search_memory", "record_memory", "memory", "code_graph"})
 
 _called: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar(
     "called"
 )  # the running tool, and its arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
-    """Registers tools with the server and runs them."""
+class LeanTool(Tool):
+    """A tool with a short description, which refuses arguments that it does not know instead of dropping them."""
 
-    server: MCPServer[Any]
+    other_names: dict[str, str] = Field(default_factory=dict, exclude=True)  # accepted names of arguments
+
+    @cached_property
+    def output_schema(self) -> None:
+        """None: models never see it, and hosts load it with every list."""
+
+    async def run(
+        self, arguments: dict[str, Any], context: CallContext[Any, Any], convert_result: bool = False
+    ) -> Any:
+        try:
+            return await super().run(self._named(arguments), context, convert_result)
+        except RecollectError as error:
+            return failed(error_text(error))
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            return failed(f"{self.name} cannot be called like this. {_mistakes(error.__cause__)}")
+
+    def _named(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments under the names of the schema. Raise `Refused` for unknown ones, and for half a character."""
+        try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise Refused(
+                "An argument contains half of a surrogate pair, which is not a character.",
+                "Send the whole character, or leave it out.",
+            ) from error
+        known = self.fn_metadata.arg_model.model_fields
+        named: dict[str, Any] = {}
+        for name, value in arguments.items():
+            target = name if name in known else self.other_names.get(name)
+            if target is None:
+                raise Refused(
+                    f"{self.name} has no argument {name[:60]!r}.", f"Its arguments: {', '.join(known)}."
+                )
+            if target in named:
+                raise Refused(f"{name!r} and {target!r} are the same argument.", "Give one of them.")
+            named[target] = value
+        return named
+
+
+@dataclass(slots=True)
+class Toolbox:
+    """Collects the tools of a server, and runs them."""
+
     requests: McpRequests
+    offered: frozenset[str] | None = None  # names of tools; None = all
+    tools: list[Tool] = field(default_factory=list)
 
     async def answer(self, work: Work) -> Answer:
         """Return what `work` answers; a `RecollectError` becomes an answer too."""
@@ -57,30 +109,68 @@ class Toolbox:
         try:
             result, text = await self.requests.run(recorded)
         except RecollectError as error:
-            return wire.CallToolResult(content=[wire.TextContent(text=error_text(error))], is_error=True)
+            return failed(error_text(error))
         from recollect.model import as_json
 
         return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content=as_json(result))
 
-    def tool(self, title: str, hints: wire.ToolAnnotations) -> Callable[[Tool], Tool]:
-        """Register the decorated function as a tool; its docstring tells agents when to use it."""
+    def tool(
+        self, title: str, hints: wire.ToolAnnotations, **other_names: str
+    ) -> Callable[[ToolFunction], ToolFunction]:
+        """Register the decorated function as a tool; its docstring tells agents when to use it.
 
-        def add(made: Tool) -> Tool:
-            description = " ".join((made.__doc__ or "").split())
+        `other_names` are further names of arguments that it accepts, with what each stands for.
+        """
+
+        def add(made: ToolFunction) -> ToolFunction:
+            if self.offered is not None and made.__name__ not in self.offered:
+                return made
 
             @functools.wraps(made)
             async def called(**given: Any) -> Answer:
                 _called.set((made.__name__, given))
                 return await made(**given)
 
-            self.server.add_tool(
+            description = " ".join((made.__doc__ or "").split())
+            tool = LeanTool.from_function(
                 called, title=title, description=description, annotations=hints, structured_output=True
             )
+            assert isinstance(tool, LeanTool)
+            tool.parameters = lean_schema(tool.parameters)
+            tool.other_names = other_names
+            self.tools.append(tool)
             return made
 
         return add
 
 
+UNLISTED = {"unlisted": True}  # `json_schema_extra` of an argument that is accepted, but not worth its tokens
+
+
+def lean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments without what tells a model nothing."""
+    properties = {
+        name: {
+            key: value
+            for key, value in details.items()
+            if key not in ("title", "minimum", "maximum") and not (key == "default" and not value)
+        }
+        for name, details in schema["properties"].items()
+        if not details.get("unlisted")
+    }
+    lean: dict[str, Any] = {"type": "object", "properties": properties}
+    return lean | ({"required": schema["required"]} if "required" in schema else {})
+
+
+def failed(text: str) -> Answer:
+    return wire.CallToolResult(content=[wire.TextContent(text=text)], is_error=True)
+
+
 def error_text(error: RecollectError) -> str:
     """Return the message and the hint of an error."""
     return f"{error.message} {error.hint}".strip()
+
+
+def _mistakes(error: ValidationError) -> str:
+    """Return what is wrong with the arguments, each with its name."""
+    return " ".join(f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}." for mistake in error.errors())

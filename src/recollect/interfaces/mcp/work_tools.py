@@ -19,11 +19,11 @@ MOST = 20
 WEEK = timedelta(days=7)
 
 Question = Literal["like", "file", "topic", "doing", "tasks", "together", "tools", "fix"]
-Limit = Annotated[int, Field(ge=1, le=MOST, description="The maximum number of results.")]
+Limit = Annotated[int, Field(ge=1, le=MOST)]
 
 
 def add_work_tools(box: Toolbox) -> None:
-    @box.tool("Work history", READS)
+    @box.tool("Work history", READS, **dict.fromkeys(("query", "task", "text", "file", "topic"), "about"))
     async def work_history(
         question: Annotated[
             Question,

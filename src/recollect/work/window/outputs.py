@@ -35,9 +35,7 @@ def shorten(tool: str, text: str, budget: int) -> Shortened:
     if tokens.fits(text, budget):
         return Shortened(text, keep=False)
     name = output_id(text)
-    note = (
-        f"[shortened; for the whole output, run `recollect history output {name}` or call read_source {name}]"
-    )
+    note = f"[shortened; for the whole output, run `recollect history output {name}` or call memory action=read id={name}]"
     return Shortened(cut(text, budget, note, FAMILIES.get(tool, OTHER)), keep=True)
 
 
