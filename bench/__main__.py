@@ -2,10 +2,13 @@
 
 make bench                      everything; takes a while
 make bench BENCH="speed pairs"  some
+python -m bench NAME --option   one, with the options that `python -m bench.NAME --help` lists
 """
 
 import importlib
+import itertools
 import json
+import runpy
 import sys
 import time
 from pathlib import Path
@@ -32,15 +35,25 @@ BENCHES = (
     "episodes",
     "failures",
     "window",
+    "delivery",
 )
 OUT = Path(__file__).parent / "out"
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    names = list(itertools.takewhile(lambda argument: not argument.startswith("-"), arguments))
+    options = arguments[len(names) :]
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         print(f"No bench {unknown[0]!r}. There are: {', '.join(BENCHES)}.", file=sys.stderr)
         return 2
+    if options:
+        if len(names) != 1:
+            print("Options need the name of one bench before them.", file=sys.stderr)
+            return 2
+        sys.argv = [f"bench {names[0]}", *options]
+        runpy.run_module(f"bench.{names[0]}", run_name="__main__")
+        return 0
     OUT.mkdir(exist_ok=True)
     for name in names or BENCHES:
         print(f"\n== {name}", flush=True)

@@ -1,0 +1,43 @@
+"""What reaches the agent for a prompt: useful memories, wrong ones, and silence where nothing is known."""
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from bench.delivery.datasets import DATA, load
+from bench.delivery.measure import run, show
+from bench.delivery.systems import SYSTEMS
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench delivery", description=__doc__)
+    parser.add_argument("--split", choices=("dev", "unseen", "all"), default="all")
+    parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
+    parser.add_argument(
+        "--failures", action="store_true", help="list what was missed and what was wrong; development only"
+    )
+    options = parser.parse_args(arguments)
+    if options.failures and options.split != "dev":
+        parser.error("--failures needs --split dev: nobody looks at single tasks of the unseen half")
+    result = run(options.split, options.systems)
+    details = result.pop("details")
+    show(result)
+    if options.failures:
+        for system in options.systems:
+            _list(system, details[system])
+
+
+def _list(system: str, details: list[dict[str, object]]) -> None:
+    contents = {row["id"]: row["content"] for project in load("dev", DATA) for row in project.memories}
+    for row in details:
+        if row["missed"] or row["wrong"]:
+            print(f"\n[{system}] {row['task']}: {json.dumps(row['prompt'], ensure_ascii=False)}")
+            for what in ("useful", "missed", "wrong"):
+                names = row[what]
+                assert isinstance(names, list)
+                for name in names:
+                    print(f"  {what:7} {name}: {contents[name]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The ways in which an agent is told something for a prompt. Each returns the ids of memories and the text.
+
+Each prompt is asked in a session of its own.
+"""
+
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from recollect import MemoryAgent
+from recollect.engine import Engine
+from recollect.interfaces.daemon.hook_session import HookSession, rendered
+from recollect.text import tokens
+from recollect.work.hosts.hook_input import HostEvent, host_event
+
+HOST = "claude-code"
+_SHOWN_ID = re.compile(r"#([0-9a-z]{4,})")
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAnswer:
+    """What an agent is told for one prompt."""
+
+    memories: tuple[str, ...]  # ids
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        return tokens.count(self.text)
+
+
+Ask = Callable[[str], PromptAnswer]
+
+
+@contextmanager
+def first_prompt(engine: Engine) -> Iterator[Ask]:
+    """The daemon's answer to a prompt in a session whose start it has not seen."""
+    ids = _ids(engine)
+    yield lambda prompt: _answer_of(_prompt(engine, _session(), prompt), ids)
+
+
+@contextmanager
+def later_prompt(engine: Engine) -> Iterator[Ask]:
+    """The daemon's answer to a prompt after the start of the session."""
+    ids = _ids(engine)
+
+    def ask(prompt: str) -> PromptAnswer:
+        session = _session()
+        _answer(engine, session, _event(session, "SessionStart", source="startup"))
+        return _answer_of(_prompt(engine, session, prompt), ids)
+
+    yield ask
+
+
+@contextmanager
+def recall(engine: Engine) -> Iterator[Ask]:
+    """`recollect recall PROMPT`."""
+
+    def ask(prompt: str) -> PromptAnswer:
+        briefing = engine.recall(prompt, host=HOST)
+        return PromptAnswer(briefing.shown, briefing.text)
+
+    yield ask
+
+
+@contextmanager
+def agent(engine: Engine) -> Iterator[Ask]:
+    """What `MemoryAgent` has ready after the prompt."""
+    with MemoryAgent(engine) as memory_agent:
+
+        def ask(prompt: str) -> PromptAnswer:
+            memory_agent.submit([{"role": "user", "content": prompt}], f"bench-{next(_numbers)}")
+            memory_agent.settle(60)
+            memories = [hit.memory for hit in memory_agent.take_pending().hits]
+            return PromptAnswer(tuple(memory.id for memory in memories), rendered(HOST, memories))
+
+        yield ask
+
+
+SYSTEMS = {
+    "first prompt": first_prompt,
+    "later prompt": later_prompt,
+    "recall": recall,
+    "memory agent": agent,
+}
+
+
+def _session() -> HookSession:
+    return HookSession(f"bench-{next(_numbers)}", HOST, ".")
+
+
+def _prompt(engine: Engine, session: HookSession, prompt: str) -> str:
+    return _answer(engine, session, _event(session, "UserPromptSubmit", prompt=prompt))
+
+
+def _answer(engine: Engine, session: HookSession, event: HostEvent) -> str:
+    session.record(event)
+    lookup = session.lookup_for(event)
+    return lookup(engine) if lookup else ""
+
+
+def _event(session: HookSession, name: str, **body: str) -> HostEvent:
+    return host_event(
+        HOST, name, f"e{next(_numbers)}", str(time.time_ns()), ".", {"session_id": session.session, **body}
+    )
+
+
+def _ids(engine: Engine) -> tuple[str, ...]:
+    return tuple(memory.id for memory in engine.store.iter_memories(engine.context.view()))
+
+
+def _answer_of(text: str, ids: Iterable[str]) -> PromptAnswer:
+    """Read which memories a text shows: each stands there with the end of its id."""
+    shown = set(_SHOWN_ID.findall(text))
+    return PromptAnswer(tuple(name for name in ids if any(name.endswith(end) for end in shown)), text)

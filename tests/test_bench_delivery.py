@@ -1,0 +1,77 @@
+"""The bench of what reaches the agent: its data keep their format, and it counts what it says it counts."""
+
+import json
+
+import pytest
+
+from bench.delivery.datasets import DeliveryTask, load
+from bench.delivery.measure import Outcome, figures, outcomes_of
+from recollect.kinds import KINDS
+from recollect.model import Source
+
+PROJECTS = load("all")
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
+def test_a_project_has_enough_memories_and_tasks_of_known_kinds_and_sources(project):
+    unknown = [task for task in project.tasks if not task.useful]
+
+    assert len(project.memories) >= 300
+    assert len(project.tasks) >= 20
+    assert 0.25 <= len(unknown) / len(project.tasks) <= 0.45
+    assert {row["kind"] for row in project.memories} <= set(KINDS)
+    assert {row["source"] for row in project.memories} <= {source.value for source in Source}
+    assert len({row["content"] for row in project.memories}) == len(project.memories)
+
+
+def test_a_label_that_names_no_memory_is_refused(tmp_path):
+    _write(tmp_path, "split.json", {"dev": ["shop"], "unseen": []})
+    _write(tmp_path, "shop.memories.jsonl", {"id": "a", "kind": "fact", "content": "x", "source": "observed"})
+    _write(tmp_path, "shop.tasks.jsonl", {"id": "t", "prompt": "p", "useful": ["b"], "acceptable": []})
+
+    with pytest.raises(ValueError, match="t: no memory b"):
+        load("dev", tmp_path)
+
+
+def test_a_useful_memory_that_is_shown_counts_and_an_acceptable_one_does_not():
+    known = DeliveryTask("t1", "p", frozenset({"a", "b"}), frozenset({"c"}))
+    unknown = DeliveryTask("t2", "p", frozenset(), frozenset())
+
+    counted = figures([Outcome(known, ("a", "c", "d"), 100), Outcome(unknown, (), 0)])
+
+    assert counted["useful shown"] == 0.5
+    assert counted["precision"] == 0.5
+    assert counted["silent if unknown"] == 1.0
+    assert counted["median tokens"] == 50
+
+
+def test_every_system_is_asked_through_a_real_store(tmp_path, embedder):
+    _write(tmp_path, "split.json", {"dev": ["shop"], "unseen": []})
+    _write(
+        tmp_path,
+        "shop.memories.jsonl",
+        {"id": "pg", "kind": "gotcha", "content": "The local database port is 5437.", "source": "observed"},
+        {
+            "id": "no",
+            "kind": "preference",
+            "content": "Answer in English.",
+            "source": "user_stated",
+            "standing": True,
+        },
+    )
+    _write(
+        tmp_path,
+        "shop.tasks.jsonl",
+        {"id": "t1", "prompt": "which port has the local database", "useful": ["pg"], "acceptable": []},
+    )
+    (project,) = load("dev", tmp_path)
+
+    results = outcomes_of(project, ("first prompt", "recall", "memory agent"), embedder)
+
+    assert {system: outcome.shown for system, (outcome,) in results.items()} == dict.fromkeys(
+        results, ("pg",)
+    )
+
+
+def _write(folder, name, *rows):
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
