@@ -3,25 +3,25 @@
 Only hashes of the words are kept. Paths are current: a file that was renamed keeps its history.
 """
 
-import os
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from recollect.code.files import has_secret_name
 from recollect.code.packing import pack, unpack
 from recollect.code.terms import reference_terms, terms_of
+from recollect.context.git import Repository
 
 MOST_CHANGES = 20_000  # the newest commits
 MOST_FILES = 40  # a commit with more files says nothing about any of them
 LONGEST_MESSAGE = 4_000  # characters
+SECONDS = 120.0  # in which what can be read is read
 # Only renames without other changes: comparing contents would make git fetch what a partial clone does not have.
 _LOG = (
     "log",
     "--no-merges",
-    "--relative",
+    "--no-show-signature",
     "--find-renames=100%",
     "--name-status",
     "-z",
@@ -54,7 +54,8 @@ class History:
 
 def head_of(root: Path) -> str | None:
     """Return the commit that is checked out; None without git, or before the first commit."""
-    return _said(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    repository = Repository.containing(root.resolve())
+    return repository.head() if repository else None
 
 
 def read_history(root: Path, known: History | None = None) -> History | None:
@@ -62,29 +63,26 @@ def read_history(root: Path, known: History | None = None) -> History | None:
 
     If the history was `known` at an earlier commit, only the commits since then are read.
     """
-    head = head_of(root)
-    if head is None:
+    repository = Repository.containing(root.resolve())
+    head = repository.head() if repository else None
+    if repository is None or head is None:
         return None
     if known and known.head == head:
         return known
-    if known and _said(root, "merge-base", known.head, head) == known.head:
+    within = root.resolve().relative_to(repository.root).as_posix()
+    if known and repository.is_ancestor(known.head, head):
         today: dict[str, str] = {}
-        newer = _read(root, f"{known.head}..{head}", today)
+        newer = _read(repository, within, f"{known.head}..{head}", today)
         return History(head, (*newer, *(_moved(change, today) for change in known.changes))[:MOST_CHANGES])
-    return History(head, tuple(_read(root, head, {})))
+    return History(head, tuple(_read(repository, within, head, {})))
 
 
-def _read(root: Path, commits: str, today: dict[str, str]) -> list[CommitRecord]:
-    command = _git(root, *_LOG, f"--max-count={MOST_CHANGES}", commits)
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(),
-    ) as log:
-        assert log.stdout is not None
-        return list(_changes(_tokens(log.stdout), today))
+def _read(repository: Repository, within: str, commits: str, today: dict[str, str]) -> list[CommitRecord]:
+    relative = () if within == "." else (f"--relative={within}/",)
+    output = repository.stream(
+        *_LOG, *relative, f"--max-count={MOST_CHANGES}", commits, "--", seconds=SECONDS
+    )
+    return list(_changes(_tokens(output), today))
 
 
 def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[CommitRecord]:
@@ -119,9 +117,9 @@ def _next(tokens: Iterator[str]) -> str:
     return next((text for token in tokens if (text := token.strip("\n"))), "")
 
 
-def _tokens(pipe: IO[bytes]) -> Iterator[str]:
+def _tokens(chunks: Iterable[bytes]) -> Iterator[str]:
     rest = b""
-    while chunk := pipe.read(1 << 20):
+    for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\0")
         for token in whole:
             yield token.decode("utf-8", "replace")
@@ -132,26 +130,3 @@ def _tokens(pipe: IO[bytes]) -> Iterator[str]:
 def _without_trailers(message: str) -> str:
     lines = message[:LONGEST_MESSAGE].splitlines()
     return "\n".join(line for line in lines if not line.startswith(_TRAILERS))
-
-
-def _said(root: Path, *arguments: str) -> str | None:
-    """Return the output of a git command; None if it fails or git is not installed."""
-    try:
-        done = subprocess.run(
-            _git(root, *arguments),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=_environment(),
-        )
-    except OSError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _git(root: Path, *arguments: str) -> list[str]:
-    return ["git", "-C", str(root), *arguments]
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

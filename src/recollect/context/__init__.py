@@ -3,6 +3,7 @@
 - `context`: `Context`, one actor in one project: settings, store, embedder, clock, actor, project and folder
 - `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`
 - `embedder`: the `Embedder` protocol
+- `git`: reads a repository without running anything that it names; the only module that runs git
 - `project`: finds the project that a folder belongs to, by git's files and the store's keys
 
 `Engine.open` makes a `Context` and hands it to the parts. A part is a plain class that takes the context and the parts

@@ -4,7 +4,7 @@ Worktrees and clones of one repository are one project and share its memories: a
 or by git's common directory. A submodule is a project of its own. A folder of a monorepo is one if the user declares it
 (`recollect init --subproject`). Outside git, the folder itself is the project.
 
-This module reads git's files and runs git only to list merged branches.
+Git's files are read by `context.git`.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from recollect.context.git import Repository, read_text
 from recollect.errors import NoSuchFolder
 from recollect.model import Project
 
@@ -47,21 +48,20 @@ def locate(folder: Path) -> ProjectFolder:
         exists = False
     if not exists:
         raise NoSuchFolder(folder)
-    for root in (folder, *folder.parents):
-        git = _git_directory(root / ".git")
-        if git is not None:
-            return _in_repository(git, root, folder)
+    repository = Repository.containing(folder)
+    if repository is not None:
+        return _in_repository(repository, folder)
     return ProjectFolder(folder, folder, (f"dir:{folder}",), "the folder itself, without git")
 
 
-def _in_repository(git: Path, root: Path, folder: Path) -> ProjectFolder:
-    common = _common_directory(git)
+def _in_repository(repository: Repository, folder: Path) -> ProjectFolder:
+    common = repository.common_directory
     keys, why = [f"git:{common}"], f"the git directory {common}"
     remote = _remote(common / "config")
     if remote:
         keys.insert(0, f"remote:{remote}")
         why = f"the remote {remote}"
-    return ProjectFolder(folder, root, tuple(keys), why, _branch(git))
+    return ProjectFolder(folder, repository.root, tuple(keys), why, repository.branch)
 
 
 def identify(place: ProjectFolder, store: ProjectStore) -> tuple[Project, list[str]]:
@@ -104,24 +104,8 @@ def declare_subproject(place: ProjectFolder) -> tuple[Project, list[str]]:
 
 def merged_branches(place: ProjectFolder) -> frozenset[str]:
     """Return the local branches merged into the one checked out; empty if git cannot be run."""
-    import subprocess
-
-    command = [
-        "git",
-        "-C",
-        str(place.root),
-        "for-each-ref",
-        "--merged=HEAD",
-        "--format=%(refname:short)",
-        "refs/heads",
-    ]
-    try:
-        listing = subprocess.run(
-            command, capture_output=True, text=True, timeout=2, check=True, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return frozenset()
-    return frozenset(listing.stdout.split())
+    repository = Repository.containing(place.root)
+    return repository.merged_branches() if repository else frozenset()
 
 
 def _known(place: ProjectFolder, store: ProjectStore) -> str | None:
@@ -161,27 +145,6 @@ def _new_id(key: str) -> str:
     return "p" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:15]
 
 
-def _git_directory(dot_git: Path) -> Path | None:
-    """Return the directory that `.git` is, or, in worktrees and submodules, the one that the file names."""
-    if dot_git.is_dir():
-        return dot_git if (dot_git / "HEAD").exists() else None
-    text = _read(dot_git)
-    if not text.startswith("gitdir:"):
-        return None
-    target = (dot_git.parent / text.removeprefix("gitdir:").strip()).resolve()
-    return target if target.is_dir() else None
-
-
-def _common_directory(git: Path) -> Path:
-    text = _read(git / "commondir").strip()
-    return (git / text).resolve() if text else git.resolve()
-
-
-def _branch(git: Path) -> str | None:
-    head = _read(git / "HEAD").strip()
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
-
-
 _SECTION = re.compile(r'^\s*\[\s*(\w+)(?:\s+"(.*)")?\s*\]')
 _URL = re.compile(r"^\s*url\s*=\s*(\S+)")
 
@@ -190,7 +153,7 @@ def _remote(config: Path) -> str | None:
     """Return `host/owner/name` of origin or of the only remote, without scheme, user and password."""
     urls: dict[str, str] = {}
     section, name = "", ""
-    for line in _read(config).splitlines():
+    for line in read_text(config).splitlines():
         if match := _SECTION.match(line):
             section, name = match[1].lower(), match[2] or ""
         elif section == "remote" and (match := _URL.match(line)):
@@ -211,12 +174,3 @@ def _normal_url(url: str) -> str:
         host, path = "", url  # a path on this machine
     path = path.strip("/").removesuffix(".git") if host else path.rstrip("/").removesuffix(".git")
     return f"{host.lower()}/{path}" if host else path
-
-
-def _read(file: Path) -> str:
-    """Return the first million characters of `file`, or "" if it cannot be read."""
-    try:
-        with file.open(encoding="utf-8", errors="surrogateescape") as stream:
-            return stream.read(1_000_000)
-    except OSError:
-        return ""

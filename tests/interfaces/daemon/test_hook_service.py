@@ -7,6 +7,7 @@ import pytest
 from hook_fields import fields
 
 import recollect.model as m
+from hostile_repository import build
 from recollect.engine import Engine
 from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY
 from recollect.interfaces.daemon.spool import HookSpool
@@ -349,3 +350,21 @@ def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, servic
     service.settle(60)
 
     assert memory.store.get_session("s1").extracted_at is not None
+
+
+def test_no_program_that_a_repository_names_is_run(service, home, embedder, tmp_path, clock):
+    ran = tmp_path / "ran"
+    repository = str(build(tmp_path / "repo", ran))
+    body = {"session_id": "s1", "cwd": repository}
+    with Engine.open(repository, home, embedder=embedder) as engine:
+        engine.relevant("the total")  # the project has a code graph
+
+    service.handle(fields("claude-code", "SessionStart"), body)
+    service.handle(fields("claude-code", "UserPromptSubmit"), {**body, "prompt": "Why is the total wrong?"})
+    service.handle(fields("claude-code", "SessionEnd"), body)
+    for _ in range(2):
+        clock.advance(minutes=11)
+        service.tick()
+        service.settle(60)
+
+    assert list(ran.iterdir()) == []

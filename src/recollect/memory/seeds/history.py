@@ -1,14 +1,13 @@
 """Seeds from git history: files that change together, reverted changes, and the causes of bugs."""
 
-import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
+from recollect.context.git import Repository
 from recollect.memory.seeds.seed import Seed
 from recollect.text.sentences import clip, sentences
 
@@ -20,7 +19,14 @@ _MOST_PAIRS = 8
 _MOST_REVERTS = 5
 _MOST_CAUSES = 8
 _SECONDS = 20
-_FORMAT = "%x1e%h%x1f%s%x1f%b%x1f"
+_LOG = (
+    "log",
+    "--no-merges",
+    "--no-renames",
+    "--no-show-signature",
+    "--name-only",
+    "--format=%x1e%h%x1f%s%x1f%b%x1f",
+)
 
 _REVERT = re.compile(r'^(?:Revert|Reapply):?\s+"(.+)"$')
 _FIX = re.compile(
@@ -68,32 +74,15 @@ def history_seeds(root: Path) -> Iterator[Seed]:
 
 def read_commits(root: Path) -> list[Commit]:
     """Return the newest commits first, without merges; none if git fails."""
-    command = [
-        "git",
-        "-c",
-        "core.quotepath=off",
-        "-C",
-        str(root),
-        "log",
-        "--no-merges",
-        "--no-renames",
-        f"-n{_MOST_COMMITS}",
-    ]
-    command += ["--relative", "--name-only", f"--format={_FORMAT}", "--", "."]
-    environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            env=environment,
-            timeout=_SECONDS,
-            check=True,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.SubprocessError, ValueError):
+    repository = Repository.containing(root.resolve())
+    head = repository.head() if repository else None
+    if repository is None or head is None:
         return []
+    within = root.resolve().relative_to(repository.root).as_posix()
+    relative = () if within == "." else (f"--relative={within}/",)
+    output = repository.output(*_LOG, *relative, f"-n{_MOST_COMMITS}", head, "--", within, seconds=_SECONDS)
     found = []
-    for entry in done.stdout.decode("utf-8", "replace").split("\x1e")[1:]:
+    for entry in (output or b"").decode("utf-8", "replace").split("\x1e")[1:]:
         name, subject, body, files = entry.split("\x1f", 3)
         found.append(Commit(name, subject, body, tuple(line for line in files.splitlines() if line)))
     return found

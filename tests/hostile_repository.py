@@ -1,0 +1,196 @@
+"""Build a git repository that tries to run programs. `python tests/hostile_repository.py FOLDER` builds one to look at.
+
+Every configuration key of git's documentation that can name a program names one that leaves a file behind; so do the
+hooks, filters and drivers. The repository also lacks objects that a partial clone would fetch with such a program.
+"""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+# Keys whose value git may run. {run} is a program that leaves a file behind.
+CONFIG = """
+[core]
+    repositoryformatversion = 1
+    pager = {run} core.pager
+    editor = {run} core.editor
+    sshCommand = {run} core.sshCommand
+    askPass = {run}
+    fsmonitor = {run}
+    fsmonitorHookVersion = 2
+    gitProxy = {run}
+    hooksPath = {hooks}
+    alternateRefsCommand = {run}
+    attributesFile = {attributes}
+[alias]
+    log = !{run} alias.log
+    for-each-ref = !{run} alias.for-each-ref
+    rev-parse = !{run} alias.rev-parse
+    merge-base = !{run} alias.merge-base
+[pager]
+    log = {run} pager.log
+    for-each-ref = {run} pager.for-each-ref
+[log]
+    showSignature = true
+[gpg]
+    program = {run}
+    format = openpgp
+[gpg "openpgp"]
+    program = {run}
+[gpg "x509"]
+    program = {run}
+[gpg "ssh"]
+    program = {run}
+    defaultKeyCommand = {run}
+    allowedSignersFile = {attributes}
+[credential]
+    helper = !{run} credential.helper
+[diff]
+    external = {run}
+    tool = planted
+[diff "planted"]
+    command = {run}
+    textconv = {run}
+[difftool "planted"]
+    cmd = {run}
+[filter "planted"]
+    clean = {run}
+    smudge = {run}
+    process = {run}
+    required = true
+[merge "planted"]
+    driver = {run}
+[mergetool "planted"]
+    cmd = {run}
+    path = {run}
+[interactive]
+    diffFilter = {run}
+[sequence]
+    editor = {run}
+[trailer "planted"]
+    command = {run}
+    cmd = {run}
+[uploadpack]
+    packObjectsHook = {run}
+[remote "origin"]
+    url = ext::{run} remote.url
+    uploadpack = {run}
+    receivepack = {run}
+    vcs = planted
+    promisor = true
+    partialclonefilter = blob:none
+    fetch = +refs/heads/*:refs/remotes/origin/*
+[extensions]
+    partialClone = origin
+    worktreeConfig = true
+[protocol]
+    allow = always
+[protocol "ext"]
+    allow = always
+[submodule "planted"]
+    update = !{run}
+    url = ext::{run} submodule.url
+[browser "planted"]
+    cmd = {run}
+[man "planted"]
+    cmd = {run}
+[web]
+    browser = planted
+[guitool "planted"]
+    cmd = {run}
+[imap]
+    tunnel = {run}
+[sendemail]
+    tocmd = {run}
+    ccCmd = {run}
+[tar "planted"]
+    command = {run}
+[include]
+    path = {included}
+"""
+HOOKS = (
+    "post-checkout post-commit post-index-change post-merge pre-auto-gc pre-commit reference-transaction"
+    " fsmonitor-watchman post-rewrite"
+).split()
+_AUTHOR = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Mallory"), ("EMAIL", "m@example.com"), ("DATE", "1700000000 +0000"))
+}
+
+
+def build(folder: Path, ran: Path) -> Path:
+    """Make the repository in `folder`; whatever runs leaves a file in the folder `ran`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ran.mkdir(parents=True, exist_ok=True)
+    _git(folder, "init", "-q", "-b", "main")
+    program = _program(folder.parent / "planted-program", ran)
+    (folder / ".gitattributes").write_text("* filter=planted diff=planted merge=planted\n")
+    (folder / "shop.py").write_text("def pay(order):\n    return order.total\n")
+    (folder / "test_shop.py").write_text("from shop import pay\n\ndef test_pay():\n    assert pay\n")
+    _git(folder, "add", ".")
+    _git(folder, "commit", "-q", "-m", "Add the shop")
+    _git(folder, "branch", "merged")
+    for times in (2, 3, 4):
+        (folder / "shop.py").write_text(f"def pay(order):\n    return order.total * {times}\n")
+        _git(folder, "commit", "-qam", f"Fix the total because the till counted {times} times")
+        if times == 3:
+            _sign_head(folder)
+    _git(folder, "init", "-q", "--bare", str(folder / "fixtures" / "bare"))
+    _lose_an_object(folder)
+    attributes = folder / ".git" / "planted-attributes"
+    attributes.write_text("* filter=planted diff=planted\n")
+    hooks = folder / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in HOOKS:
+        _program(hooks / name, ran)
+    included = folder / ".git" / "included"
+    included.write_text(f"[core]\n\tpager = {program} included\n")
+    config = CONFIG.format(run=program, hooks=hooks, attributes=attributes, included=included)
+    for directory in (folder / ".git", folder / "fixtures" / "bare"):
+        (directory / "config").write_text(config)
+        (directory / "config.worktree").write_text(config)
+    return folder
+
+
+def _program(path: Path, ran: Path) -> Path:
+    path.write_text(f'#!/bin/sh\necho "$0 $*" >> "{ran}/$$"\nexit 1\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def _sign_head(folder: Path) -> None:
+    """Replace the newest commit by one with a signature, which `log.showSignature` would have checked."""
+    commit = _git(folder, "cat-file", "commit", "HEAD")
+    head, _, message = commit.partition("\n\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE-----"
+    signed = _git(
+        folder, "hash-object", "-t", "commit", "-w", "--stdin", given=f"{head}\n{signature}\n\n{message}\n"
+    )
+    _git(folder, "update-ref", "refs/heads/main", signed.strip())
+
+
+def _lose_an_object(folder: Path) -> None:
+    """Delete the first tree, as a partial clone would not have it."""
+    tree = _git(folder, "rev-parse", "merged^{tree}").strip()
+    (folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+
+
+def _git(folder: Path, *arguments: str, given: str | None = None) -> str:
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env={**os.environ, **_AUTHOR},
+        input=given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]).resolve()
+    build(target, target.parent / "ran")
