@@ -16,6 +16,10 @@ from recollect.memory.write.contradict import compare, content_words, subject
 MERGED = {StatementRelation.DUPLICATE, StatementRelation.MERGEABLE}
 
 CONTRADICTIONS = [
+    ("`npm run build` builds the project.", "Use pnpm, not npm.", 0.51),
+    ("`npm test` runs the tests.", "Never use npm.", 0.54),
+    ("`pip install -e .` installs the project.", "Use uv instead of pip.", 0.46),
+    ("`python -m unittest` runs the tests.", "Stop using unittest; use pytest.", 0.64),
     ("The metrics exporter listens on port 9100.", "The metrics exporter listens on port 9200.", 0.96),
     ("We target Python 3.10.", "We target Python 3.12.", 0.93),
     ("Migrations live in db/migrations.", "Migrations live in server/migrations.", 0.87),
@@ -224,6 +228,9 @@ DUPLICATES = [
     ("`fetch_all` is limited to 100 rows.", "fetch_all returns at most 100 rows.", 0.92),
 ]  # fmt: skip
 RELATED = [
+    ("`pnpm build` builds the project.", "Use pnpm, not npm.", 0.62),
+    ("In production the queue runs on Redis.", "In tests, do not use Redis.", 0.6),
+    ("npm 10 or newer is not needed.", "Use pnpm, not yarn.", 0.5),
     ("The search API runs on port 7700.", "The recommendation API runs on port 7800.", 0.62),
     ("In staging the log level is debug.", "In production the log level is warn.", 0.66),
     ("Python code is formatted with ruff.", "TypeScript code is formatted with prettier.", 0.33),

@@ -31,12 +31,13 @@ def memory(engine):
     [
         (m.Source.USER_CORRECTED, m.Source.USER_CORRECTED, True),
         (m.Source.USER_STATED, m.Source.USER_STATED, True),
-        (m.Source.USER_STATED, m.Source.USER_CORRECTED, False),
+        (m.Source.USER_STATED, m.Source.USER_CORRECTED, True),
+        (m.Source.USER_STATED, m.Source.SEEDED, True),
         (m.Source.OBSERVED, m.Source.USER_STATED, False),
         (m.Source.OBSERVED, m.Source.EXTRACTED, True),
     ],
 )
-def test_on_writing_a_memory_wins_if_it_is_trusted_as_much(memory, new, old, wins):
+def test_on_writing_a_memory_wins_if_a_user_said_it_or_it_is_trusted_as_much(memory, new, old, wins):
     older = memory(old, age=5)
 
     decision = decide(memory(new), [(older, CONTRADICTION)])
@@ -45,10 +46,47 @@ def test_on_writing_a_memory_wins_if_it_is_trusted_as_much(memory, new, old, win
     assert decision.conflicts == (() if wins else ((older, CONTRADICTION),))
 
 
-def test_a_correction_wins_whatever_its_trust(memory):
-    correction = replace(memory(m.Source.USER_CORRECTED), trust=0.1)
+@pytest.mark.parametrize("source", [m.Source.USER_CORRECTED, m.Source.USER_STATED])
+def test_the_last_word_of_the_user_wins_whatever_its_trust(memory, source):
+    last = replace(memory(source), trust=0.1)
 
-    assert decide(correction, [(memory(m.Source.USER_STATED), CONTRADICTION)]).superseded
+    assert decide(last, [(memory(m.Source.USER_CORRECTED), CONTRADICTION)]).superseded
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["Use pnpm, not npm.", "Never use npm.", "We use pnpm here, not npm.", "Stop using npm; use pnpm."],
+)
+def test_a_rule_of_the_user_supersedes_what_uses_the_tool_that_it_rules_out(engine, rule):
+    known = [
+        "`npm run build` builds the project.",
+        "Install packages with npm install.",
+        "The project uses npm.",
+    ]
+    for text in known:
+        engine.remember(text, kind="convention", created_by="agent:coder")
+    engine.remember("`cargo build` builds the server.", kind="convention", created_by="agent:coder")
+
+    engine.remember(rule, kind="correction")
+
+    assert {memory.content for memory in engine.list()} == {rule, "`cargo build` builds the server."}
+
+
+def test_a_rule_of_the_user_supersedes_what_an_agent_learnt_on_a_branch(engine):
+    engine.remember("`npm run build` builds it.", created_by="agent:coder", branch="feature")
+
+    engine.remember("Use pnpm, not npm.", kind="correction")
+
+    assert [memory.content for memory in engine.list(branch="feature")] == ["Use pnpm, not npm."]
+
+
+def test_what_an_agent_says_later_does_not_replace_the_rule_of_the_user(engine):
+    rule = engine.remember("Use pnpm, not npm.", kind="correction")
+
+    receipt = engine.remember("`npm run build` builds the project.", created_by="agent:coder")
+
+    assert receipt.conflicts_with == (rule.id,)
+    assert engine.get(rule.id).state is m.State.ACTIVE
 
 
 def test_what_is_no_longer_active_is_left_alone(memory):

@@ -53,6 +53,29 @@ def subject(text: str) -> frozenset[str]:
     return parse(text).subject
 
 
+def banned_tools(text: str) -> frozenset[str]:
+    """Return the tools that `text` rules out altogether: npm in "use pnpm, not npm" and in "never use npm"."""
+    return _banned(parse(text))
+
+
+def tools_named(text: str) -> frozenset[str]:
+    """Return the tools of a known family that `text` names, whatever it says about them."""
+    return _tools(parse(text))
+
+
+def _banned(statement: Statement) -> frozenset[str]:
+    tools = _tools(statement)
+    banned = tools & statement.rejected
+    for clause in statement.clauses:
+        if clause.negations % 2 == 1 and clause.words - tools <= _USING:
+            banned |= clause.words & tools
+    return banned
+
+
+def _tools(statement: Statement) -> frozenset[str]:
+    return frozenset(statement.tokens.keys() & _FAMILIES_OF.keys())
+
+
 @dataclass(frozen=True, slots=True)
 class _Pair:
     """Two parsed statements, and how their differences correspond."""
@@ -127,6 +150,22 @@ def _ended(pair: _Pair) -> Comparison | None:
             return Comparison(
                 StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=bool(rest)
             )
+    return None
+
+
+def _banned_tool(pair: _Pair) -> Comparison | None:
+    """One rules out a tool that the other uses: "use pnpm, not npm" and "`npm run build` builds the project"."""
+    polarity = _polarity(pair)
+    if _narrows_scope(pair) or (polarity and polarity.relation is StatementRelation.CONTRADICTION):
+        return None
+    for ruling, using in ((pair.new, pair.old), (pair.old, pair.new)):
+        for word in sorted(_banned(ruling) & using.tokens.keys() - _banned(using) - using.rejected):
+            token = using.tokens[word]
+            is_used = token.kind is TokenKind.CODE or token.before in _MEANS
+            if is_used and _is_affirmed(frozenset({word}), using):
+                return Comparison(
+                    StatementRelation.CONTRADICTION, f"{token.surface} is not to be used", certain=True
+                )
     return None
 
 
@@ -241,6 +280,7 @@ _RULES: list[Callable[[_Pair], Comparison | None]] = [
     _exception,
     _other_scope,
     _ended,
+    _banned_tool,
     _other_thing,
     _polarity,
     _other_value,
@@ -466,6 +506,7 @@ _VALUE_KINDS = frozenset(
     {TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE, TokenKind.PATH, TokenKind.CODE}
 )
 _MEANS = word_set("with by via using use uses through run call")
+_USING = canonical_set(("use", "run", "call", "install", "pick", "choose", "ever", "again"))
 _SLOTS = word_set("to in on at is are from as")
 _BE = word_set("is are was were be been being")
 _AUXILIARIES = word_set("be been must should can will")

@@ -2,13 +2,13 @@
 
 | situation | the newer memory wins if | else |
 | --- | --- | --- |
-| written, edited or said again: `decide` | it is a user's correction, or trusted at least as much as the older | conflict |
+| written, edited or said again: `decide` | a user said it, or it is trusted at least as much as the older | conflict |
 | found by consolidation: `wins_unattended` | trusted as much, and the older is neither pinned nor said by a user | conflict |
 | `recollect resolve` | the user names it | both stay |
 | `recollect wrong --instead` | always: `maintenance.wrong` takes the older one out of use first | – |
 
-A user's correction is what a user stores with a correcting kind (`kinds.py`) or with `wrong --instead`: `draft._source`.
-A correction that a user gives an agent in a session is a statement of that agent: its trust is capped (decision 4).
+The user's last word wins over everything older: seeds, statements of agents, and what the user said before, on whatever
+branch. What an agent reports of a user is a statement of that agent: its trust is capped (decision 4).
 
 The loser is superseded and stays on record. In a conflict both stay active, and a link says that they contradict each
 other. How much a memory is trusted depends on its source: `model.TRUST`.
@@ -22,6 +22,8 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.write.contradict import Comparison
+
+USER_SOURCES = frozenset({m.Source.USER_CORRECTED, m.Source.USER_STATED})
 
 Contradiction = tuple[m.Memory, Comparison]  # the older memory, and how the newer relates to it
 
@@ -49,8 +51,14 @@ def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
 
 
 def _wins(new: m.Memory, old: m.Memory) -> bool:
-    # A correction has the highest trust as it is; the first half keeps it winning if somebody changes TRUST.
-    return new.provenance[-1].source is m.Source.USER_CORRECTED or new.trust >= old.trust
+    return new.provenance[-1].source in USER_SOURCES or new.trust >= old.trust
+
+
+def governs(new: m.Memory, old: m.Memory) -> bool:
+    """Return whether `new` can supersede `old`: they are about one matter, or a user's rule for all branches is new."""
+    if new.branch is None and new.provenance[-1].source in USER_SOURCES:
+        old = replace(old, branch=None)
+    return m.same_matter(new, old)
 
 
 def wins_unattended(new: m.Memory, old: m.Memory) -> bool:

@@ -17,7 +17,14 @@ from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.write import contradict, enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
-from recollect.memory.write.precedence import Contradiction, Decision, decide, open_conflicts, supersede
+from recollect.memory.write.precedence import (
+    Contradiction,
+    Decision,
+    decide,
+    governs,
+    open_conflicts,
+    supersede,
+)
 from recollect.memory.write.reinforce import MAX_REINFORCEMENTS, reinforced, with_richer_text
 
 NEIGHBOURS = 12  # by vector, that are compared word by word
@@ -25,6 +32,7 @@ WORD_NEIGHBOURS = 8
 NEAR = 0.5  # cosine from which two memories may be about the same subject
 LINKED = 0.6  # cosine from which a neighbour is linked
 MAX_LINKS = 3
+MOST_TOOLS = 3  # that a statement names, whose other statements are compared with it
 MATCHED_WORDS = 3  # all words of a sentence took five times as long at 10,000 memories, and found no more
 MAX_ASKED = 2  # uncertain neighbours that a sidecar is asked about: someone is waiting
 MIN_DERIVED = 0.6  # cosine from which a procedure counts as derived from a fact
@@ -227,6 +235,8 @@ class MemoryWriter:
                 comparison = replace(comparison, relation=relation or comparison.relation)
             if comparison.relation is StatementRelation.CONTRADICTION:
                 contradicted.append((old, comparison))
+            elif not m.same_matter(memory, old):
+                continue  # a rule for all branches is not merged into what is known on one
             elif comparison.relation is StatementRelation.DUPLICATE:
                 same.append((cosine or 0.0, old))
             elif comparison.relation is StatementRelation.MERGEABLE:
@@ -253,15 +263,24 @@ class MemoryWriter:
         by_word = [
             name for name, _ in self._store.match(view, _longest_words(memory.content), WORD_NEIGHBOURS)
         ]
-        found = self._store.get_many([*cosines, *(name for name in by_word if name not in cosines)])
+        tools, banned = contradict.tools_named(memory.content), contradict.banned_tools(memory.content)
+        by_tool = {
+            name
+            for tool in sorted(banned or tools)[:MOST_TOOLS]
+            for name, _ in self._store.match(view, tool, WORD_NEIGHBOURS)
+        }
+        names = dict.fromkeys((*cosines, *by_word, *sorted(by_tool)))
+        found = self._store.get_many(list(names))
         words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
         plain = _plain_words(memory.content)
         for name, old in found.items():
-            if name == memory.id or not m.same_matter(memory, old):
+            if name == memory.id or not governs(memory, old):
                 continue
             if name in cosines:
                 yield old, cosines[name]
-            elif _shares_words(plain, old.content) and _is_word_neighbour(words, subject, old.content):
+            elif (_shares_words(plain, old.content) and _is_word_neighbour(words, subject, old.content)) or (
+                name in by_tool and _rules_out(tools, banned, old.content)
+            ):
                 yield old, self._cosine(vector, name)
 
     def _cosine(self, vector: bytes | None, memory_id: str) -> float | None:
@@ -425,6 +444,11 @@ def _is_word_neighbour(words: frozenset[str], subject: frozenset[str], old: str)
     others = contradict.content_words(old)
     close = bool(words & others) and len(words - others) <= 1 and len(others - words) <= 1
     return close or (bool(subject) and subject == contradict.subject(old))
+
+
+def _rules_out(tools: frozenset[str], banned: frozenset[str], old: str) -> bool:
+    """Return whether one of two statements rules out a tool that the other names."""
+    return bool(banned & contradict.tools_named(old) or tools & contradict.banned_tools(old))
 
 
 def _differing(before: m.Memory, after: m.Memory) -> list[str]:
