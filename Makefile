@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-CODE := src tests bench scripts
+CODE := src tests bench livehosts scripts
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
-.PHONY: run test lint types layers tests bench matrix format clean
+.PHONY: run test lint types layers tests bench hosts matrix format clean
 
 run: $(STAMP)
 	@$(BIN)/python -m recollect demo
@@ -30,6 +30,11 @@ tests: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)
 
+# The real CLIs of the hosts, which it installs from npm, against a scripted model. Takes about six minutes per host.
+# HOSTS and CHECKS select; ARGS are for the program: --full, --jobs, --keep, --record.
+hosts: $(STAMP)
+	$(BIN)/python -m livehosts $(if $(HOSTS),--hosts $(HOSTS)) $(if $(CHECKS),--checks $(CHECKS)) $(ARGS)
+
 # The suite with every Python here, as root and as an ordinary user, in private folders and folders with spaces.
 # Takes about ten minutes per row.
 matrix:
@@ -47,4 +52,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .matrix bench/out
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .matrix bench/out livehosts/out

@@ -4,12 +4,12 @@ import copy
 
 import pytest
 from anthropic.types import Message
-from apis import is_accepted
 from hypothesis import given
 from hypothesis import strategies as st
 from making import NOON, call, item, result, windows
 from openai.types.chat import ChatCompletionMessage
 
+from apis import is_accepted
 from recollect import fit
 from recollect.errors import RecollectError, Refused
 from recollect.work.window.adapters import items_of, messages_of

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 from anthropic.types import Message
-from apis import is_accepted
 from openai.types.chat import ChatCompletion
 
+from apis import is_accepted
 from recollect import ContextWindow
 from recollect.work.window.item import ItemType
 

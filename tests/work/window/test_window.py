@@ -5,8 +5,8 @@ import sys
 import threading
 
 import pytest
-from apis import is_accepted
 
+from apis import is_accepted
 from fakes import FakeClock
 from recollect import ContextWindow
 from recollect.engine import Engine

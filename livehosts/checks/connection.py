@@ -1,0 +1,99 @@
+"""Does the host accept what `recollect install` writes, and does `recollect uninstall` remove exactly that?"""
+
+import re
+from pathlib import Path
+
+from livehosts.check import CheckRun
+from livehosts.checks.briefing import RULE, prepare
+from livehosts.interactive import interactive_session
+from livehosts.model_request import RESULT
+from livehosts.sandbox import Sandbox
+from livehosts.script import CallTool, RunShell, Say
+
+FACT = "Deploys happen on Thursdays only"
+
+
+def no_warnings(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        prepare(box)
+        printed = box.run("List the files", RunShell("ls"), RunShell("false"), Say("Listed.")).output
+        _expect_no_warning(run, box, "headless", printed)
+        with interactive_session(box) as session:
+            session.prompt("List the files", RunShell("ls"), RunShell("false"))
+            screen = session.screen
+            session.quit()
+        _expect_no_warning(run, box, "in a terminal", screen)
+
+
+def _expect_no_warning(run: CheckRun, box: Sandbox, where: str, text: str) -> None:
+    lines = [line.strip() for line in text.splitlines()]
+    found = [line for line in lines if any(re.search(pattern, line) for pattern in box.cli.warnings)]
+    run.expect(not found, f"{where}: {found[:3]}")
+
+
+def mcp_tools(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        prepare(box)
+        for number in run.count(2, 5):
+            turns = box.run(
+                f"Search the memory, number {number + 1}",
+                RunShell("sleep 2"),  # hosts start servers beside the first request
+                CallTool("search_memory", {"query": "British English"}),
+                Say("Found."),
+            ).turns
+            results = [part.text for part in turns[-1].parts if part.kind == RESULT] if turns else []
+            run.expect(
+                any(RULE in text for text in results), f"{number + 1}: the tool answered {results[-1:]}"
+            )
+
+
+def slash_commands(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        box.install()
+        command = f"{box.cli.slash}remember"
+        with interactive_session(box) as session:
+            session.prompt_command(f"{command} {FACT}", "long-term memory")
+            session.quit()
+        texts = [part.text for turn in session.turns for part in turn.parts if part.author == "user"]
+        asked = [
+            text
+            for text in texts
+            if FACT in text and "recollect remember" in text.replace(str(box.program), "recollect")
+        ]
+        run.expect(bool(asked), f"{command} sent {[text[:200] for text in texts[-3:]]}")
+
+
+def uninstall(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        before = _files(box)
+        box.install()
+        box.recollect("uninstall", box.cli.name, "--yes")
+        changed = _difference(before, _files(box))
+        run.expect(not changed, f"without a session: {changed}")
+        box.install()
+        box.run("List the files", RunShell("ls"), Say("Listed."))
+        box.recollect("uninstall", box.cli.name, "--yes")
+        left = [path.name for path, text in _files(box).items() if _is_ours(path, text, box)]
+        run.expect(not left, f"after a session: recollect is still in {left}")
+
+
+def _files(box: Sandbox) -> dict[Path, bytes]:
+    roots = [box.home, box.project]
+    return {
+        path: path.read_bytes()
+        for root in roots
+        for path in root.rglob("*")
+        if path.is_file() and ".git" not in path.parts and "node_modules" not in path.parts
+    }
+
+
+def _difference(before: dict[Path, bytes], after: dict[Path, bytes]) -> list[str]:
+    names = {*before, *after}
+    return sorted(path.name for path in names if before.get(path) != after.get(path))
+
+
+def _is_ours(path: Path, text: bytes, box: Sandbox) -> bool:
+    """Whether a file that `install` edits or writes names us; the host's logs and transcripts are its own."""
+    settings = {"settings.json", ".claude.json", "hooks.json", "config.toml", "opencode.json", "recollect.js"}
+    is_setting = path.name in settings or path.parent.name in ("commands", "prompts") or path.name == "SKILL.md"
+    return is_setting and b"recollect" in text.replace(str(box.folder).encode(), b"")

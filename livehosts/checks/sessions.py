@@ -1,0 +1,71 @@
+"""Do sessions end, and is nothing said twice in one?"""
+
+from collections import Counter
+
+from livehosts.check import CheckRun
+from livehosts.checks.briefing import RULE, prepare
+from livehosts.delivered import blocks_in, memory_ids
+from livehosts.interactive import interactive_session
+from livehosts.model_request import ModelRequest
+from livehosts.sandbox import Sandbox
+from livehosts.script import RunShell, Say
+
+SECONDS = 15.0  # in which a session that the host has ended is closed in the store
+
+
+def ended(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        prepare(box)
+        for number in run.count(3, 6):
+            box.run(f"List the files, number {number + 1}", RunShell("ls"), Say("There are some."))
+            _judge(run, box, f"headless {number + 1}")
+        with interactive_session(box) as session:
+            session.prompt("List the files in the terminal", RunShell("ls"))
+            session.quit()
+        _judge(run, box, "in a terminal")
+
+
+def _judge(run: CheckRun, box: Sandbox, which: str) -> None:
+    """Expect the newest session to be closed now, or, if the host does not tell, before the next one's first request."""
+    if limit := box.cli.limits.get("session-ended"):
+        newest = box.sessions()[0]["id"]
+        is_open: list[bool] = []
+        box.on_first_request(lambda: is_open.append(_is_open(box, newest)))
+        box.run("Say hello in between")
+        run.expect(is_open == [False], f"{which}: still open at the next session's first request")
+        run.notes[:] = [limit]
+    else:
+        run.expect(
+            box.wait_for(lambda: box.sessions()[0]["ended_at"] is not None, SECONDS), f"{which}: still open"
+        )
+
+
+def _is_open(box: Sandbox, session: str) -> bool:
+    return next((one["ended_at"] is None for one in box.sessions() if one["id"] == session), True)
+
+
+def nothing_repeated(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        prepare(box)
+        box.recollect(
+            "remember", "Discounts are rounded down to whole cents", "--file", "src/shop/discount.py"
+        )
+        box.run("Say hello")
+        asked = [
+            "How are discounts rounded?",
+            "Round discounts to whole cents",
+            "Are discounts rounded down?",
+        ]
+        for number, prompt in enumerate(asked):
+            turns = box.run(prompt, RunShell("cat src/shop/discount.py"), resume=number > 0).turns
+            for turn in turns:
+                repeated = _repeated(turn)
+                run.expect(not repeated, f"prompt {number + 1}, request {turn.number}: twice {repeated}")
+
+
+def _repeated(request: ModelRequest) -> list[str]:
+    """Return the memories and lines of ours that a request has more than once."""
+    blocks = [block for part in request.parts for block in blocks_in(part.text)]
+    counts = Counter(item for block in blocks for item in {*memory_ids(block)})
+    lines = Counter(line for block in blocks for line in block.splitlines() if RULE in line)
+    return [item for item, count in (counts + lines).items() if count > 1]

@@ -1,0 +1,1 @@
+"""The CLIs that are tested, one module each: `claude_code`, `codex`, `gemini`, `opencode`; `registry` lists them."""
