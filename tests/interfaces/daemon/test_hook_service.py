@@ -87,6 +87,34 @@ def test_a_failure_brings_the_known_fix(hook, memory):
     assert "npm install jest" in told
 
 
+@pytest.mark.parametrize(
+    "host, event, tool, response",
+    [
+        ("codex", "PostToolUse", "Bash", "Error: Cannot find module jest\n"),
+        (
+            "gemini",
+            "AfterTool",
+            "run_shell_command",
+            {"llmContent": "Output: Error: Cannot find module jest\nExit Code: 1\nProcess Group PGID: 7"},
+        ),
+        (
+            "opencode",
+            "tool.execute.after",
+            "bash",
+            {"output": "Error: Cannot find module jest\n", "metadata": {"exit": 1}},
+        ),
+    ],
+)
+def test_the_known_fix_comes_in_hosts_that_do_not_call_it_a_failure(
+    hook, memory, host, event, tool, response
+):
+    known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
+    memory.remember(known, kind="error_pattern")
+    given = {"tool_name": tool, "tool_input": {"command": "npm test"}, "tool_response": response}
+
+    assert "npm install jest" in hook(event, host=host, **given)
+
+
 def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")

@@ -56,7 +56,7 @@ def test_a_prompt_is_a_prompt_in_every_host(host, event, body):
         ("claude-code", "PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "c", "tool_response": {"stdout": "done", "stderr": ""}}, "Bash", False),
         ("claude-code", "PostToolUseFailure", {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "c", "error": "done"}, "Bash", True),
         ("codex", "PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "c", "tool_response": "done"}, "Bash", None),
-        ("gemini", "AfterTool", {"tool_name": "run_shell_command", "tool_input": {"command": "make"}, "tool_response": {"llmContent": "done"}}, "run_shell_command", None),
+        ("gemini", "AfterTool", {"tool_name": "run_shell_command", "tool_input": {"command": "make"}, "tool_response": {"llmContent": "done"}}, "run_shell_command", False),
         ("gemini", "AfterTool", {"tool_name": "run_shell_command", "tool_input": {"command": "make"}, "tool_response": {"llmContent": "done", "error": "bad"}}, "run_shell_command", True),
         ("opencode", "tool.execute.after", {"tool": "bash", "args": {"command": "make"}, "callID": "c", "output": "done"}, "bash", None),
         ("cursor", "postToolUse", {"tool_name": "Shell", "tool_input": {"command": "make"}, "tool_output": "done"}, "Shell", None),
@@ -117,3 +117,18 @@ def test_a_text_that_does_not_fit_is_left_out_whole():
         join_texts(["a" * 5000, "b" * 5000, "c" * 100], HOSTS["codex"].context_limit)
         == "a" * 5000 + "\n" + "c" * 100
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [
+        ('"fix it, please"', "fix it, please"),
+        (r'"say \"hi\" twice"', 'say "hi" twice'),
+        ('"a" and "b"', '"a" and "b"'),
+        ("fix", "fix"),
+    ],
+)
+def test_the_quotes_that_opencode_puts_around_a_prompt_are_removed(sent, typed):
+    (prompt,) = said("opencode", "chat.message", prompt=sent)
+
+    assert prompt.text == typed

@@ -31,6 +31,33 @@ def test_a_gemini_message_that_grows_is_told_once(tell):
     assert told.said("assistant") == ["The till rounds twice."]
 
 
+def test_a_gemini_command_that_failed_is_no_success(tell):
+    failing = {
+        **GEMINI_CALL,
+        "status": "success",
+        "result": [
+            {
+                "functionResponse": {
+                    "response": {"output": "Output: 2 failed\nExit Code: 1\nProcess Group PGID: 7"}
+                }
+            }
+        ],
+    }
+    told = tell(Lines([GEMINI_META, {**GEMINI_MESSAGES[1], "toolCalls": [failing]}]))
+
+    assert [answer.failed for answer in told.answers] == [True]
+
+
+def test_what_hooks_added_to_a_gemini_message_is_not_the_persons(tell):
+    added = "<hook_context>## Project memory\n&gt; recollect-memory: notes\n&gt; end of recollect-memory</hook_context>"
+    message = {"id": "m1", "timestamp": AT, "type": "user", "content": [{"text": f"{added}\n\nUse tabs."}]}
+
+    told = tell(Lines([GEMINI_META, message]))
+
+    assert told.said("user") == ["Use tabs."]
+    assert told.said("user", injected=True) == [added]
+
+
 def test_what_was_rewound_in_gemini_happened_all_the_same(tell):
     later = {"id": "m4", "timestamp": AT, "type": "user", "content": "No, the other till"}
     summary = {

@@ -13,15 +13,16 @@ from recollect.memory.briefing.render import BriefingEntry, format_named, memory
 from recollect.memory.search.triggers import matching, warning_view
 from recollect.work.agent.tracker import TopicTracker
 from recollect.work.agent.turn import Message, current_turn
+from recollect.work.episodes.record import call_failed
 from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
     answer_of,
-    has_failed,
     input_of,
     output_of,
     prompt_of,
     response_of,
+    session_events,
     tool_of,
     words_of,
 )
@@ -112,7 +113,7 @@ class HookSession:
         if kind is HookKind.BEFORE_TOOL:
             text = "\n".join(words_of(dict(input_of(event))))
             return lambda engine: self._warnings(engine, text)
-        if kind is HookKind.TOOL_FAILED or (kind is HookKind.AFTER_TOOL and has_failed(event)):
+        if kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED) and _is_failure(event):
             error, command = output_of(event), str(input_of(event).get("command", ""))
             return lambda engine: self._fixes(engine, error, command)
         return None
@@ -189,6 +190,12 @@ class HookSession:
 
     def _rendered(self, memories: Iterable[m.Memory]) -> str:
         return rendered(self.host, list(memories))
+
+
+def _is_failure(event: HostEvent) -> bool:
+    """Return whether the tool of the event failed, as far as the host or the output tells."""
+    call, answer = (each for _, each in session_events(event))
+    return call_failed(call, answer)
 
 
 def context_limit(host: str) -> int:

@@ -120,7 +120,7 @@ def executed(
     """Return the row of a call and those of its files, with paths relative to `root`, the project's folder."""
     at = call.at or answer.at or now
     line = command_of(call)
-    has_failed = _has_failed(call, answer, line)
+    has_failed = call_failed(call, answer)
     touches = list(_touches(call, line, key, at, session, not has_failed, root))
     changed = [
         touch.path for touch in touches if touch.operation in (FileOperation.EDIT, FileOperation.WRITE)
@@ -139,7 +139,9 @@ def executed(
     return execution, touches
 
 
-def _has_failed(call: Event, answer: Event, line: str | None) -> bool:
+def call_failed(call: Event, answer: Event) -> bool:
+    """Return whether a call failed; if the host does not say, its output decides."""
+    line = command_of(call)
     if line is not None:
         if answer.failed is False and "|" not in line:
             return False  # only a pipe can hide a failure, and parsing the command is slow

@@ -7,6 +7,7 @@ same, and stays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from recollect.work.transcripts.fields import arguments, identifier, items, mapp
 from recollect.work.transcripts.lines import opened, records
 from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, TranscriptReading
 
+# The line that a command's output has only if the command failed.
+_EXIT_LINE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _NOTICES = {"info", "error", "warning"}
 _DONE = {"success", "error", "cancelled"}
 
@@ -108,8 +111,11 @@ class _GeminiSession:
         status = string(call.get("status"))
         # A running tool may show part of its answer; a finished one may have it masked later.
         if (status in _DONE or (not status and "result" in call)) and self._is_new("answer", ident, ""):
+            text = _answer(call)
             failed = status != "success" if status else None
-            yield self.reading.tool_result(place, _answer(call), ident, failed)
+            if failed is False and _EXIT_LINE.search(text):  # a command that failed is a success of the tool
+                failed = True
+            yield self.reading.tool_result(place, text, ident, failed)
 
     def _is_new(self, what: str, ident: str, text: str) -> bool:
         key = hash((what, ident, text))
@@ -233,6 +239,8 @@ GEMINI = Host(
     ),
     hook_entry=_hook_entry,
     payload_fields={"session": ("sessionId",), "answer": ("prompt_response",)},
+    reports_failures=True,
+    exit_line=_EXIT_LINE,
     replace_output=_replace_output,
     servers_key="mcpServers",
     commands=SlashCommands("toml", ".toml", "{{args}}", renamed={"memory": "recollect"}),

@@ -77,7 +77,7 @@ def session_events(event: HostEvent) -> list[tuple[str, Event]]:
 def _session_events(event: HostEvent) -> Iterator[Event]:
     kind = event.kind
     if kind is HookKind.PROMPT:
-        for text, foreign in injected.parts(prompt_of(event)):
+        for text, foreign in injected.parts(_prompt(event)):
             yield _event(event, author=USER, text=text, injected=foreign)
     elif kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
         tool, call = tool_of(event), identifier(event.value("call")) or event.id
@@ -95,8 +95,13 @@ def _event(event: HostEvent, **fields: Any) -> Event:
 
 
 def prompt_of(event: HostEvent) -> str:
-    """Return what the person typed."""
-    return string(event.value("prompt")) or plain(event.body.get("parts"))
+    """Return what the person typed, without what a host or a hook added to it."""
+    return injected.own_words(_prompt(event))
+
+
+def _prompt(event: HostEvent) -> str:
+    text = string(event.value("prompt")) or plain(event.body.get("parts"))
+    return _row(event).clean_prompt(text)
 
 
 def answer_of(event: HostEvent) -> str:
@@ -136,6 +141,10 @@ def has_failed(event: HostEvent) -> bool | None:
         return True
     if _first(event.body, ("tool_response.error", "tool_response.is_error", "tool_response.isError")):
         return True
+    given = event.value("exit")
+    code = given if isinstance(given, int) else _row(event).exit_code(output_of(event))
+    if code is not None:
+        return code != 0
     return False if _row(event).reports_failures else None
 
 

@@ -4,6 +4,7 @@ All of it is data and pure functions. Installing is the work of `interfaces.inst
 `interfaces.daemon`; both ask the host's row instead of its name.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -114,6 +115,7 @@ COMMON_FIELDS: Mapping[str, tuple[str, ...]] = {
     "input": ("tool_input",),
     "output": ("tool_response", "tool_output"),
     "error": ("error", "error_message", "tool_response.error"),
+    "exit": ("exit_code", "tool_response.exit_code", "tool_response.exitCode"),  # of a command
     "call": ("tool_use_id",),
     "answer": ("last_assistant_message",),
     "agent": ("agent_id",),
@@ -159,8 +161,10 @@ class Host:
     hook_entry: Callable[[Hook, HookCommand], dict[str, Any]] | None = None  # None = a plugin calls us
     hook_file_keys: Mapping[str, Any] = field(default_factory=dict)  # that the hooks file must have
     payload_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # besides COMMON_FIELDS
+    clean_prompt: Callable[[str], str] = str  # removes what the host puts around what the user typed
     input_names: Mapping[str, str] = field(default_factory=dict)  # of a tool's input, and the common name
     reports_failures: bool = False  # a tool that is not reported as failed has worked
+    exit_line: re.Pattern[str] | None = None  # the line of a command's output that the host adds for its code
     context_limit: int = CONTEXT_LIMIT  # characters of ours that the host shows its model at once
     # Makes what a hook prints to replace a tool's output, from the output and a function that shortens a text.
     replace_output: Callable[[Any, Callable[[Any], Any]], dict[str, Any]] | None = None
@@ -196,6 +200,11 @@ class Host:
     def hook(self, event: str) -> Hook | None:
         """Return the hook for an event; None for an event that means nothing to us."""
         return next((hook for hook in self.hooks if hook.event == event), None)
+
+    def exit_code(self, output: str) -> int | None:
+        """Return the code that a command ended with, from the line that the host adds; None if there is none."""
+        found = self.exit_line.search(output) if self.exit_line else None
+        return int(found[1]) if found else None
 
     def field_names(self, name: str) -> tuple[str, ...]:
         """Return where this host may put a value in what it sends, likeliest first."""

@@ -1,5 +1,6 @@
 """OpenCode: a plugin of ours calls the hook program; `recollect.js` is its source."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,12 @@ def _server_entry(words: Sequence[str]) -> dict[str, Any]:
 def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
     text = response.get("output") if isinstance(response, Mapping) else None
     return {"output": shorten(text)} if isinstance(text, str) else {}
+
+
+def _unquoted(prompt: str) -> str:
+    """Return the prompt without the quotes that `opencode run "a b"` puts around it."""
+    quoted = re.fullmatch(r'"((?:[^"\\]|\\.)*)"', prompt, re.DOTALL)
+    return quoted[1].replace('\\"', '"') if quoted else prompt
 
 
 OPENCODE = Host(
@@ -69,6 +76,7 @@ OPENCODE = Host(
         Hook("session.compacted", HookKind.COMPACTION),
         Hook("session.idle", HookKind.TURN_END, summary="learns from the session in the background"),
         Hook("session.deleted", HookKind.SESSION_END, summary="closes the session"),
+        Hook("dispose", HookKind.SESSION_END, summary="closes the sessions of this run"),
     ),
     payload_fields={
         "session": ("sessionID",),
@@ -77,9 +85,11 @@ OPENCODE = Host(
         "tool": ("tool",),
         "input": ("args",),
         "output": ("output",),
+        "exit": ("tool_response.metadata.exit",),
         "call": ("callID",),
         "answer": ("text",),
     },
+    clean_prompt=_unquoted,
     replace_output=_replace_output,
     servers_key="mcp",
     server_entry=_server_entry,

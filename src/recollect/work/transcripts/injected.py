@@ -7,12 +7,25 @@ from pathlib import Path
 
 from recollect.model import INJECTED_MARK
 
-# From the first to the second, anywhere in a message.
-_BLOCKS = (
-    ("<system-reminder>", "</system-reminder>"),
+# Our own frames.
+_FRAMES = (
     (f'<project_memory source="{INJECTED_MARK}"', "</project_memory>"),
     (f"--- {INJECTED_MARK}:", f"--- end of {INJECTED_MARK} ---"),
     (f"## Project memory\n> {INJECTED_MARK}:", f"> end of {INJECTED_MARK}"),
+)
+
+
+def _escaped(text: str) -> str:
+    """Return the text as Gemini CLI escapes what a hook adds."""
+    return text.replace("<", "&lt;").replace(">", "&gt;")
+
+
+# From the first to the second, anywhere in a message.
+_BLOCKS = (
+    ("<system-reminder>", "</system-reminder>"),
+    ("<hook_context>", "</hook_context>"),  # of Gemini CLI, around what any hook adds
+    *_FRAMES,
+    *((_escaped(opening), _escaped(closing)) for opening, closing in _FRAMES if _escaped(closing) != closing),
     ("<ide_selection>", "</ide_selection>"),
     ("<ide_opened_file>", "</ide_opened_file>"),
 )
@@ -32,6 +45,11 @@ def parts(text: str) -> Iterator[tuple[str, bool]]:
         yield from _part(text[start:end], True)
         start_of_text = end
     yield from _part(text[start_of_text:], _is_ours(text[start_of_text:]))
+
+
+def own_words(text: str) -> str:
+    """Return what the person wrote of a message; empty if nothing is left."""
+    return "\n".join(part for part, is_injected in parts(text) if not is_injected)
 
 
 def _injected_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -1,10 +1,11 @@
 // Recollect for OpenCode: hands events to `recollect hook opencode EVENT` and adds what it answers.
-// It never throws, and waits no longer than its deadline.
+// It throws only to hold back a tool that a rule of the user's forbids, and waits no longer than its deadline.
 import { spawn } from "node:child_process"
 
 const PROGRAM = ["recollect"]
-const DEADLINE = 2000 // milliseconds
+const DEADLINE = 3000 // milliseconds
 const LARGEST = 200000 // characters of a tool's output that are handed on
+const CHANGING = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"]) // tools worth a check before they run
 
 const hook = (event, payload, wait) =>
   new Promise((resolve) => {
@@ -36,7 +37,10 @@ const hook = (event, payload, wait) =>
 
 const cut = (text) => (typeof text === "string" ? text.slice(0, LARGEST) : "")
 
-// What a hook says of an output: plain text to add, or a shorter output to put in its place and text to add.
+// The request for a session's title has a system message too.
+const isTitle = (system) => /^You are a title generator/.test(system?.[0] ?? "")
+
+// What a hook says: plain text to add, or an object with `text`, a shorter `output`, or why to `hold` a tool back.
 const answered = (said) => {
   try {
     return JSON.parse(said)
@@ -45,6 +49,8 @@ const answered = (said) => {
   }
 }
 
+class Held extends Error {}
+
 const unfailing = (handlers) =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [
@@ -52,8 +58,9 @@ const unfailing = (handlers) =>
       async (...given) => {
         try {
           await handler(...given)
-        } catch {
-          // the agent goes on as if there were no memory
+        } catch (error) {
+          if (error instanceof Held) throw error
+          // else the agent goes on as if there were no memory
         }
       },
     ]),
@@ -62,9 +69,10 @@ const unfailing = (handlers) =>
 export const Recollect = async ({ directory }) => {
   const briefings = new Map() // session → promise of its briefing
   const asked = new Set() // sessions that asked for it before
-  const warnings = new Map() // call → promise of what to add to its output
+  const warnings = new Map() // call → what to add to its output
   const said = new Map() // session → the last text of the assistant
   const roles = new Map() // message → its role
+  const open = new Set() // sessions that had a prompt and did not end
 
   const send = (event, session_id, rest = {}, wait = "") =>
     hook(event, { session_id, cwd: directory, ...rest }, wait)
@@ -72,7 +80,7 @@ export const Recollect = async ({ directory }) => {
   return unfailing({
     "experimental.chat.system.transform": async (input, output) => {
       const session = input?.sessionID
-      if (!session) return
+      if (!session || isTitle(output.system)) return
       if (!briefings.has(session)) briefings.set(session, send("session.created", session, {}, "0.5"))
       const text = await briefings.get(session)
       if (text) output.system.push(text)
@@ -85,6 +93,7 @@ export const Recollect = async ({ directory }) => {
         .filter((part) => part.type === "text" && !part.synthetic)
         .map((part) => part.text)
         .join("\n")
+      open.add(input.sessionID)
       const text = await send("chat.message", input.sessionID, { prompt: cut(prompt) })
       if (!text) return
       output.parts.push({
@@ -98,8 +107,11 @@ export const Recollect = async ({ directory }) => {
     },
 
     "tool.execute.before": async (input, output) => {
+      if (!CHANGING.has(input.tool)) return
       const call = { tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID }
-      warnings.set(input.callID, send("tool.execute.before", input.sessionID, call))
+      const found = answered(await send("tool.execute.before", input.sessionID, call))
+      if (found.hold) throw new Held(found.hold)
+      if (found.text) warnings.set(input.callID, found.text)
     },
 
     "tool.execute.after": async (input, output) => {
@@ -109,7 +121,7 @@ export const Recollect = async ({ directory }) => {
         tool_use_id: input.callID,
         tool_response: { title: output.title, output: cut(output.output), metadata: output.metadata },
       }
-      const warned = await (warnings.get(input.callID) ?? "")
+      const warned = warnings.get(input.callID)
       warnings.delete(input.callID)
       const found = answered(await send("tool.execute.after", input.sessionID, call))
       if (typeof output.output !== "string") return
@@ -138,11 +150,14 @@ export const Recollect = async ({ directory }) => {
       }
       if (type === "session.deleted") {
         const session = properties.info?.id ?? properties.sessionID
-        briefings.delete(session)
-        asked.delete(session)
-        said.delete(session)
+        for (const known of [briefings, asked, said, open]) known.delete(session)
         await send(type, session)
       }
+    },
+
+    dispose: async () => {
+      await Promise.all([...open].map((session) => send("dispose", session)))
+      open.clear()
     },
   })
 }
