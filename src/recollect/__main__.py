@@ -15,9 +15,20 @@ def main(argv: list[str] | None = None) -> int:
             os._exit(code)  # nothing is left to tidy up, and tidying up takes a while
         return code
     try:
+        if "mcp" in arguments and (served := _relay(arguments)) is not None:
+            return served
         return _command_line(arguments)
     except KeyboardInterrupt:
         return 130
+
+
+def _relay(arguments: list[str]) -> int | None:
+    """Serve MCP, as agents start it; None if the command line has other options."""
+    from recollect.interfaces.mcp.relay import main as relay
+    from recollect.interfaces.mcp.relay import parse
+
+    given = parse(arguments)
+    return relay(*given) if given else None
 
 
 def _command_line(arguments: list[str]) -> int:

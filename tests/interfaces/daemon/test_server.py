@@ -11,6 +11,7 @@ import pytest
 from hook_fields import fields
 
 from recollect.interfaces.daemon import client, protocol
+from recollect.interfaces.daemon.caller import Caller, own_variables
 from recollect.interfaces.daemon.log import NAME
 from recollect.interfaces.daemon.server import Server
 from recollect.interfaces.daemon.start import take_lock
@@ -105,6 +106,80 @@ def test_it_stays_for_an_older_version(serve, home, monkeypatch):
 
     assert client.status(home) is not None
     assert thread.is_alive()
+
+
+@pytest.fixture
+def mcp_session(home, folder):
+    """Opens a session as `recollect mcp` does; returns its socket, and the daemon's answer."""
+    opened = []
+
+    def open_one(**variables):
+        body = Caller(str(folder), {**own_variables(), **variables}, session="mcp-1").pack()
+        line = socket.socket(fileno=protocol.open_session(str(home), "mcp", body, 20).detach())
+        opened.append(line)
+        line.settimeout(20)
+        return line, line.recv(100)
+
+    yield open_one
+    for line in opened:
+        line.close()
+
+
+def test_it_stays_as_long_as_a_session_of_mcp_is_open(serve, mcp_session, home):
+    (home / protocol.LOCK).touch()
+    server, thread = serve(idle=0.01)
+    line, answer = mcp_session()
+    server._stop_if_due()
+    stayed = not server._stopping.is_set()
+
+    line.close()
+    thread.join(20)
+
+    assert (answer, stayed, thread.is_alive()) == (b"ok 0\n", True, False)
+
+
+def test_stopped_it_tells_the_sessions_of_mcp_how_much_it_has_taken(serve, mcp_session):
+    server, thread = serve()
+    line, _ = mcp_session()
+    line.sendall(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    answer = json.loads(line.recv(1000))
+
+    server.stop()
+    thread.join(20)
+    server.close()
+
+    assert answer["id"] == 1
+    assert line.recv(100) == b"bye 1\n"
+    assert line.recv(100) == b""
+
+
+@pytest.mark.parametrize("version, why, stays", [("0.0.1", b"version", True), ("999.0", b"again", False)])
+def test_a_session_of_mcp_of_another_version_is_refused(serve, mcp_session, monkeypatch, version, why, stays):
+    _server, thread = serve()
+    monkeypatch.setattr(protocol, "__version__", version)
+
+    _, answer = mcp_session()
+    if not stays:
+        thread.join(20)
+
+    assert answer == b"no %d\n%s" % (len(why), why)
+    assert thread.is_alive() == stays
+
+
+def test_a_session_of_mcp_with_other_settings_is_refused(serve, mcp_session):
+    serve()
+
+    assert mcp_session(RECOLLECT_CAPACITY="1")[1] == b"no 8\nsettings"
+    assert mcp_session(RECOLLECT_NONSENSE="1")[1] == b"no 8\nsettings"
+
+
+def test_another_user_gets_no_session_of_mcp(serve, mcp_session, monkeypatch):
+    serve()
+    monkeypatch.setattr(
+        protocol, "peer_uid", lambda line: os.getuid() + 1 if isinstance(line, socket.socket) else None
+    )
+
+    assert mcp_session()[1] == b"no 0\n"
 
 
 @pytest.mark.parametrize(

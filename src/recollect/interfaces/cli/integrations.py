@@ -154,19 +154,18 @@ def mcp(cli: CliContext, port: int | None, token: bool) -> str | None:
         from recollect.interfaces.mcp.http import read_token
 
         return read_token(home)
+    if port is None:
+        from recollect.interfaces.mcp.relay import main
+
+        main(str(home), cli.project or "")  # as `recollect mcp` without options does, before click is loaded
+        return None
     from recollect.interfaces.daemon.log import write_log
+    from recollect.interfaces.mcp.http import serve_http
     from recollect.interfaces.mcp.requests import McpRequests
 
     write_log(home)
     requests = McpRequests(str(home), cli.project)
-    if port is None:
-        from recollect.interfaces.mcp.server import serve_stdio
-
-        serve_stdio(requests)
-    else:
-        from recollect.interfaces.mcp.http import serve_http
-
-        serve_http(requests, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
+    serve_http(requests, home, port, lambda address: click.echo(f"Listening on {address}", err=True))
     return None
 
 

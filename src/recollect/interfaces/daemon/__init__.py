@@ -14,6 +14,7 @@ Once a second the server calls `HookService.tick`. After five seconds without a 
 recovers crashed sessions, consolidates if it is due, and updates the code graphs of projects in use.
 
 - `protocol`: requests and answers; hooks import it, so it imports almost nothing
+- `caller`: what the daemon must know about a process that it works for: folder, settings, terminal
 - `start`: start a daemon; the process that holds the lock is the daemon
 - `client`: status, start and stop, for commands
 - `server`: the socket, who may connect, and which request gets which answer

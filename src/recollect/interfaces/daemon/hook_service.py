@@ -55,7 +55,7 @@ class HookService:
         self.background = WorkCounter()
         self.events = 0
         self.last_error = ""  # its type; empty = none yet
-        self._engines = engines
+        self.engines = engines  # also for MCP sessions
         self._spool = spool
         self._sessions: dict[str, HookSession] = {}
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class HookService:
         self.events += 1
         try:
             session = self._session_of(event)
-            with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+            with self.engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
                 session.record(event)
@@ -110,7 +110,7 @@ class HookService:
         return self._printed(session, event, text, more)
 
     def _find(self, session: HookSession, lookup: Lookup) -> str:
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             return lookup(engine)
 
     def _shortening(
@@ -123,7 +123,7 @@ class HookService:
         return self._lookups.submit(self._shorten, session, event)
 
     def _shorten(self, session: HookSession, event: HostEvent) -> dict[str, Any]:
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             return session.shorten(engine, event)
 
     def _record(self, engine: Engine, session: HookSession, events: Sequence[HostEvent]) -> None:
@@ -149,7 +149,7 @@ class HookService:
 
     def _home_of(self, event: HostEvent) -> str:
         """Return the folder where the session began, wherever its agent is now: a session belongs to one project."""
-        with self._engines.use(event.cwd, HOOK_ACTOR) as engine:
+        with self.engines.use(event.cwd, HOOK_ACTOR) as engine:
             stored = engine.store.get_session(event.session)
             if stored is None or stored.project_id == engine.sessions.project_id:
                 return event.cwd
@@ -216,7 +216,7 @@ class HookService:
             self._later(self._checkpoint, session, event)
 
     def _end(self, session: HookSession, event: HostEvent) -> None:
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             _note_transcript(engine, session, event)
             ended = engine.sessions.end(session.session)
             fields = {
@@ -228,7 +228,7 @@ class HookService:
         self._write_rules(session)
 
     def _checkpoint(self, session: HookSession, event: HostEvent) -> None:
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             _note_transcript(engine, session, event)
             begun = self._now()
             try:
@@ -242,7 +242,7 @@ class HookService:
         """Write the briefing into the rules file of a host whose hooks cannot add to prompts."""
         if not HOSTS[session.host].project_files.rules:
             return
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             if engine.context.folder is not None:
                 briefing = engine.recall(host=session.host).text
                 write_briefing(session.host, engine.context.folder.root, briefing)
@@ -290,7 +290,7 @@ class HookService:
 
     def _catch_up(self, events: list[HostEvent]) -> None:
         session = self._session_of(events[0])
-        with self._engines.use(session.folder, HOOK_ACTOR) as engine:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             if not engine.sessions.on:
                 return
             self._record(engine, session, events)
@@ -325,20 +325,20 @@ class HookService:
         """Do the work of an idle daemon: for the projects in which something happened, then for all in use."""
         while self._changed_folders and not self._stopping.is_set():
             folder = self._changed_folders.pop()
-            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
+            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR) as engine:
                 engine.schedule.run_idle()
                 engine.sessions.drain_spool()  # what agents in Python left there
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
                     self._recovered[folder] = self._now()
                     engine.sessions.recover()
         self._consolidate_if_due()
-        self._engines.close_idle(CLOSE_AFTER)
+        self.engines.close_idle(CLOSE_AFTER)
         self._update_code_graphs()
 
     def _update_code_graphs(self) -> None:
         """Keep the code graphs of projects in use up to date, so that questions need not wait."""
-        for folder in self._engines.folders():
-            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
+        for folder in self.engines.folders():
+            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
                 if engine.sessions.on:
                     engine.code.follow(self._now(), self._must_stop)
 
@@ -348,8 +348,8 @@ class HookService:
         if idle < IDLE or self._consolidation_checked == self._last_hook:
             return
         self._consolidation_checked = self._last_hook
-        for folder in self._engines.folders()[:1]:
-            with suppress(RecollectError), self._engines.use(folder, HOOK_ACTOR) as engine:
+        for folder in self.engines.folders()[:1]:
+            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR) as engine:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
                 why = due(last_run(engine.store), m.utc_now(), active, engine.settings.capacity, idle)
                 if why is not None:
@@ -364,14 +364,14 @@ class HookService:
 
     def embed(self, model: str, texts: list[str]) -> bytes:
         """Return vectors as rows of 32-bit floats. Raise `EmbedderUnavailable`, also if `model` is not ours."""
-        with self.foreground.working(), self._engines.use("/", HOOK_ACTOR) as engine:
+        with self.foreground.working(), self.engines.use("/", HOOK_ACTOR) as engine:
             if engine.embedder.model != model:
                 raise EmbedderUnavailable(f"The daemon does not have the model {model}.", "Load it yourself.")
             return engine.embedder.embed(texts).astype("<f4").tobytes()
 
     def warm_up(self) -> None:
         """Load the model and everything else before it is needed."""
-        with suppress(RecollectError), self._engines.use("/", HOOK_ACTOR) as engine:
+        with suppress(RecollectError), self.engines.use("/", HOOK_ACTOR) as engine:
             redact("warm")
             if engine.settings.embedder != "http":  # nothing is sent anywhere for this
                 engine.recall("warm")
@@ -395,7 +395,7 @@ class HookService:
         self._stopping.set()
         self._lookups.shutdown(wait=True, cancel_futures=True)
         self._worker.shutdown(wait=True, cancel_futures=True)
-        self._engines.close_idle()
+        self.engines.close_idle()
 
     def _failed(self, error: BaseException, what: str) -> None:
         self.last_error = type(error).__name__

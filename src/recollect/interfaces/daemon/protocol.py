@@ -1,7 +1,8 @@
 """The protocol between the daemon and its clients: one request and one answer per connection.
 
 A request is a line of fields separated by tabs (what is wanted, our version, a token, the length of the body, and the
-request's own fields), then the body. An answer is `ok` or `no` and a length, then as many bytes.
+request's own fields), then the body. An answer is `ok` or `no` and a length, then as many bytes. After the answer to
+`mcp` the connection stays open, for the lines of a session (`interfaces/mcp/relay.py`).
 
 Hooks import this for every event: it uses only modules that the interpreter has loaded already.
 """
@@ -26,6 +27,10 @@ class NoAnswer(Exception):
     """No daemon listens, or it did not answer in time."""
 
 
+class NotServed(NoAnswer):
+    """The daemon answered, and will not do it; the message is its reason."""
+
+
 def home_folder() -> str:
     """Return where memory is kept, as `config.expand_home` would: the hook cannot afford to import that."""
     folder = os.path.expanduser(os.environ.get("RECOLLECT_HOME") or "~/.recollect")  # noqa: PTH111
@@ -41,6 +46,16 @@ def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: flo
         with _Connection(home, until) as connection:
             connection.send(request(want, connection.token, fields, body))
             return connection.answer()
+    except (OSError, ValueError) as error:
+        raise NoAnswer(str(error)) from error
+
+
+def open_session(home: str, want: str, body: bytes, seconds: float) -> _socket.socket:
+    """Send a request and return the connection, on which the answer comes. Raise `NoAnswer`."""
+    try:
+        with _Connection(home, time.monotonic() + seconds) as connection:
+            connection.send(request(want, connection.token, (), body))
+            return connection.detach()
     except (OSError, ValueError) as error:
         raise NoAnswer(str(error)) from error
 
@@ -96,11 +111,18 @@ class _Connection:
         head, _, body = data.partition(b"\n")
         kind, _, length = head.partition(b" ")
         size = int(length)
-        if kind != b"ok" or size > LARGEST:
-            raise ValueError("refused")
+        if size > LARGEST:
+            raise ValueError("too large")
         while len(body) < size:
             body += self._more()
+        if kind != b"ok":
+            raise NotServed(body[:size].decode("utf-8", "replace"))
         return body
+
+    def detach(self) -> _socket.socket:
+        """Return the socket, which from now on is not ours to close."""
+        self._socket.settimeout(None)
+        return _socket.socket(fileno=self._socket.detach())
 
     def _more(self) -> bytes:
         self._wait()

@@ -13,16 +13,22 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
 from recollect.errors import RecollectError, StoreError, StoreTooNew
 from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon.caller import can_serve, unpack
 from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.log import write_log
 from recollect.interfaces.daemon.spool import HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
+from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+
+if TYPE_CHECKING:
+    from recollect.interfaces.mcp.sessions import McpSessions
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +75,13 @@ class Server:
         self._stopping = threading.Event()
         self._token = secrets.token_hex(16) if port else ""
         self._connections = ThreadPoolExecutor(_AT_ONCE, "recollect-connection")
+        self._settings = load_settings(home)
         self._settings_at = _changed_at(home / "config.toml")
         self.requests = 0
         self.refused = 0
+        self._mcp: McpSessions | None = None  # until the first session
+        self._mcp_lock = threading.Lock()
+        self._opening = WorkCounter()  # sessions that are being accepted
         self._wake_sender, self._wake_receiver = socket.socketpair()  # ends the wait in `run`
         self._listener = self._on_loopback() if port else self._on_unix_socket()
 
@@ -132,12 +142,16 @@ class Server:
             (self._home / (protocol.TOKEN if self._token else protocol.SOCKET)).unlink(missing_ok=True)
         self._listener.close()
         self._connections.shutdown(wait=True)
+        if self._mcp is not None:
+            self._mcp.close()
         self._service.close()
         self._wake_sender.close()
         self._wake_receiver.close()
 
     def _stop_if_due(self) -> None:
         """Stop if the daemon was idle for long, its settings changed, or its home is gone or was replaced."""
+        if self._opening.busy() or (self._mcp is not None and self._mcp.open):
+            self._last_request = time.monotonic()
         idle = time.monotonic() - self._last_request
         if self._idle and idle >= self._idle and not self._service.busy:
             self.stop()
@@ -171,7 +185,10 @@ class Server:
             return
         body = _read_body(connection, received, int(length))
         self.requests += 1
-        connection.sendall(self._reply(want, fields, body))
+        if want == "mcp":
+            self._start_mcp(connection, version, body)
+        else:
+            connection.sendall(self._reply(want, fields, body))
         if _is_newer(version, __version__):  # Recollect was upgraded while we ran
             logger.info("a newer version was installed", extra={"fields": {"version": version}})
             self.stop()
@@ -202,6 +219,33 @@ class Server:
             return protocol.answer("ok", b"")
         return protocol.answer("no", b"")
 
+    def _start_mcp(self, connection: socket.socket, version: str, body: bytes) -> None:
+        """Keep the connection for a session of a `recollect mcp`, or say why not."""
+        with self._opening.working():
+            self._accept_mcp(connection, version, body)
+
+    def _accept_mcp(self, connection: socket.socket, version: str, body: bytes) -> None:
+        caller = unpack(body)
+        if version != __version__:
+            newer = _is_newer(version, __version__)  # then we leave, and the client starts a new daemon
+            connection.sendall(protocol.answer("no", b"again" if newer else b"version"))
+            return
+        if not can_serve(self._settings, caller, os.environ, exactly=False):
+            connection.sendall(protocol.answer("no", b"settings"))
+            return
+        connection.sendall(protocol.answer("ok", b""))
+        with self._mcp_lock:  # the first session waits for the MCP library to load
+            if self._stopping.is_set():
+                connection.sendall(b"bye 0\n")
+                return
+            if self._mcp is None:
+                from recollect.interfaces.mcp.sessions import McpSessions
+
+                engines = self._service.engines
+                self._mcp = McpSessions(self._home, engines, os.environ, self._service.foreground)
+            connection.settimeout(None)
+            self._mcp.start(socket.socket(fileno=connection.detach()), caller)
+
     def _embedded(self, model: str, body: bytes) -> bytes:
         texts = json.loads(body)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -228,6 +272,7 @@ class Server:
             "waiting": self._service.waiting,
             "last_error": self._service.last_error,
             "idle_seconds": self._idle,
+            "mcp_sessions": self._mcp.open if self._mcp else 0,
             "memory_mb": _memory(),
         }
 

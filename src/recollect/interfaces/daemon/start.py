@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from recollect.interfaces.daemon.protocol import LOCK
 
+STARTING = b"starting\n"  # in the lock file, until the daemon serves
 PAUSE = 2.0  # seconds between two starts, in case they fail
 
 
@@ -35,9 +36,20 @@ def start(home: str, *, pause: float = PAUSE) -> bool:
         if last.st_size and time.time() - last.st_mtime < pause:
             return False
         os.ftruncate(lock, 0)
-        os.write(lock, b"starting\n")
+        os.write(lock, STARTING)
         _start_detached(home, lock)
         return True
+    finally:
+        os.close(lock)
+
+
+def has_failed(home: str) -> bool:
+    """Whether the last daemon ended while it was starting."""
+    lock = take_lock(home)
+    if lock is None:
+        return False
+    try:
+        return os.read(lock, len(STARTING)) == STARTING
     finally:
         os.close(lock)
 

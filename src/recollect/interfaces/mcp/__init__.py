@@ -1,9 +1,10 @@
 """The MCP server: memory, code and past work as tools, prompts and resources for agents.
 
-`recollect mcp` starts it, for one client over standard input and output, or with `--http` for several clients on this
-machine. A tool call takes this path:
+The daemon serves it. `recollect mcp`, which agents start, is a small program that passes messages on (`relay`); without a
+daemon it runs the server itself. `recollect mcp --http` serves several clients on this machine. A tool call takes this
+path:
 
-1. `stdio` or `http` receives the message, and `McpRequests.receive` notes it before the SDK dispatches it.
+1. `sessions` or `http` receives the message, and `McpRequests.receive` notes it before the SDK dispatches it.
 2. The tool, a function in one of the `…_tools` modules whose arguments pydantic has checked, calls `Toolbox.answer`.
 3. `McpRequests.run` finds the client's session and folder, borrows the engine for it from `EnginePool` as the actor
    `agent:HOST`, and runs the work in a worker thread.
@@ -12,8 +13,11 @@ machine. A tool call takes this path:
 
 Modules:
 
-- `server`: `build_server` with `TOOLS`, the instructions that agents read, and serving over standard input and output
-- `stdio`: the streams; every request is answered before the server exits
+- `relay`: the program that agents start; it imports almost nothing
+- `windows_input`: its input, where only sockets can be waited for
+- `sessions`: sessions over sockets, in the daemon or in the relay's process
+- `server`: `build_server` with `TOOLS`, and the instructions that agents read
+- `streams`: one session; every request is answered before it ends
 - `http`: the same server on 127.0.0.1, with a token, closed to web pages
 - `requests`: clients, their sessions, projects and engines; `ToolContext` is what a tool gets
 - `toolbox`: how a tool is registered and run
@@ -26,6 +30,8 @@ Modules:
 What it promises:
 
 - The handshake is answered before anything of the engine is imported.
+- A request is not lost when the daemon is stopped, upgraded or killed: it is answered by the next server, or with an
+  error that says what to do.
 - The project is the one given at the start, else that of the current folder, unless the client has other folders open:
   then that of the first of them.
 - A memory is shown in full once per session; later answers only name it, unless the tool is called with `repeat`.

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.context.embedder import Embedder
     from recollect.engine import Engine
+    from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 
 Result = TypeVar("Result")
 Request = ServerRequestContext[Any, Any]
@@ -81,14 +82,34 @@ class McpRequests:
     """
 
     def __init__(
-        self, home: str | None = None, project: str | None = None, opener: Opener | None = None
+        self,
+        home: str | None = None,
+        project: str | None = None,
+        opener: Opener | None = None,
+        *,
+        engines: EnginePool | None = None,
+        folder: Path | None = None,
+        session: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        work: "WorkCounter | None" = None,
     ) -> None:
+        """Without `engines`, which belong to the caller, engines are opened by `opener`.
+
+        `folder` is where the client runs, by default our own folder. `session` names the only session that there is.
+        `environment` holds its settings, by default those of this process. `work` counts requests in progress.
+        """
         self._home = home
         self._project = Path(project) if project else None
-        self._engines = EnginePool(
-            opener or EngineOpener(self._settings, _daemon_embedder), max_open=MAX_OPEN
+        self._own_engines = engines is None
+        self._engines = engines or EnginePool(
+            opener or EngineOpener(self._settings, daemon_embedder), max_open=MAX_OPEN
         )
+        self._here = folder
+        self._environment = environment
+        self._work = work
         self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
+        if session:
+            self._sessions[""] = ClientSession(session)
 
     async def receive(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Remember the current message for `run`. The server calls this before it handles any message."""
@@ -105,7 +126,8 @@ class McpRequests:
         host = _host_of(params.client_info.name if params else "")
 
         def run_in_thread(folder: Path) -> Result:
-            with self._engine(folder, f"agent:{host}") as engine:
+            counted = self._work.working() if self._work else contextlib.nullcontext()
+            with counted, self._engine(folder, f"agent:{host}") as engine:
                 if not engine.sessions.on:
                     raise Refused(
                         "The user has turned memory off in this project.",
@@ -128,8 +150,9 @@ class McpRequests:
             return False
 
     def close(self) -> None:
-        """Close the engines; backups and compaction run now if they are due."""
-        self._engines.close()
+        """Close the engines, if they are ours; backups and compaction run now if they are due."""
+        if self._own_engines:
+            self._engines.close()
 
     def _session_of(self, request: Request) -> ClientSession:
         key = ""
@@ -151,7 +174,7 @@ class McpRequests:
         if self._project is not None:
             return self._project
         if client.folder is None:
-            client.folder = chosen_folder(await _roots(request), Path.cwd())
+            client.folder = chosen_folder(await _roots(request), self._here or Path.cwd())
         return client.folder
 
     @contextlib.contextmanager
@@ -167,10 +190,10 @@ class McpRequests:
     def _settings(self) -> "Settings":
         from recollect.config import load_settings
 
-        return load_settings(self._home)
+        return load_settings(self._home, self._environment)
 
 
-def _daemon_embedder(settings: "Settings") -> "Embedder | None":
+def daemon_embedder(settings: "Settings") -> "Embedder | None":
     from recollect.interfaces.daemon.embedder import from_daemon
 
     return from_daemon(settings)

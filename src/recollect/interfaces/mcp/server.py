@@ -1,15 +1,10 @@
-"""The MCP server, and serving it over standard input and output. It answers the handshake before the engine is loaded."""
+"""The MCP server: its instructions, tools, prompts and resources. Nothing of the engine is loaded before a request needs it."""
 
-import os
-import signal
-import threading
 from typing import Any
 
-import anyio
 from mcp.server import CacheHint, MCPServer
 
 from recollect import __version__
-from recollect.interfaces.mcp import stdio
 from recollect.interfaces.mcp.code_tools import add_code_tools
 from recollect.interfaces.mcp.memory_tools import add_memory_tools
 from recollect.interfaces.mcp.prompts import add_prompts, add_resources
@@ -29,7 +24,6 @@ TOOLS = (
     add_work_tools,
 )
 LISTS_HOLD = CacheHint(ttl_ms=3_600_000, scope="public")
-PARENT_SECONDS = 1.0  # between two checks whether our parent process still runs
 
 
 def build_server(requests: McpRequests) -> MCPServer[Any]:
@@ -51,24 +45,3 @@ def build_server(requests: McpRequests) -> MCPServer[Any]:
     add_prompts(server, requests)
     add_resources(server, requests)
     return server
-
-
-def serve_stdio(requests: McpRequests) -> None:
-    """Serve until the client has closed the stream and has its answers, or has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the reading thread cannot be interrupted otherwise
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    try:
-        anyio.run(stdio.serve, build_server(requests))
-    except* BrokenPipeError:  # the client did not wait for the answer
-        pass
-    finally:
-        requests.close()
-
-
-def _exit_with_parent() -> None:
-    """Exit when the client ends: if it was killed, another child of its may hold our stream open. Writes are on disk."""
-    parent = os.getppid()
-    never = threading.Event()
-    while os.getppid() == parent:
-        never.wait(PARENT_SECONDS)
-    os._exit(0)

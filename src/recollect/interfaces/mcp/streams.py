@@ -1,4 +1,4 @@
-"""Serve MCP over standard input and output, and answer every request before exiting.
+"""Serve one MCP session, and answer every request before it ends.
 
 The SDK cancels the requests in progress as soon as the client closes its stream. A client that writes its requests,
 closes the stream and then reads (`printf … | recollect mcp`) would lose answers, so the end of the stream is held back
@@ -12,7 +12,6 @@ import anyio
 import mcp_types as wire
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server import MCPServer
-from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
@@ -101,15 +100,10 @@ class CountingWriteStream:
         await self.aclose()
 
 
-async def serve(server: MCPServer[Any]) -> None:
-    """Serve one client until it has closed its stream and has its answers."""
-    async with stdio_server() as (incoming, outgoing):
-        await serve_streams(server, incoming, outgoing)
-
-
 async def serve_streams(
     server: MCPServer[Any], incoming: ReadStream[Item], outgoing: WriteStream[SessionMessage]
 ) -> None:
+    """Serve one client until `incoming` ends and it has its answers."""
     lowlevel = server._lowlevel_server
     pending = PendingRequests()
     async with anyio.create_task_group() as tasks:
