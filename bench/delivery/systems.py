@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from recollect import MemoryAgent
 from recollect.engine import Engine
-from recollect.interfaces.daemon.hook_session import HookSession, rendered
+from recollect.interfaces.daemon.hook_session import HookSession
 from recollect.text import tokens
 from recollect.work.hosts.hook_input import HostEvent, host_event
 
@@ -62,7 +62,7 @@ def recall(engine: Engine) -> Iterator[Ask]:
 
     def ask(prompt: str) -> PromptAnswer:
         briefing = engine.recall(prompt, host=HOST)
-        return PromptAnswer(briefing.shown, briefing.text)
+        return PromptAnswer(briefing.memories, briefing.text)
 
     yield ask
 
@@ -75,8 +75,8 @@ def agent(engine: Engine) -> Iterator[Ask]:
         def ask(prompt: str) -> PromptAnswer:
             memory_agent.submit([{"role": "user", "content": prompt}], f"bench-{next(_numbers)}")
             memory_agent.settle(60)
-            memories = [hit.memory for hit in memory_agent.take_pending().hits]
-            return PromptAnswer(tuple(memory.id for memory in memories), rendered(HOST, memories))
+            pending = memory_agent.take_pending()
+            return PromptAnswer(tuple(hit.memory.id for hit in pending.hits), pending.text)
 
         yield ask
 
@@ -100,7 +100,7 @@ def _prompt(engine: Engine, session: HookSession, prompt: str) -> str:
 def _answer(engine: Engine, session: HookSession, event: HostEvent) -> str:
     session.record(event)
     lookup = session.lookup_for(event)
-    return lookup(engine) if lookup else ""
+    return lookup(engine).text if lookup else ""
 
 
 def _event(session: HookSession, name: str, **body: str) -> HostEvent:

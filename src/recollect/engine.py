@@ -6,6 +6,7 @@ use, because importing them all would take longer than most commands run.
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from recollect.code.modules.task import ModuleMatch
     from recollect.code.relevant.search import Relevant
     from recollect.llm.protocol import Judge, Sidecar
-    from recollect.memory.briefing.briefing import Briefing
     from recollect.memory.maintainer import Maintenance
     from recollect.memory.maintenance.doctor import Diagnosis
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from recollect.memory.retrieval import Retrieval
     from recollect.memory.transfer.transfer import Transfer
     from recollect.memory.write.messages import MessageReport
-    from recollect.work.briefings import Briefings
+    from recollect.work.delivery.composer import Composer
+    from recollect.work.delivery.delivery import Delivery
     from recollect.work.episodes.episodes import Episodes
     from recollect.work.project_code import ProjectCode
     from recollect.work.schedule import Schedule
@@ -107,6 +108,9 @@ class Engine:
 
         used = self.__dict__  # the parts that were created
         try:
+            if "delivery" in used:
+                with suppress(StoreError):  # a read-only home can be read
+                    self.delivery.flush()
             for name in ("episodes", "codebase"):
                 if name in used:
                     used[name].close()
@@ -147,12 +151,11 @@ class Engine:
         return Retrieval(self.context, self.memory, self.preferences)
 
     @cached_property
-    def briefings(self) -> "Briefings":
-        """Briefings for agents at the start of a task."""
-        from recollect.work.briefings import Briefings
+    def delivery(self) -> "Composer":
+        """What agents are told, at every moment."""
+        from recollect.work.delivery.composer import Composer
 
-        maps = self.maps if self.project else None
-        return Briefings(self.context, self.retrieval, self.preferences, maps)
+        return Composer(self)
 
     @cached_property
     def transfer(self) -> "Transfer":
@@ -238,9 +241,9 @@ class Engine:
         with self.measures.timing("search"):
             return self.retrieval.search(query, limit, **options)
 
-    def recall(self, task: str = "", **options: Any) -> "Briefing":
-        """Return what an agent should know at the start of `task`; see `Briefings.recall`."""
-        return self.briefings.recall(task, **options)
+    def recall(self, task: str = "", **options: Any) -> "Delivery":
+        """Return what an agent should know for `task`; see `Composer.recall`."""
+        return self.delivery.recall(task, **options)
 
     def explain(self, query: str, name: str, **options: Any) -> m.Hit:
         return self.retrieval.explain(query, name, **options)

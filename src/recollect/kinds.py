@@ -17,8 +17,9 @@ class Kind:
     ttl: float | None  # days until an unused, automatically promoted memory is archived; None = never
     weight: float  # factor for the rank of a hit
     correcting: bool = False  # what a user stores with it corrects the agent
-    standing: bool = False  # always true of the project: part of every briefing
+    standing: bool = False  # a rule: told at every start, if the user said it or it was confirmed
     warns: bool = False  # shown when one of its triggers matches
+    forbids: bool = False  # a user's: the host asks before a tool that one of its triggers matches
     label: str = ""  # printed in brackets in a briefing; empty = the name
 
     @property
@@ -27,9 +28,9 @@ class Kind:
 
 
 _ROWS = (
-    Kind("human_feedback", "user", None, None, 1.6, correcting=True, label="feedback"),
-    Kind("correction", "user", 365, None, 1.5, correcting=True),
-    Kind("preference", "user", 90, 365, 1.1),
+    Kind("human_feedback", "user", None, None, 1.6, correcting=True, standing=True, label="feedback"),
+    Kind("correction", "user", 365, None, 1.5, correcting=True, standing=True),
+    Kind("preference", "user", 90, 365, 1.1, standing=True),
     Kind("decision", "knowledge", None, 90, 1.3, standing=True),
     Kind("convention", "knowledge", None, None, 1.2, standing=True),
     Kind("architecture", "knowledge", None, 180, 1.2),
@@ -39,7 +40,7 @@ _ROWS = (
     Kind("entity", "knowledge", 30, None, 1.0),
     Kind("discovery", "knowledge", 30, 21, 0.9),
     Kind("procedure", "how-to", 60, None, 1.1, warns=True),
-    Kind("negative", "warning", 365, None, 1.4, warns=True, label="never"),
+    Kind("negative", "warning", 365, None, 1.4, standing=True, warns=True, forbids=True, label="never"),
     Kind("gotcha", "warning", 60, None, 1.3),
     Kind("warning", "warning", 60, 30, 1.3),
     Kind("error_pattern", "warning", 60, 90, 1.2, label="error"),

@@ -21,7 +21,7 @@ Who asks:
     recollect graph, map      engine.code
     MCP module_map            engine.maps
     MCP code_graph            engine.code.graph
-    briefings                 ProjectMap.cards, for the modules of a task
+    work.delivery             ProjectMap.cards, for the modules of a task
     the daemon                engine.code.follow, which refreshes graph, history and map
     memory.anchors            languages and decoding, for the code that a memory names
 

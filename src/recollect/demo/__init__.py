@@ -12,10 +12,10 @@ from pathlib import Path
 
 from recollect.engine import Engine
 from recollect.kinds import kind_of
-from recollect.memory.briefing.briefing import Briefing
 from recollect.model import Memory, Receipt
 from recollect.text import tokens
 from recollect.text.words import query_terms
+from recollect.work.delivery.delivery import Delivery
 
 MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BUG = "Users get logged out after 5 minutes instead of 24 hours"
@@ -118,7 +118,7 @@ def _tell(echo: Echo, who: str, engine: Engine, receipt: Receipt) -> None:
         echo(f"{'':<19} ({receipt.message})")
 
 
-def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Briefing, list[Memory]]:
+def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tuple[Delivery, list[Memory]]:
     echo(accent(f"\nSession 2, eight days later, another agent: “{BUG}.” It gets this briefing:\n"))
     later = MONDAY + timedelta(days=8)
     with Engine.open(project, home, clock=lambda: later, actor="agent:codex") as agent:
@@ -129,10 +129,10 @@ def _second_session(project: Path, home: Path, echo: Echo, accent: Accent) -> tu
         echo(
             f"\n  A search for “how to run scripts” finds “{known.content}”; the first statement is superseded, not lost."
         )
-        return briefing, [agent.get(name) for name in briefing.shown]
+        return briefing, [agent.get(name) for name in briefing.memories]
 
 
-def _saving(briefing: Briefing, memories: list[Memory], echo: Echo, accent: Accent) -> None:
+def _saving(briefing: Delivery, memories: list[Memory], echo: Echo, accent: Accent) -> None:
     """Show the tokens read until the file to fix is found: by searching as agents do, and with memory."""
     seen = _search_order(BUG)
     seen = seen[: seen.index(MENDED_IN) + 1]

@@ -4,7 +4,7 @@ A memory's life, and who handles it:
 
     Engine.remember → memories.Memories → write.MemoryWriter → store
     Engine.search   → retrieval.Retrieval → search.Searcher → index → store
-    Engine.recall   → work.briefings.Briefings → briefing (content, budget, render)
+    Engine.recall   → work.delivery.Composer → briefing (content, budget, render)
     after a search  → retrieval.process_searches → maintenance.feedback
     when idle       → work.schedule.Schedule → maintenance (compact, purge, clusters), anchors
 

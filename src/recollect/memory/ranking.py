@@ -150,13 +150,11 @@ ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, th
 WINDOW_SCORE = 0.3  # from here on a memory is relevant enough for an agent's context window
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
 
-# Which hits the local sidecar verifies as relevant. Measured by bench/sidecar.py; the figures are in docs/sidecar.md.
-VERIFIED_SCORE = 0.5
-VERIFIED_SCORE_BY_WORDS = 0.3  # the same without vectors
-VERIFIED_SHARE_OF_BEST = 0.75  # a hit that is further below the best was found for want of better
+# --- What an agent is told ---
+
+USEFUL_FLOOR = 0.5  # the probability of being useful from which a memory is shown
 TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment, and need
 TRANSIENT_FACTOR = 1.3  # times the score that others need
 
-# --- A briefing's hits ---
 
 DIVERSITY_SHARE = 0.3  # of a hit's value that depends on how unlike the hits already chosen it is

@@ -64,11 +64,13 @@ class Retrieval:
         as_of: datetime | None = None,
         recipe: str = "default",
         graph: bool = True,
+        meaning: bool = True,
         **filters: Any,
     ) -> m.Answer:
         """Return memories relevant to `query`, best first, each with its reasons. For `filters` see `Context.view`.
 
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
+        Without `meaning` only words are compared, and no model is loaded.
         """
         _check_limit(limit)
         if as_of is not None and as_of > self._context.clock():
@@ -81,6 +83,7 @@ class Retrieval:
             file=file,
             as_of=as_of,
             graph=graph,
+            meaning=meaning,
         )
         answer = self.searcher.search(question)
         self._note(question, answer)

@@ -13,7 +13,6 @@ from recollect.config import Settings
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable
-from recollect.kinds import kind_of
 from recollect.llm.protocol import (
     LearnedStatement,
     ModuleSketch,
@@ -23,6 +22,7 @@ from recollect.llm.protocol import (
     Verification,
 )
 from recollect.memory import ranking
+from recollect.memory.search.usefulness import useful_probabilities
 from recollect.text.sentences import cut
 from recollect.text.words import distinctive_words
 
@@ -53,16 +53,12 @@ class LocalSidecar:
         self._embedder = embedder
 
     def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
-        best = max((hit.score for hit in hits), default=0.0)
-        by_meaning = any(map(_has_vectors, hits))
-        floor = ranking.VERIFIED_SCORE if by_meaning else ranking.VERIFIED_SCORE_BY_WORDS
+        probabilities = useful_probabilities(hits)
         sentences = [_words(sentence) for sentence in _SENTENCE.split(context)]
         relevant = [
             hit.memory
             for hit in hits
-            if _matches(hit)
-            and hit.score >= max(_needed(hit.memory, floor), ranking.VERIFIED_SHARE_OF_BEST * best)
-            and not _repeats(hit.memory, sentences)
+            if probabilities[hit.memory.id] >= ranking.USEFUL_FLOOR and not _repeats(hit.memory, sentences)
         ]
         return Verification(tuple(memory.id for memory in relevant), tuple(_relations(relevant)))
 
@@ -120,21 +116,6 @@ class SilentSidecar:
 
     def summarise(self, text: str, lines: int) -> str | None:
         return None
-
-
-def _has_vectors(hit: m.Hit) -> bool:
-    return bool(hit.why.get("parts", {}).get("meaning"))
-
-
-def _matches(hit: m.Hit) -> bool:
-    """Return whether the words or the vector matched: a neighbour in the graph alone is not relevant."""
-    channels = hit.why.get("channels", {})
-    return not channels or "words" in channels or "meaning" in channels
-
-
-def _needed(memory: m.Memory, floor: float) -> float:
-    is_transient = kind_of(memory.kind).weight <= ranking.TRANSIENT_KIND_WEIGHT
-    return floor * (ranking.TRANSIENT_FACTOR if is_transient else 1.0)
 
 
 def _repeats(memory: m.Memory, sentences: Iterable[set[str]]) -> bool:

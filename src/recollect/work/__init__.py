@@ -9,8 +9,8 @@ From an event to a memory:
 
 And from memories to an agent:
 
-    start of a task    → briefings.Briefings.recall
-    each turn          → agent.tracker.TopicTracker, for hooks and for agents written in Python
+    every moment       → delivery.Composer.compose, for every interface
+    each turn          → agent.tracker.TopicTracker, for agents written in Python
     a full window      → window.ContextWindow
 
 - `sessions`: `engine.sessions`. Record events, extract findings, promote them to memories
@@ -21,7 +21,7 @@ And from memories to an agent:
 - `window`: keep a conversation within a model's context window
 - `agent`: recall in the background of an agent written in Python
 - `metrics`: `engine.measures`. Counts, timings and the tokens that memory saved
-- `briefings`: `engine.briefings`. What an agent reads at the start of a task
+- `delivery`: `engine.delivery`. What an agent is told, at every moment
 - `project_code`: `engine.code`. The code of a project with past tasks and its module map
 - `schedule`: `engine.schedule`. The maintenance that is due: backups, purging, compaction, clusters
 

@@ -38,7 +38,7 @@ def test_the_task_is_given_as_words_as_an_option_or_on_standard_input(run, shop,
     told = run("recall", *how, "--json", stdin="fix the redis tests").json
 
     assert set(told) == KEYS_OF_A_BRIEFING
-    assert set(told["shown"]) == set(shop.values())
+    assert set(told["shown"]) >= {shop["redis"], shop["total"]}
     assert sum(told["by_tier"].values()) == told["tokens"] <= told["budget"]["total"] == 5000
 
 

@@ -64,18 +64,27 @@ def test_a_session_whose_start_nobody_heard_is_briefed_at_its_first_prompt(hook,
     assert "Tuesdays" in hook("UserPromptSubmit", prompt=ASK)
 
 
-def test_a_tool_whose_input_has_a_trigger_is_warned_of_once_a_turn(hook, memory):
+def test_a_rule_of_the_users_that_forbids_a_tool_is_told_each_time(hook, memory):
     memory.remember(NEVER, kind="negative", triggers=("rm -rf",))
     hook("SessionStart", source="startup")
     given = {"tool_name": "Bash", "tool_input": {"command": "cd x && rm -rf build"}}
 
     first, second = hook("PreToolUse", **given), hook("PreToolUse", **given)
-    hook("UserPromptSubmit", prompt="go on with it")
 
     assert NEVER in first
-    assert second == ""
-    assert NEVER in hook("PreToolUse", **given)
+    assert NEVER in second
     assert hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
+
+
+def test_an_agents_warning_is_told_once(hook, memory, home, folder, embedder):
+    with Engine.open(folder, home, embedder=embedder, actor="agent:codex") as agent:
+        agent.remember("Building takes ten minutes", kind="negative", triggers=("make all",))
+    given = {"tool_name": "Bash", "tool_input": {"command": "make all"}}
+
+    first, second = hook("PreToolUse", **given), hook("PreToolUse", **given)
+
+    assert "ten minutes" in first
+    assert second == ""
 
 
 def test_a_failure_brings_the_known_fix(hook, memory):

@@ -16,19 +16,26 @@ from recollect.code.modules.module_map import ModuleCard
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory.briefing import briefing as briefings
-from recollect.memory.briefing.briefing import BriefingContent
-from recollect.memory.briefing.budget import SHARES, allocate, map_share
+from recollect.memory.briefing.briefing import MOST_ALWAYS, BriefingContent, FileCard, ProjectCard
+from recollect.memory.briefing.budget import SHARES, allocate
 from recollect.text import tokens
 from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
 from recollect.work.hosts.registry import briefing_format
 
 DOCS = Path(__file__).parents[3] / "docs"
 PLENTY = allocate(100_000)
-TIERS = ("always", "map", "bridge", "task", "summaries")
+TIERS = ("always", "map", "files", "fixes", "bridge", "task", "summaries")
 
 
 def compose(material, allocation, host):
     return briefings.compose(material, allocation, briefing_format(host), host=host)
+
+
+def shown(briefing):
+    """The ids of the memories shown by themselves, in order."""
+    return tuple(
+        item.key for item in briefing.shown if " " not in item.key and item.tier not in ("map", "conflict")
+    )
 
 
 def finding(text, **fields):
@@ -78,8 +85,19 @@ def example():
         procedure=m.Procedure("How to release", "", ("make test", "git tag", "make publish")),
     )
     return BriefingContent(
-        pinned=(memory("Never log a token, not even its prefix", id="1m7geq7y0r5hd2m6zs", kind="negative"),),
-        standing=(jwt,),
+        always=(
+            memory(
+                "Never log a token, not even its prefix",
+                id="1m7geq7y0r5hd2m6zs",
+                kind="negative",
+                standing=m.Standing.PINNED,
+            ),
+            jwt,
+        ),
+        project=ProjectCard(
+            "shop", ("Modules: authentication, checkout", "Build: make", "Test: make test", "Lint: make lint")
+        ),
+        files=(FileCard("middleware/auth.ts", ("refresh", "validate"), ("tests/auth/refresh.test.ts",)),),
         modules=(
             ModuleCard(
                 "authentication",
@@ -112,11 +130,14 @@ def test_tiers_come_in_order_and_each_reads_as_it_should():
 
     heads = re.findall(r"^(?:[A-Z][^\[\n]*:|\[[A-Z]+\].*)$", text, re.MULTILINE)
     assert heads == [
-        "Pinned and standing:",
-        "[NEVER] #d2m6zs",
-        "[DECISION] auth/config.ts #nvh933",
-        "Modules:",
+        "Rules:",
+        "[NEVER] #d2m6zs ! Never log a token, not even its prefix",
+        "[DECISION] auth/config.ts #nvh933 ! JWT over session cookies: API first, 24 h expiry, 1 h refresh window",
+        "Project:",
+        "[PROJECT] shop",
         "[MODULE] authentication",
+        "Files to look at first:",
+        "[FILE] middleware/auth.ts",
         "Other sessions at work:",
         "[DISCOVERY] infra/redis.tf (unconfirmed)",
         "For this task:",
@@ -171,29 +192,51 @@ def test_many_conflicts_do_not_push_a_pinned_memory_out():
         memory(f"The port is {port}; " + "as everyone who has ever deployed it can tell you, " * 3)
         for port in range(20)
     ]
-    material = BriefingContent(pinned=(pinned,), conflicts=tuple(conflict(pinned, claim) for claim in claims))
+    material = BriefingContent(always=(pinned,), conflicts=tuple(conflict(pinned, claim) for claim in claims))
 
     briefing = compose(material, allocate(20_000), "claude-code")
 
-    assert briefing.shown == (pinned.id,)
+    assert shown(briefing) == (pinned.id,)
     assert briefing.conflicts == 2
 
 
 def test_a_memory_shown_as_pinned_is_not_repeated_for_the_task():
     one, other = memory("One", standing=m.Standing.PINNED), memory("Two")
 
-    briefing = compose(
-        BriefingContent(pinned=(one,), standing=(one,), task=tuple(hits(one, other))), PLENTY, "gemini"
-    )
+    briefing = compose(BriefingContent(always=(one, one), task=tuple(hits(one, other))), PLENTY, "gemini")
 
-    assert briefing.shown == (one.id, other.id)
+    assert shown(briefing) == (one.id, other.id)
     assert briefing.text.count("! One") == 1
 
 
-def test_at_most_five_pinned_memories_are_used():
-    pinned = tuple(memory(f"Pinned number {number}") for number in range(9))
+def test_rules_take_at_most_eight_lines():
+    rules = tuple(memory(f"Rule number {number}") for number in range(12))
+    disputed = conflict(rules[0], memory("Rule number zero is wrong"))
 
-    assert len(compose(BriefingContent(pinned=pinned), PLENTY, "codex").shown) == 5
+    briefing = compose(BriefingContent(always=rules, conflicts=(disputed,)), PLENTY, "claude-code")
+
+    told = briefing.text.partition("<always>\n")[2].partition("</always>")[0]
+    assert len(told.splitlines()) == MOST_ALWAYS == 8
+    assert len(shown(briefing)) == 7
+
+
+def test_what_was_told_is_left_out():
+    one, other = memory("One"), memory("Two")
+    content = BriefingContent(task=tuple(hits(one, other)), files=(FileCard("a.py"), FileCard("b.py")))
+
+    briefing = briefings.compose(content, PLENTY, "plain", told={one.id, "file a.py"})
+
+    assert [item.key for item in briefing.shown] == ["file b.py", other.id]
+
+
+def test_the_other_side_of_a_conflict_counts_as_shown():
+    one, other = memory("Use tabs"), memory("Use spaces")
+
+    briefing = compose(
+        BriefingContent(task=tuple(hits(one)), conflicts=(conflict(one, other),)), PLENTY, "codex"
+    )
+
+    assert [(item.key, item.tier) for item in briefing.shown] == [(one.id, "task"), (other.id, "conflict")]
 
 
 def test_a_finding_that_a_memory_already_says_is_no_news():
@@ -208,29 +251,10 @@ def test_a_finding_that_a_memory_already_says_is_no_news():
     assert "bridge" not in briefing.by_tier
 
 
-def test_a_new_convention_does_not_wait_behind_old_decisions():
-    old = [memory(f"Decision {number}: " + "we keep to it " * 8, kind="decision") for number in range(40)]
-    new = memory("From now on something else", kind="convention")
-
-    briefing = compose(BriefingContent(standing=(*old, new)), allocate(20_000), "claude-code")
-
-    assert briefing.shown[-1] == new.id
-    assert len(briefing.shown) > 2
-
-
-def test_the_more_important_are_chosen_first():
-    dull = [
-        memory(f"Convention {number} " + "which hardly matters " * 6, importance=0.4) for number in range(40)
-    ]
-    vital = memory("Convention that matters", id="0", importance=0.9)
-
-    assert vital.id in compose(BriefingContent(standing=(*dull, vital)), allocate(8_000), "gemini").shown
-
-
 def test_pinned_memories_stand_before_weightier_ones_that_are_not():
-    pinned, standing = memory("Pinned", kind="fact"), memory("Standing", kind="decision")
+    pinned, rule = memory("Pinned", kind="fact", standing=m.Standing.PINNED), memory("Rule", kind="decision")
 
-    assert compose(BriefingContent((pinned,), (standing,)), PLENTY, "codex").shown == (pinned.id, standing.id)
+    assert shown(compose(BriefingContent((rule, pinned)), PLENTY, "codex")) == (pinned.id, rule.id)
 
 
 def test_heavier_kinds_stand_first_and_then_the_older():
@@ -238,7 +262,7 @@ def test_heavier_kinds_stand_first_and_then_the_older():
 
     briefing = compose(BriefingContent(task=tuple(hits(later, fact, gotcha))), PLENTY, "codex")
 
-    assert briefing.shown == (gotcha.id, fact.id, later.id)
+    assert shown(briefing) == (gotcha.id, fact.id, later.id)
 
 
 def test_what_does_not_fit_is_left_out_whole_and_what_is_shorter_may_follow():
@@ -248,7 +272,7 @@ def test_what_does_not_fit_is_left_out_whole_and_what_is_shorter_may_follow():
 
     briefing = compose(BriefingContent(task=tuple(hits(long, short))), room, "codex")
 
-    assert briefing.shown == (short.id,)
+    assert shown(briefing) == (short.id,)
 
 
 def test_without_findings_the_bridge_share_serves_the_task():
@@ -341,8 +365,9 @@ def materials(draw):
         return tuple(rng.choice(pool) for _ in some(most))
 
     return BriefingContent(
-        pinned=memories(10),
-        standing=memories(30),
+        always=memories(30),
+        files=tuple(FileCard(words(), many(), many()) for _ in some(8)),
+        fixes=many(),
         modules=tuple(ModuleCard(words(), many(), many(), many()) for _ in some(20)),
         bridge=tuple(finding(words(), kind=rng.choice(list(KINDS)), file_paths=many()) for _ in some(40)),
         task=tuple(hits(*memories(60))),
@@ -366,10 +391,11 @@ def test_the_budget_is_never_exceeded(material, remaining, ceiling, host):
     assert briefing.tokens == tokens.count(briefing.text) == sum(used.values())
     assert briefing.tokens <= budget.total
     assert used["always"] <= budget.always
-    assert used["map"] <= map_share(budget)
+    assert used["map"] <= budget.map
     assert used["bridge"] <= budget.bridge
     assert used["summaries"] <= budget.summaries
-    assert used["map"] + used["task"] <= SHARES["task"].most
+    assert used["files"] <= budget.files
+    assert used["map"] + used["files"] + used["task"] <= SHARES["task"].most
     assert sum(used[tier] for tier in TIERS[:-1]) <= budget.always + budget.bridge + budget.task
 
 
@@ -378,8 +404,8 @@ def test_the_budget_is_never_exceeded(material, remaining, ceiling, host):
 def test_each_memory_is_shown_once_inside_a_fence_nothing_gets_out_of(material, remaining, host):
     briefing = compose(material, allocate(remaining), host)
 
-    assert len(set(briefing.shown)) == len(briefing.shown)
-    assert set(briefing.shown) <= {each.id for each in material.memories}
+    assert len({item.key for item in briefing.shown}) == len(briefing.shown)
+    assert set(shown(briefing)) <= {each.id for each in material.memories}
     assert hidden(briefing.text) == set()
     assert bool(briefing.text) == (m.INJECTED_MARK in briefing.text)
     if host == "json" and briefing.text:
@@ -396,7 +422,7 @@ def test_each_memory_is_shown_once_inside_a_fence_nothing_gets_out_of(material, 
 @given(materials(), REMAINING, st.sampled_from(list(HOSTS)), st.randoms())
 def test_the_same_material_makes_the_same_bytes_in_whatever_order_it_comes(material, remaining, host, rng):
     budget = allocate(remaining)
-    unranked = ("pinned", "standing", "bridge", "conflicts")
+    unranked = ("bridge", "conflicts")
     shuffled = {name: rng.sample(getattr(material, name), len(getattr(material, name))) for name in unranked}
 
     again = replace(material, **{name: tuple(each) for name, each in shuffled.items()})

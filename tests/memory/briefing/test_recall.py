@@ -64,7 +64,7 @@ def test_what_is_injected_carries_our_mark_and_is_never_learnt(engine):
 def test_pinned_memories_come_first_and_are_not_repeated(engine):
     briefing = engine.recall("flaky tests must not be skipped")
 
-    assert briefing.shown[0] in {memory.id for memory in engine.list() if memory.pinned}
+    assert briefing.memories[0] in {memory.id for memory in engine.list() if memory.pinned}
     assert len(set(briefing.shown)) == len(briefing.shown)
 
 
@@ -75,7 +75,7 @@ def test_a_trigger_in_the_task_brings_its_warning_whatever_it_ranks(fresh):
     briefing = fresh.recall("please call tools/drop_all.py for me")
 
     assert "Never run it against production" in briefing.text
-    assert "Never run it" not in fresh.recall("list the scripts").text.split("Scripts live")[0]
+    assert briefing.shown[0].tier == "always"  # it is a rule of the user's too
 
 
 def test_a_conflict_is_told_with_what_it_is_about(fresh):

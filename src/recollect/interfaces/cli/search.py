@@ -29,7 +29,7 @@ from recollect.interfaces.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from recollect.memory.briefing.briefing import Briefing
+    from recollect.work.delivery.delivery import Delivery
 
 
 @click.command(cls=SpreadsFiles)
@@ -90,7 +90,9 @@ def recall(
             output.standard_output().write(briefing.text + "\n")
         _print_briefing_notes(briefing, is_empty)
 
-    return CommandResult(briefing, text)
+    names = ("text", "host", "tokens", "by_tier", "conflicts", "budget", "notes")
+    value = {name: getattr(briefing, name) for name in names} | {"shown": briefing.memories}
+    return CommandResult(value, text)
 
 
 def _write_briefing(path: Path, text: str) -> None:
@@ -105,7 +107,7 @@ def _write_briefing(path: Path, text: str) -> None:
         file.write(f"{text}\n" if text else "")
 
 
-def _print_briefing_notes(briefing: "Briefing", is_empty: bool) -> None:
+def _print_briefing_notes(briefing: "Delivery", is_empty: bool) -> None:
     total = briefing.budget.total
     notes = list(briefing.notes)
     if is_empty:
@@ -115,7 +117,7 @@ def _print_briefing_notes(briefing: "Briefing", is_empty: bool) -> None:
     elif not briefing.text:
         notes.append(f"The briefing is empty: no memory is relevant, or none fits into {total:,} tokens.")
     elif sys.stdout.isatty():
-        memories = output.count(len(briefing.shown), "memory", "memories")
+        memories = output.count(len(briefing.memories), "memory", "memories")
         notes.append(f"{briefing.tokens:,} of {total:,} tokens, {memories}.")
     output.print_notes(notes)
 

@@ -10,6 +10,7 @@ from concurrent.futures import TimeoutError as TooLate
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from recollect.interfaces.install.rules import write_briefing
 from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.text.redact import redact
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
 from recollect.work.hosts.hook_input import HostEvent, host_event, session_events, transcript_of
 from recollect.work.hosts.hook_output import join_texts, printed
 from recollect.work.hosts.host import HookKind, HookReply
@@ -38,6 +41,7 @@ CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
 HOOK_ACTOR = "agent:hook"
+NOTHING = Delivery("", 0, ())
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
 
@@ -105,11 +109,19 @@ class HookService:
             self._failed(error, "an event was not recorded")
             return b""
         self._follow_up(session, event)
-        text = self._in_time(session, finding, until) if finding else ""
+        delivery = self._in_time(session, finding, until) if finding else NOTHING
+        text = delivery.text
         more = self._shortened_in_time(shortening, until) if shortening else {}
+        if delivery.text:
+            self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
         return self._printed(session, event, text, more)
 
-    def _find(self, session: HookSession, lookup: Lookup) -> str:
+    def _note_deliveries(self, session: HookSession) -> None:
+        """Write down what the session was told, so that another daemon does not repeat it."""
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            engine.delivery.flush()
+
+    def _find(self, session: HookSession, lookup: Lookup) -> Delivery:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             return lookup(engine)
 
@@ -156,7 +168,7 @@ class HookService:
             roots = {project.id: project.root for project in engine.store.projects()}
             return roots.get(stored.project_id or "", event.cwd)
 
-    def _in_time(self, session: HookSession, finding: "Future[str]", until: float) -> str:
+    def _in_time(self, session: HookSession, finding: "Future[Delivery]", until: float) -> Delivery:
         """Return what the lookup finds; if it takes too long, the text comes with the next event."""
         try:
             return finding.result(max(until - time.monotonic(), 0.0))
@@ -164,7 +176,7 @@ class HookService:
             finding.add_done_callback(lambda done: self._came_late(session, done))
         except Exception as error:
             self._failed(error, "a lookup for an event failed")
-        return ""
+        return NOTHING
 
     def _shortened_in_time(self, shortening: "Future[dict[str, Any]]", until: float) -> dict[str, Any]:
         """Return the shorter output; if anything goes wrong, the output stays as it is."""
@@ -176,12 +188,12 @@ class HookService:
             self._failed(error, "an output was not shortened")
         return {}
 
-    def _came_late(self, session: HookSession, done: "Future[str]") -> None:
+    def _came_late(self, session: HookSession, done: "Future[Delivery]") -> None:
         error = done.exception()
         if error is not None:
             self._failed(error, "a lookup for an event failed")
-        elif done.result():
-            session.late.append(done.result())
+        elif done.result().text:
+            session.late.append(done.result().text)
 
     def _printed(self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any]) -> bytes:
         assert event.hook is not None
@@ -244,7 +256,8 @@ class HookService:
             return
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             if engine.context.folder is not None:
-                briefing = engine.recall(host=session.host).text
+                request = DeliveryRequest(Moment.START, host=session.host)
+                briefing = engine.delivery.compose(request, Told()).text
                 write_briefing(session.host, engine.context.folder.root, briefing)
 
     def _later(self, job: Callable[..., object], *arguments: Any) -> None:

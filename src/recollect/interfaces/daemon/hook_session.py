@@ -2,19 +2,16 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import recollect.model as m
 from recollect.engine import Engine
-from recollect.memory import ranking
-from recollect.memory.briefing.render import BriefingEntry, format_named, memory_entry, one_line, short_ids
-from recollect.memory.search.triggers import matching, warning_view
-from recollect.work.agent.tracker import TopicTracker
 from recollect.work.agent.turn import Message, current_turn
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
+from recollect.work.delivery.use import UseWatch
 from recollect.work.episodes.record import call_failed
-from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
     answer_of,
@@ -27,23 +24,19 @@ from recollect.work.hosts.hook_input import (
     words_of,
 )
 from recollect.work.hosts.host import CONTEXT_LIMIT, HookKind, HookReply
-from recollect.work.hosts.registry import HOSTS, briefing_format
+from recollect.work.hosts.registry import HOSTS
 from recollect.work.window.pruned_texts import store_outputs
 from recollect.work.window.rewrite import rewritten
 
 RECENT = 40  # messages that a look takes into account
 LONGEST = 4_000  # characters of one
-MOST_WARNINGS = 3
-MOST_FIXES = 2
-TOKENS = 2_400  # of a briefing: no host takes more characters than that makes
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
 CHECKPOINT_SHARE = 0.05  # of the time that checkpoints may take: each reads the whole transcript
 LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook waits
-_MOST_TRIGGERS = 500
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
 _READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
 
-Lookup = Callable[[Engine], str]  # finds the text to show
+Lookup = Callable[[Engine], Delivery]  # finds what to show
 
 
 class HookSession:
@@ -53,33 +46,29 @@ class HookSession:
         self.session = session
         self.host = host
         self.folder = folder
-        self._topic_lock = threading.Lock()
         self.late: deque[str] = deque(maxlen=4)  # texts found after the hook had exited
         self.new_events = 0  # since the last checkpoint
         self._next_checkpoint = float("-inf")
         self._ended_turn: HostEvent | None = None  # the end of a turn that no checkpoint has followed yet
         self.transcript = ""  # the host's own, once it names one that may be read
-        self._briefed = False
-        self._warned: set[str] = set()
+        self._told: Told | None = None  # None until it is read from the store
+        self._told_lock = threading.Lock()
+        self._is_compacted = False  # and nothing was said since
         self._recent: deque[Message] = deque(maxlen=RECENT)
-        self._size = 0
-        self._topic: TopicTracker | None = None  # None until it is asked for
+        self._use = UseWatch()
+        self._use_lock = threading.Lock()
 
     def record(self, event: HostEvent) -> None:
-        """Remember what was said, and forget what the agent has forgotten."""
+        """Remember what was said, and that the agent has forgotten what it was told."""
         kind = event.kind
         if kind is HookKind.PROMPT:
-            self._warned.clear()  # a turn later it may be needed again
             self._remember("user", prompt_of(event))
         elif kind in (HookKind.TURN_END, HookKind.AGENT_MESSAGE):
             self._remember("assistant", answer_of(event))
         elif kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
             self._remember("tool", "\n".join((*words_of(dict(input_of(event))), output_of(event))))
-        elif kind in (HookKind.COMPACTION, HookKind.SESSION_START):
-            self._briefed = False
-            self._warned.clear()
-            if self._topic is not None:
-                self._topic.forget_shown()
+        elif kind is HookKind.COMPACTION:
+            self._is_compacted = True
 
     def turn_ended(self, event: HostEvent) -> None:
         """Ask for a checkpoint, which follows now or as soon as the last one is long enough ago."""
@@ -104,18 +93,28 @@ class HookSession:
         """Return what to look up for an event; None if there is nothing, or the host would not show it."""
         if event.hook is None or event.hook.reply is HookReply.NONE:
             return None
+        request = self._request(event)
+        return (lambda engine: self._compose(engine, request)) if request else None
+
+    def _request(self, event: HostEvent) -> DeliveryRequest | None:
+        """Return the moment that an event is; None if it is none."""
+        request = DeliveryRequest(
+            Moment.PROMPT, session=self.session, host=self.host, longest=context_limit(self.host)
+        )
         kind = event.kind
         if kind is HookKind.SESSION_START:
-            return self._briefing("")
+            if not self._was_compacted() and event.body.get("source") != "compact":
+                return replace(request, moment=Moment.START)
+            return replace(request, moment=Moment.AFTER_COMPACTION, text=self._last_prompt())
         if kind is HookKind.PROMPT:
-            prompt = prompt_of(event)
-            return self._look if self._briefed else self._briefing(prompt)
+            moment = Moment.AFTER_COMPACTION if self._was_compacted() else Moment.PROMPT
+            return replace(request, moment=moment, text=prompt_of(event))
         if kind is HookKind.BEFORE_TOOL:
             text = "\n".join(words_of(dict(input_of(event))))
-            return lambda engine: self._warnings(engine, text)
+            return replace(request, moment=Moment.BEFORE_TOOL, text=text, tool=tool_of(event))
         if kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED) and _is_failure(event):
-            error, command = output_of(event), str(input_of(event).get("command", ""))
-            return lambda engine: self._fixes(engine, error, command)
+            command = str(input_of(event).get("command", ""))
+            return replace(request, moment=Moment.AFTER_FAILURE, text=output_of(event), command=command)
         return None
 
     def shorten(self, engine: Engine, event: HostEvent) -> dict[str, Any]:
@@ -136,60 +135,28 @@ class HookSession:
 
     def _remember(self, role: str, text: str) -> None:
         if text.strip():
-            self._size += len(text)
             self._recent.append({"role": role, "content": text[:LONGEST]})
 
-    def _briefing(self, task: str) -> Lookup:
-        def brief(engine: Engine) -> str:
-            limit, budget = context_limit(self.host), min(engine.preferences.budget(), TOKENS)
-            while budget > 0:
-                briefing = engine.recall(task, host=self.host, budget=budget, session=self.session)
-                if len(briefing.text) <= limit:
-                    break
-                budget = budget * limit // len(briefing.text) - 50
-            else:
-                return ""
-            self._briefed = True
-            shown = engine.store.get_many(briefing.shown)
-            with self._topic_lock:
-                self._topic_of(engine).show(list(shown.values()), task)
-            return briefing.text
+    def _was_compacted(self) -> bool:
+        """Return whether the agent has forgotten what it was told, once."""
+        compacted, self._is_compacted = self._is_compacted, False
+        return compacted
 
-        return brief
+    def _last_prompt(self) -> str:
+        return next((each["content"] for each in reversed(self._recent) if each["role"] == "user"), "")
 
-    def _look(self, engine: Engine) -> str:
-        turn = replace(current_turn(tuple(self._recent)), size=self._size)
-        with self._topic_lock:
-            topic = self._topic_of(engine)
-            found = topic.find_memories(turn)
-            topic.flush_rejected()
-        return self._rendered(hit.memory for hit in found.hits) if found else ""
-
-    def _warnings(self, engine: Engine, text: str) -> str:
-        known = engine.store.with_triggers(
-            warning_view(engine.context.view(session=self.session)), _MOST_TRIGGERS
-        )
-        fired = [memory for memory, _ in matching(known, text) if memory.id not in self._warned]
-        self._warned |= {memory.id for memory in fired[:MOST_WARNINGS]}
-        return self._rendered(fired[:MOST_WARNINGS])
-
-    def _fixes(self, engine: Engine, error: str, command: str) -> str:
-        """Return what fixed such a failure before, from memories and from past work."""
-        known = [fix.text for fix in engine.episodes.fixes_for(error, command, MOST_FIXES)]
-        query = error_line(error)
-        hits = engine.search(query, MOST_FIXES, kind="error_pattern").results if query else ()
-        return rendered(
-            self.host, [hit.memory for hit in hits if hit.score >= ranking.KNOWN_ERROR_SCORE], known
-        )
-
-    def _topic_of(self, engine: Engine) -> TopicTracker:
-        if self._topic is None:
-            self._topic = TopicTracker(engine, self.session)
-        self._topic.engine = engine
-        return self._topic
-
-    def _rendered(self, memories: Iterable[m.Memory]) -> str:
-        return rendered(self.host, list(memories))
+    def _compose(self, engine: Engine, request: DeliveryRequest) -> Delivery:
+        with self._told_lock:
+            if self._told is None:
+                self._told = engine.delivery.told(self.session)
+        delivery = engine.delivery.compose(request, self._told)
+        memories = engine.store.get_many(delivery.memories)
+        with self._use_lock:
+            if request.moment is Moment.PROMPT:
+                used = self._use.used(current_turn(tuple(self._recent)).answered)
+                engine.delivery.note_used(self.session, used)
+            self._use.show(delivery, memories.values(), request.text)
+        return delivery
 
 
 def _is_failure(event: HostEvent) -> bool:
@@ -201,11 +168,3 @@ def _is_failure(event: HostEvent) -> bool:
 def context_limit(host: str) -> int:
     """Return how many characters of ours a host shows its model at once."""
     return HOSTS[host].context_limit if host in HOSTS else CONTEXT_LIMIT
-
-
-def rendered(host: str, memories: Sequence[m.Memory], fixes: Sequence[str] = ()) -> str:
-    """Return memories and fixes in the host's format; empty if there are none."""
-    form, names = format_named(briefing_format(host)), short_ids(memory.id for memory in memories)
-    entries = [form.write(memory_entry(memory, names[memory.id])) for memory in memories]
-    entries += [form.write(BriefingEntry("fix", "SEEN BEFORE", "", text=one_line(fix))) for fix in fixes]
-    return form.document([form.section("found", entries)] if entries else [])

@@ -123,8 +123,8 @@ def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[Actio
     briefing = context.engine.recall(
         task, files=files, host=context.briefing_host, session=context.client.session
     )
-    context.client.shown.update(briefing.shown)
-    context.engine.measures.injected(briefing.shown, context.client.session)
+    context.client.shown.update(briefing.memories)
+    context.engine.measures.injected(briefing.memories, context.client.session)
     text = briefing.text or "There is no briefing yet. Use search_memory."
     return ActionResult("recall", text, "", [], []), text
 

@@ -1,36 +1,37 @@
-"""Briefings: what an agent reads at the start of a task, within a budget of tokens.
+"""The texts that agents read: what they can contain, within which budget, in which format.
 
-`work.briefings.Briefings.recall` makes a briefing in three steps:
+`work.delivery.Composer` decides what is said when. It makes a text in three steps:
 
-1. `content.collect_content` collects everything that could be said: pinned memories, memories of standing kinds
-   (`standing` in `kinds.py`), the best search hits for the task, warnings whose trigger the task contains, findings of
-   other running sessions, summaries of recent ones, modules, and open conflicts. A role (`ROLES`) leaves some of it
-   out.
-2. `budget.allocate` decides how many tokens the briefing may take (8 % of the remaining context, up to the project's
-   budget), and how many each tier.
+1. `content` reads what could be said from the store: the user's rules (`rules_in`), memories whose trigger a text
+   contains, findings of other running sessions, recent sessions, open conflicts. A role (`ROLES`) leaves some of it
+   out. The composer adds matches, files and modules.
+2. `budget.allocate` decides how many tokens a text on request may take (8 % of the remaining context, up to the
+   project's budget), and how many each tier. Other moments have fixed budgets.
 3. `briefing.compose` fills the tiers with the entries that fit, each whole or not at all, and `render` writes them in
    the format of the host: XML, plain text, Markdown or JSON.
 
 The tiers, in the order they are filled:
 
-    always      up to five pinned memories, then those of standing kinds, the most important first
-    map         modules of the task, up to a third of the task's share
+    always      the user's rules, in at most eight lines
+    map         the project in five lines, and the modules of the task
+    files       files to look at first
+    fixes       what helped against a failure
     bridge      what other sessions of the project are finding right now
-    task        hits for this task, and what the tiers before have left unused
+    task        memories for this task, and what the tiers before have left unused
     summaries   the last sessions
 
-- `content`: what could be said, and which hits are diverse enough
+- `content`: what could be said, from the store alone
+- `diversity`: which hits do not repeat each other
 - `budget`: the shares of the tiers in one table, `SHARES`
 - `briefing`: fills the tiers, counting tokens on the rendered text
-- `render`: the formats; search results and hook texts are rendered here too
+- `render`: the formats; search results are rendered here too
 
-It is called by `recollect recall`, the MCP tool `memory`, and at the start of a session by the daemon. It calls
-`search` for hits and `recollect.text.tokens` for counts.
+It calls `recollect.text.tokens` for counts.
 
-What it promises: a briefing never exceeds its budget; the same content gives the same bytes on any day, so that prompt
+What it promises: a text never exceeds its budget; the same content gives the same bytes on any day, so that prompt
 caches hold; a conflict is shown once, with both sides; text from a memory can neither leave the fence that `render`
 puts around it nor pass for instructions.
 
-To add a tier, add its share to `budget.SHARES`, its content to `BriefingContent`, and its entries to
+To add a tier, add its tokens to `budget.Allocation`, its content to `BriefingContent`, and its entries to
 `briefing._EntryMaker`.
 """

@@ -1,12 +1,12 @@
 """Choose what goes into a briefing, tier by tier, within a budget counted on the rendered text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import recollect.model as m
 from recollect.kinds import kind_of
-from recollect.memory.briefing.budget import Allocation, map_share, task_share
+from recollect.memory.briefing.budget import Allocation, task_share
 from recollect.memory.briefing.render import (
     BriefingEntry,
     Format,
@@ -22,7 +22,7 @@ from recollect.text import tokens
 if TYPE_CHECKING:
     from recollect.code.modules.module_map import ModuleCard
 
-MOST_PINNED = 5
+MOST_ALWAYS = 8  # lines of what is always said
 MOST_CONFLICTS = 2  # shown with one memory; more would push it out of its tier
 MOST_NAMED = 8  # files, tests or dependencies of a module
 MOST_BULLETS = 5  # of a session's summary
@@ -31,22 +31,46 @@ Conflict = tuple[m.Link, m.Memory, m.Memory]
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectCard:
+    """The project in five lines."""
+
+    name: str
+    lines: tuple[str, ...]  # its modules, and how to build, test and lint it
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """A file to look at first."""
+
+    path: str
+    symbols: tuple[str, ...] = ()  # those that the task is about
+    tests: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"file {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
 class BriefingContent:
     """Everything a briefing could say. What does not fit is left out, so there may be more than enough."""
 
-    pinned: tuple[m.Memory, ...] = ()
-    standing: tuple[m.Memory, ...] = ()  # live conventions and decisions
+    always: tuple[m.Memory, ...] = ()  # pinned, and the user's rules, the most important first
+    project: ProjectCard | None = None  # None = nothing is known of it, or it was not asked for
     modules: "tuple[ModuleCard, ...]" = ()  # of the task, the most relevant first
+    files: tuple[FileCard, ...] = ()  # to look at first
+    fixes: tuple[str, ...] = ()  # what helped against such a failure
     bridge: tuple[m.Finding, ...] = ()  # new, of other running sessions
     task: tuple[m.Hit, ...] = ()  # the best first
     summaries: tuple[m.Session, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     stale: frozenset[str] = frozenset()  # ids of memories whose code has changed since
+    probabilities: Mapping[str, float] = field(default_factory=dict)  # of being useful, by key
 
     @property
     def memories(self) -> tuple[m.Memory, ...]:
         """All memories in it."""
-        return (*self.pinned, *self.standing, *(hit.memory for hit in self.task))
+        return (*self.always, *(hit.memory for hit in self.task))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +81,35 @@ class Briefing:
     host: str
     tokens: int  # of the text
     by_tier: Mapping[str, int]  # with "frame"; they add up to `tokens`
-    shown: tuple[str, ...]  # ids of memories, in the order of the text
+    shown: tuple[m.ShownItem, ...]  # in the order of the text
     conflicts: int  # shown
     budget: Allocation
-    notes: tuple[str, ...] = ()  # about the search, for people: that it was cut off, say
 
 
-def compose(content: BriefingContent, allocation: Allocation, format: str, *, host: str = "") -> Briefing:
+def compose(
+    content: BriefingContent,
+    allocation: Allocation,
+    format: str,
+    *,
+    host: str = "",
+    told: Container[str] = frozenset(),
+) -> Briefing:
     """Return the briefing in the named format. The same content gives the same bytes on any day: prompt caches hold.
 
-    Raise `UnknownName` for an unknown format. `host` is noted in the result.
+    What has a key in `told` is left out. Raise `UnknownName` for an unknown format. `host` is noted in the result.
     """
     form = format_named(format)
     if allocation.total <= 0 or content == BriefingContent():
         return Briefing("", host, 0, {}, (), 0, allocation)
-    filler = _TierFiller(form, allocation.total)
+    filler = _TierFiller(form, allocation.total, told, content.probabilities)
     maker = _EntryMaker(content)
-    always = filler.fill("always", allocation.always, maker.always())
-    modules = filler.fill("map", map_share(allocation), maker.modules())
+    always = filler.fill("always", allocation.always, maker.always(), MOST_ALWAYS)
+    mapped = filler.fill("map", allocation.map, maker.map())
+    files = filler.fill("files", allocation.files, maker.files())
+    filler.fill("fixes", allocation.fixes, maker.fixes())
     bridge = filler.fill("bridge", allocation.bridge, maker.bridge())
     unused = allocation.always + allocation.bridge - always - bridge - filler.frame
-    filler.fill("task", task_share(allocation, unused) - modules, maker.task())
+    filler.fill("task", task_share(allocation, unused) - mapped - files, maker.task())
     filler.fill("summaries", allocation.summaries, maker.summaries())
     text = form.document(list(filler.sections.values()))
     by_tier = {
@@ -89,7 +121,7 @@ def compose(content: BriefingContent, allocation: Allocation, format: str, *, ho
         host=host,
         tokens=tokens.count(text),
         by_tier=by_tier if text else {},
-        shown=tuple(filler.shown),
+        shown=(*filler.shown, *maker.other_sides(filler)),
         conflicts=len(filler.conflicts),
         budget=allocation,
     )
@@ -108,10 +140,12 @@ class _TierFiller:
 
     form: Format
     total: int
+    told: Container[str]
+    probabilities: Mapping[str, float]
     frame: int = 0
     left: int = 0
     sections: dict[str, str] = field(default_factory=dict)
-    shown: list[str] = field(default_factory=list)
+    shown: list[m.ShownItem] = field(default_factory=list)
     conflicts: set[str] = field(default_factory=set)  # shown so far
     _keys: set[str] = field(default_factory=set)
 
@@ -119,26 +153,30 @@ class _TierFiller:
         self.frame = tokens.count(self.form.opening) + tokens.count(self.form.closing)
         self.left = self.total - self.frame
 
-    def fill(self, tier: str, share: int, candidates: Iterable[_Candidate]) -> int:
+    def fill(self, tier: str, share: int, candidates: Iterable[_Candidate], lines: int = 1000) -> int:
         """Add the candidates that fit, in the order given, each whole or not at all; return the tokens used."""
         room = min(share, self.left) - tokens.count(self.form.section(tier, ()))
         chosen: list[tuple[_Candidate, str]] = []
         for candidate in candidates if room > 0 else ():
-            if candidate.key in self._keys or candidate.entry.is_empty:
+            key = candidate.key
+            if key in self._keys or key in self.told or candidate.entry.is_empty:
                 continue
             new_conflicts = tuple(text for text in candidate.entry.conflicts if text not in self.conflicts)
             text = self.form.write(replace(candidate.entry, conflicts=new_conflicts))
             cost = tokens.count(self.form.between + text)
-            if cost > room:
+            if cost > room or text.count("\n") > lines:
                 continue
             room -= cost
+            lines -= text.count("\n")
             chosen.append((candidate, text))
-            self._keys.add(candidate.key)
+            self._keys.add(key)
             self.conflicts.update(new_conflicts)
         if not chosen:
             return 0
         chosen.sort(key=lambda pair: pair[0].order)
-        self.shown += [candidate.key for candidate, _ in chosen if candidate.entry.id]
+        self.shown += [
+            m.ShownItem(candidate.key, tier, self.probabilities.get(candidate.key)) for candidate, _ in chosen
+        ]
         self.sections[tier] = self.form.section(tier, [text for _, text in chosen])
         used = tokens.count(self.sections[tier])
         self.left -= used
@@ -157,17 +195,39 @@ class _EntryMaker:
         self._conflicts = self._conflict_lines()
 
     def always(self) -> Iterator[_Candidate]:
-        for memory in _best_first(self._content.pinned)[:MOST_PINNED]:
-            yield self._memory(memory, group=0)
-        for memory in _best_first(self._content.standing):
-            yield self._memory(memory, group=1)
+        for memory in self._content.always:
+            candidate = self._memory(memory)
+            order = (float(not memory.pinned), *candidate.order[1:])
+            yield replace(candidate, order=order, entry=replace(candidate.entry, inline=True))
 
     def task(self) -> Iterator[_Candidate]:
         return (self._memory(hit.memory) for hit in self._content.task)
 
-    def modules(self) -> Iterator[_Candidate]:
-        for number, card in enumerate(self._content.modules):
+    def map(self) -> Iterator[_Candidate]:
+        if project := self._content.project:
+            entry = BriefingEntry("project", "PROJECT", one_line(project.name), details=project.lines)
+            yield _Candidate("project", (0, 0, ""), entry)
+        for number, card in enumerate(self._content.modules, start=1):
             yield _Candidate(f"module {card.name}", (number, 0, ""), _module(card))
+
+    def files(self) -> Iterator[_Candidate]:
+        for number, card in enumerate(self._content.files):
+            yield _Candidate(card.key, (number, 0, ""), _file(card))
+
+    def fixes(self) -> Iterator[_Candidate]:
+        for number, text in enumerate(self._content.fixes):
+            entry = BriefingEntry("fix", "SEEN BEFORE", text=one_line(text))
+            yield _Candidate(f"fix {m.fingerprint(text)}", (number, 0, ""), entry)
+
+    def other_sides(self, filler: _TierFiller) -> Iterator[m.ShownItem]:
+        """Yield the memories that are quoted in a conflict and not shown by themselves."""
+        shown = {item.key for item in filler.shown}
+        for older, newer in self._pairs:
+            for one, other in ((older, newer), (newer, older)):
+                quoted = set(self._conflicts.get(one.id, [])[:MOST_CONFLICTS]) & filler.conflicts
+                if one.id in shown and other.id not in shown and quoted & set(self._conflicts[other.id]):
+                    shown.add(other.id)
+                    yield m.ShownItem(other.id, "conflict")
 
     def bridge(self) -> Iterator[_Candidate]:
         known = {memory.fingerprint for memory in self._content.memories}
@@ -182,7 +242,7 @@ class _EntryMaker:
         for number, session in enumerate(newest):
             yield _Candidate(f"session {session.id}", (number, 0, ""), _session(session))
 
-    def _memory(self, memory: m.Memory, group: int = 0) -> _Candidate:
+    def _memory(self, memory: m.Memory) -> _Candidate:
         conflicts = self._conflicts.get(memory.id, [])
         entry = memory_entry(
             memory,
@@ -192,7 +252,7 @@ class _EntryMaker:
         )
         return _Candidate(
             memory.id,
-            _stable_order(memory, group),
+            _stable_order(memory),
             replace(entry, conflicts=tuple(conflicts[:MOST_CONFLICTS])),
         )
 
@@ -224,15 +284,21 @@ def _best_first(items: Sequence[_Rated]) -> list[_Rated]:
     return sorted(items, key=lambda item: (item.importance, item.id), reverse=True)
 
 
-def _stable_order(item: m.Memory | m.Finding, group: int = 0) -> tuple[float, float, str]:
+def _stable_order(item: m.Memory | m.Finding) -> tuple[float, float, str]:
     """Return a sort key that does not change from day to day. New items come last, after what a prompt cache has."""
-    return group, -kind_of(item.kind).weight, item.id
+    return 0.0, -kind_of(item.kind).weight, item.id
 
 
 def _module(card: "ModuleCard") -> BriefingEntry:
     parts = {"Files": card.files, "Tests": card.tests, "Deps": card.deps}
     details = " | ".join(f"{label}: {_first_few(items)}" for label, items in parts.items() if items)
     return BriefingEntry("module", "MODULE", one_line(card.name), details=(details,) if details else ())
+
+
+def _file(card: FileCard) -> BriefingEntry:
+    parts = {"Symbols": card.symbols, "Tests": card.tests}
+    details = " | ".join(f"{label}: {_first_few(items)}" for label, items in parts.items() if items)
+    return BriefingEntry("file", "FILE", one_line(card.path), details=(details,) if details else ())
 
 
 def _first_few(items: Sequence[str]) -> str:

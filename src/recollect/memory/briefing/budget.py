@@ -1,6 +1,6 @@
 """How many tokens a briefing may take, and how many each of its tiers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CEILING = 5000
 PERCENT = 8  # of the remaining context
@@ -27,13 +27,20 @@ _GROWING = ("always", "task", "bridge", "summaries")
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The tokens of a briefing, in total and by tier."""
+    """The tokens of a text for an agent, in total and by tier. `map` and `files` are parts of the task's."""
 
     total: int
-    always: int
-    bridge: int
-    task: int
-    summaries: int
+    always: int = 0
+    bridge: int = 0
+    task: int = 0
+    summaries: int = 0
+    map: int = 0
+    files: int = 0
+    fixes: int = 0
+
+    def within(self, total: int) -> "Allocation":
+        """Return the same with at most `total` tokens."""
+        return replace(self, total=max(0, min(self.total, total)))
 
 
 def allocate(remaining: int, ceiling: int = CEILING) -> Allocation:
@@ -54,12 +61,8 @@ def allocate(remaining: int, ceiling: int = CEILING) -> Allocation:
         more = min(max(wanted - tiers[name], 0), left)
         tiers[name] += more
         left -= more
-    return Allocation(total, **{name: part // 100 for name, part in tiers.items()})
-
-
-def map_share(allocation: Allocation) -> int:
-    """Return the tokens for the modules of the task: up to a third of the task's share."""
-    return allocation.task // 3
+    parts = {name: part // 100 for name, part in tiers.items()}
+    return Allocation(total, **parts, map=parts["task"] // 3, files=parts["task"] // 4)
 
 
 def task_share(allocation: Allocation, unused: int) -> int:

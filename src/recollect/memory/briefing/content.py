@@ -1,33 +1,27 @@
-"""What a briefing is made from: pinned and standing memories, hits for the task, findings of other sessions."""
+"""What a text for an agent can contain, read from the store: rules, findings of other sessions, summaries, warnings.
 
-from collections.abc import Sequence
+Nothing here searches or loads a model.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import UnknownName
-from recollect.kinds import KINDS
-from recollect.memory import ranking
-from recollect.memory.anchors.stale import stale_in
-from recollect.memory.briefing.briefing import MOST_PINNED, BriefingContent
-from recollect.memory.search.search import Searcher, SearchQuery
+from recollect.kinds import KINDS, kind_of
+from recollect.memory.briefing.briefing import MOST_ALWAYS, Conflict
 from recollect.memory.search.triggers import matching, warning_view
 
-if TYPE_CHECKING:
-    from recollect.code.modules.module_map import ModuleCard
-
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)
-MOST_STANDING = 30
-MOST_HITS = 5
-MOST_OF_SESSION = 2  # hits from one source session
-MOST_WARNINGS = 3
-RECENT_SESSIONS = 3
+MOST_PINNED = 5
+MOST_STANDING = 200  # memories that the rules are chosen from, the newest
+MOST_TRIGGERS = 500  # memories with triggers that are compared with a text, the newest
+USER_SOURCES = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
 # A session that has not ended counts as running if it did something within this time.
 LIVE = timedelta(hours=24)
+_ASKED = "asked:"  # how the line begins in which a summary says what was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,98 +50,68 @@ def role_named(name: str | None) -> Role:
     return ROLES[name]
 
 
-def collect_content(
-    store: Store,
-    searcher: Searcher,
-    query: SearchQuery,
-    model: str,
-    role: Role,
-    session: str | None,
-    now: datetime,
-    modules: "Sequence[ModuleCard]" = (),
-) -> tuple[BriefingContent, tuple[str, ...]]:
-    """Return the content for a task, and notes about the search for people (an answer that is partial, say)."""
-    view = query.view
+def rules_in(store: Store, view: m.View) -> tuple[m.Memory, ...]:
+    """Return what an agent is always told, the most important first.
+
+    Pinned memories come first, then the user's own corrections, preferences, conventions and decisions, then those that
+    use or a review has confirmed. An unreviewed seed or an agent's unconfirmed word is never among them.
+    """
     pinned = store.newest(view, standing=m.Standing.PINNED, limit=MOST_PINNED)
     standing = store.newest(replace(view, kinds=STANDING_KINDS), limit=MOST_STANDING)
-    hits: Sequence[m.Hit] = ()
-    notes: tuple[str, ...] = ()
-    if query.text.strip():
-        answer = searcher.search(replace(query, limit=15))
-        notes = answer.notes
-        hits = answer.results
-        if role.own_files_only and query.files:
-            about_files = [hit for hit in hits if "file" in hit.why["parts"]]
-            hits = about_files or hits
-        hits = [*_warnings(store, query), *diverse(hits, _vectors(store, model, hits))]
-    ids = [memory.id for memory in (*pinned, *standing, *(hit.memory for hit in hits))]
-    conflicts = tuple(
-        (link, store.get(link.source), store.get(link.target)) for link in store.conflicts(view, ids)
-    )
-    sessions = store.sessions(view.user_id, view.project_id, 20)
-    content = BriefingContent(
-        pinned=tuple(pinned),
-        standing=tuple(standing),
-        modules=tuple(modules),
-        bridge=_bridge(store, sessions, session, now) if role.bridge else (),
-        task=tuple(hits),
-        summaries=_summarised(sessions) if role.summaries else (),
-        conflicts=conflicts,
-        stale=frozenset(stale_in(store, view.project_id)),
-    )
-    return content, notes
+    rules = [memory for memory in standing if is_users(memory) or is_confirmed(memory)]
+    rules.sort(key=_rule_order)  # stable: the newest first among equals
+    return tuple({memory.id: memory for memory in (*pinned, *rules)}.values())[: 2 * MOST_ALWAYS]
 
 
-def _summarised(sessions: Sequence[m.Session]) -> tuple[m.Session, ...]:
-    return tuple(session for session in sessions if session.summary)[:RECENT_SESSIONS]
+def _rule_order(memory: m.Memory) -> tuple[bool, bool, bool, float]:
+    kind = kind_of(memory.kind)
+    return not is_users(memory), not kind.correcting, kind.family != "user", -memory.importance
 
 
-def _warnings(store: Store, query: SearchQuery) -> list[m.Hit]:
-    """Return warnings whose trigger the task contains. They come first, whatever their score."""
-    context = "\n".join((query.text, *query.files))
-    fired = matching(store.with_triggers(warning_view(query.view), 500), context)
-    return [
+def is_users(memory: m.Memory) -> bool:
+    """Whether the user said it."""
+    return memory.source in USER_SOURCES
+
+
+def is_confirmed(memory: m.Memory) -> bool:
+    """Whether use or a review has confirmed what a program stored."""
+    if memory.standing is m.Standing.CANDIDATE:
+        return False
+    return memory.pinned or memory.access_count > 0 or memory.promoted_at is None
+
+
+def fired_warnings(store: Store, view: m.View, text: str) -> list[m.Hit]:
+    """Return the memories of which `text` contains a trigger, the user's first."""
+    fired = matching(store.with_triggers(warning_view(view), MOST_TRIGGERS), text)
+    hits = [
         m.Hit(memory, 1.0, {"parts": {"trigger": 1.0}, "channels": {"trigger": {"matched": trigger}}})
-        for memory, trigger in fired[:MOST_WARNINGS]
+        for memory, trigger in fired
     ]
+    return sorted(hits, key=lambda hit: not is_users(hit.memory))
 
 
-def diverse(hits: Sequence[m.Hit], vectors: Sequence[bytes | None]) -> list[m.Hit]:
-    """Return the best hits that do not repeat each other (maximal marginal relevance), at most two from one session."""
-    left = list(range(len(hits)))
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
-    chosen: list[int] = []
-    while left and len(chosen) < MOST_HITS:
-
-        def value(i: int) -> tuple[float, int]:
-            likeness = max((_cosine(vectors[i], vectors[j]) for j in chosen), default=0.0)
-            return (1 - ranking.DIVERSITY_SHARE) * hits[
-                i
-            ].score / best - ranking.DIVERSITY_SHARE * likeness, -i
-
-        pick = max(left, key=value)
-        left.remove(pick)
-        session = hits[pick].memory.session
-        taken = sum(hits[i].memory.session == session for i in chosen)
-        if session is None or taken < MOST_OF_SESSION:
-            chosen.append(pick)
-    return [hits[i] for i in chosen]
+def conflicts_of(store: Store, view: m.View, memories: Iterable[m.Memory]) -> tuple[Conflict, ...]:
+    """Return the open conflicts of these memories, with both sides."""
+    ids = [memory.id for memory in memories]
+    links = store.conflicts(view, ids) if ids else []
+    return tuple((link, store.get(link.source), store.get(link.target)) for link in links)
 
 
-def _vectors(store: Store, model: str, hits: Sequence[m.Hit]) -> list[bytes | None]:
-    return [store.vector(hit.memory.id, model) for hit in hits]
+def recent_sessions(sessions: Sequence[m.Session], own: str | None, most: int) -> tuple[m.Session, ...]:
+    """Return the last sessions that did something, except the agent's own."""
+    return tuple(session for session in sessions if session.id != own and did_something(session))[:most]
 
 
-def _cosine(one: bytes | None, other: bytes | None) -> float:
-    if one is None or other is None:
-        return 0.0
-    return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"))
+def did_something(session: m.Session) -> bool:
+    """Whether its summary says more than what was asked."""
+    lines = (line.strip().lstrip("-*•").strip().lower() for line in session.summary.splitlines())
+    return any(line and not line.startswith(_ASKED) for line in lines)
 
 
-def _bridge(
+def fresh_findings(
     store: Store, sessions: Sequence[m.Session], own: str | None, now: datetime
 ) -> tuple[m.Finding, ...]:
-    """Return what other running sessions of this project have found that is not a memory yet, newest first."""
+    """Return what other running sessions have found that is not a memory yet, newest first."""
     running = [
         other
         for other in sessions

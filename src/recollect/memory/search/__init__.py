@@ -21,9 +21,10 @@ The path of a query:
 - `graph`: from hits to linked memories, and `similar`
 - `aliases`, `query_expansion`: what else to look for
 - `latency`: how fast searches were, and deadlines
+- `usefulness`: the probability that a hit is useful to an agent
 - `triggers`: warnings whose trigger a text contains; it does not rank
 
-`Retrieval` calls it for `recollect search`, MCP and Python, `briefing.content` for briefings. It reads
+`Retrieval` calls it for `recollect search`, MCP, Python and `work.delivery`. It reads
 `recollect.memory.index` for words and vectors, and the store for memories and links.
 
 It promises that a search changes nothing, that nothing outside the view is read or shown, that every hit explains its

@@ -53,6 +53,7 @@ class SearchQuery:
     seasons: frozenset[str] = frozenset()  # those that are on
     aliases: Callable[[], Aliases] = dict  # read while the model makes the query's vector
     graph: bool = True
+    meaning: bool = True  # False = by words only; no model is loaded
 
     @property
     def is_filtered(self) -> bool:
@@ -97,7 +98,7 @@ class Searcher:
         if query.as_of is not None:
             view = replace(view, states=ALIVE_STATES)
         words = self._pool.submit(match_words, self._index.words, view, text, query.aliases)
-        vector, notes = self._embed(text)
+        vector, notes = self._embed(text) if query.meaning else (None, ())
         self._read_vectors(view, vector)
         started = perf_counter()
         runner = ChannelRunner(self._pool)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import recollect.model as m
 from recollect.errors import RecollectError
 from recollect.llm.protocol import Sidecar
-from recollect.work.agent.tracker import MAX_SHOWN, AgentEngine, Pending, TopicTracker
+from recollect.work.agent.tracker import AgentEngine, Pending, TopicTracker
 from recollect.work.agent.turn import Message, current_turn
 from recollect.work.transcripts.messages import LiveMessages
 
@@ -87,6 +87,7 @@ class MemoryAgent:
         """Return what was found since the last call, once; empty if nothing. Returns at once."""
         hits: dict[str, m.Hit] = {}
         why: dict[str, None] = {}
+        texts: list[str] = []
         while self._pending:
             try:
                 pending = self._pending.popleft()
@@ -94,7 +95,8 @@ class MemoryAgent:
                 break
             hits |= {hit.memory.id: hit for hit in pending.hits}
             why |= dict.fromkeys(pending.reasons)
-        return Pending(tuple(hits.values())[:MAX_SHOWN], tuple(why))
+            texts.append(pending.text)
+        return Pending(tuple(hits.values()), tuple(why), "\n".join(filter(None, texts)))
 
     @property
     def closed(self) -> bool:
@@ -169,7 +171,7 @@ class MemoryAgent:
         if pending:
             self._pending.append(pending)
         if pending is not None:
-            self._tracker.flush_rejected()
+            self.engine.delivery.flush()
             self.engine.schedule.run_idle()
 
     def _record(self, update: _Update) -> None:

@@ -11,7 +11,8 @@ from recollect.model import INJECTED_MARK
 _FRAMES = (
     (f'<project_memory source="{INJECTED_MARK}"', "</project_memory>"),
     (f"--- {INJECTED_MARK}:", f"--- end of {INJECTED_MARK} ---"),
-    (f"## Project memory\n> {INJECTED_MARK}:", f"> end of {INJECTED_MARK}"),
+    (f"## Project memory\n*{INJECTED_MARK}:", f"*end of {INJECTED_MARK}*"),
+    (f"## Project memory\n> {INJECTED_MARK}:", f"> end of {INJECTED_MARK}"),  # before version 0.3
 )
 
 

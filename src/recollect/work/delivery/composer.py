@@ -1,0 +1,386 @@
+"""Decide what an agent is told. `engine.delivery` is a `Composer`, and every interface asks it."""
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import recollect.model as m
+from recollect.context.context import Context
+from recollect.errors import RecollectError, Refused
+from recollect.kinds import kind_of
+from recollect.memory import ranking
+from recollect.memory.anchors.stale import stale_in
+from recollect.memory.briefing.briefing import Briefing, BriefingContent, ProjectCard, compose
+from recollect.memory.briefing.budget import Allocation, allocate
+from recollect.memory.briefing.content import (
+    Role,
+    conflicts_of,
+    fired_warnings,
+    fresh_findings,
+    is_users,
+    recent_sessions,
+    role_named,
+    rules_in,
+)
+from recollect.memory.preferences import Preferences
+from recollect.memory.search.usefulness import useful_probabilities
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.moments import PLANS, MomentPlan
+from recollect.work.delivery.project import project_card
+from recollect.work.delivery.told import Told
+from recollect.work.hosts.registry import briefing_format
+from recollect.work.metrics.saved import USED
+
+if TYPE_CHECKING:
+    from recollect.code.codebase import Codebase
+    from recollect.llm.protocol import Sidecar
+    from recollect.memory.memories import Memories
+    from recollect.memory.retrieval import Retrieval
+    from recollect.work.episodes.episodes import Episodes
+    from recollect.work.metrics.measures import Measures
+    from recollect.work.project_code import ProjectCode
+
+logger = logging.getLogger(__name__)
+
+SEARCHED = 15  # memories that a search returns, of which
+MOST_MATCHES = 5  # are shown at most
+MOST_WARNINGS = 3
+MOST_FIXES = 2
+MOST_FINDINGS = 3
+_SESSIONS_READ = 20
+
+
+class DeliveryParts(Protocol):
+    """The parts of an engine that the composer uses, each created on first use: a start needs the store only."""
+
+    context: Context
+    preferences: Preferences
+
+    @property
+    def memory(self) -> "Memories": ...
+
+    @property
+    def retrieval(self) -> "Retrieval": ...
+
+    @property
+    def sidecar(self) -> "Sidecar": ...
+
+    @property
+    def codebase(self) -> "Codebase": ...
+
+    @property
+    def code(self) -> "ProjectCode": ...
+
+    @property
+    def episodes(self) -> "Episodes": ...
+
+    @property
+    def measures(self) -> "Measures": ...
+
+
+class Composer:
+    """Composes what an agent is told at each moment. It can be used from any thread."""
+
+    def __init__(self, parts: DeliveryParts) -> None:
+        self._parts = parts
+        self._context = parts.context
+        self._store = parts.context.store
+        # what `flush` writes
+        self._unwritten: list[m.DeliveryRecord] = []
+        self._used: list[tuple[str, tuple[str, ...]]] = []  # session and keys
+        self._rejected: list[str] = []
+        self._relations: list[tuple[str, str, m.Relation]] = []
+        self._lock = threading.Lock()
+
+    def compose(self, request: DeliveryRequest, told: Told, sidecar: "Sidecar | None" = None) -> Delivery:
+        """Return what the agent is told at this moment, and note that it was told; nothing is said twice.
+
+        `sidecar` verifies the memories that match instead of the engine's. Raise `Refused` for a budget below 1, and `UnknownName` for an unknown host or role.
+        """
+        if request.moment is Moment.AFTER_COMPACTION:
+            told.forget()
+        format, plan = briefing_format(request.host), _plan(request, told)
+        budget = self._budget(request, plan)
+        content, notes, forbidding = self._content(request, plan, sidecar)
+        repeated = {memory.id for memory in forbidding}  # why the user is asked is said each time
+        known = frozenset() if request.moment is Moment.ON_REQUEST else told.keys - repeated
+        briefing = _fitted(content, budget, format, request, known)
+        shown = {item.key for item in briefing.shown}
+        delivery = Delivery(
+            text=briefing.text,
+            tokens=briefing.tokens,
+            shown=briefing.shown,
+            ask=_reason(forbidding),
+            host=request.host,
+            by_tier=briefing.by_tier,
+            conflicts=briefing.conflicts,
+            budget=briefing.budget,
+            notes=notes,
+            hits=tuple(hit for hit in content.task if hit.memory.id in shown),
+        )
+        told.add(shown)
+        told.has_started |= plan.rules
+        self._note(request, plan, delivery)
+        return delivery
+
+    def recall(
+        self,
+        task: str = "",
+        *,
+        files: Sequence[str] = (),
+        host: str = "gemini",  # Markdown, which every agent reads
+        remaining: int = 100_000,
+        budget: int | None = None,
+        role: str | None = None,
+        session: str | None = None,
+    ) -> Delivery:
+        """Return all that an agent should know for `task`, rendered for `host`, within a budget of tokens.
+
+        `remaining` is what is left of the agent's context, of which 8 % may be used; `budget` is a ceiling, by default the
+        project's. Raises `Refused` for a budget below 1, and `UnknownName` for an unknown host or role.
+        """
+        request = DeliveryRequest(
+            Moment.ON_REQUEST,
+            task,
+            files=tuple(files),
+            session=session,
+            host=host,
+            role=role,
+            remaining=remaining,
+            budget=budget,
+        )
+        return self.compose(request, Told())
+
+    # what sessions were told
+
+    def told(self, session: str) -> Told:
+        """Return what the session was told since its last compaction, by whichever process."""
+        told = Told()
+        with self._lock:
+            unwritten = [record for record in self._unwritten if record.session == session]
+        for record in (*self._store.deliveries.of_session(self._context.user_id, session), *unwritten):
+            if record.moment == Moment.AFTER_COMPACTION:
+                told.forget()
+            if record.moment != Moment.ON_REQUEST:
+                told.add(item.key for item in record.items)
+                told.has_started |= record.moment != Moment.BEFORE_TOOL
+        return told
+
+    def note_used(self, session: str, keys: Sequence[str]) -> None:
+        """Note that the session has used what it was told; `flush` writes it down."""
+        if keys:
+            memories = [key for key in keys if _is_memory(key)]
+            self._parts.measures.note(USED, len(memories), session)
+            with self._lock:
+                self._used.append((session, tuple(keys)))
+
+    def flush(self) -> None:
+        """Write down what was told, used and rejected. Call this when nobody waits.
+
+        Raise `StoreError` and keep what was told if that fails.
+        """
+        with self._lock:
+            records, self._unwritten = self._unwritten, []
+            used, self._used = self._used, []
+            rejected, self._rejected = self._rejected, []
+            relations, self._relations = self._relations, []
+        if records:
+            try:
+                self._store.deliveries.put(records)
+            except BaseException:
+                with self._lock:
+                    self._unwritten = [*records, *self._unwritten]
+                raise
+        now = self._context.clock()
+        for session, keys in used:
+            self._store.deliveries.mark_used(self._context.user_id, session, keys, now)
+            self._parts.retrieval.note_use(filter(_is_memory, keys), session)
+        if rejected:
+            self._parts.retrieval.note_use((), None, rejected=rejected)
+        for source, target, relation in relations:
+            self._link(source, target, relation)
+
+    def _link(self, source: str, target: str, relation: m.Relation) -> None:
+        """Link two memories once: a settled conflict is not reopened, and a weight that has grown is not reset."""
+        if any(
+            {link.source, link.target} == {source, target} and link.relation == relation
+            for link in self._store.links(source)
+        ):
+            return
+        try:
+            self._parts.memory.link(source, target, relation, 0.5)
+        except RecollectError as error:
+            logger.info("a relation was not stored: %s", error.message)
+
+    def _note(self, request: DeliveryRequest, plan: MomentPlan, delivery: Delivery) -> None:
+        if delivery.text and request.moment is not Moment.ON_REQUEST:
+            self._parts.measures.injected(delivery.memories, request.session)
+        if request.session and (
+            delivery.text or plan.rules
+        ):  # that a session was told nothing at its start is kept too
+            self._keep(request, delivery)
+
+    def _keep(self, request: DeliveryRequest, delivery: Delivery) -> None:
+        now, context = self._context.clock(), self._context
+        assert request.session is not None
+        record = m.DeliveryRecord(
+            m.new_id(now),
+            context.user_id,
+            context.project_id,
+            request.session,
+            request.moment,
+            request.host,
+            now,
+            delivery.tokens,
+            delivery.text,
+            delivery.shown,
+        )
+        with self._lock:
+            self._unwritten.append(record)
+
+    # content
+
+    def _budget(self, request: DeliveryRequest, plan: MomentPlan) -> Allocation:
+        ceiling = request.budget if request.budget is not None else self._parts.preferences.budget()
+        if ceiling < 1:
+            raise Refused(f"A budget of {ceiling} tokens is too small for a briefing.", "Give 1 or more.")
+        share = allocate(request.remaining, ceiling)
+        return share if plan.budget is None else plan.budget.within(share.total)
+
+    def _content(
+        self, request: DeliveryRequest, plan: MomentPlan, sidecar: "Sidecar | None"
+    ) -> tuple[BriefingContent, tuple[str, ...], list[m.Memory]]:
+        """Return what could be said, notes for people, and the user's rules that forbid what is about to happen."""
+        store, role = self._store, role_named(request.role)
+        view = self._context.view(session=request.session)
+        text = request.text.strip() or " ".join(request.files)
+        always = rules_in(store, view) if plan.rules else ()
+        fired = (
+            fired_warnings(store, view, "\n".join((text, *request.files))) if plan.triggers and text else []
+        )
+        forbidding = [
+            hit.memory
+            for hit in fired
+            if request.moment is Moment.BEFORE_TOOL
+            and kind_of(hit.memory.kind).forbids
+            and is_users(hit.memory)
+        ]
+        hits = fired[:MOST_WARNINGS]
+        notes: tuple[str, ...] = ()
+        probabilities: dict[str, float] = {}
+        if plan.matches and text:
+            found, notes, probabilities = self._matches(request, role, text, sidecar)
+            hits = list({hit.memory.id: hit for hit in (*hits, *found)}.values())
+        fixes: tuple[str, ...] = ()
+        if plan.fixes:
+            fixes, hits = self._fixes(request)
+        sessions = store.sessions(view.user_id, view.project_id, _SESSIONS_READ)
+        bridge = fresh_findings(store, sessions, request.session, self._context.clock())
+        content = BriefingContent(
+            always=always,
+            project=self._project(request) if plan.project else None,
+            modules=self._modules(request, text) if plan.matches and text else (),
+            bridge=bridge[:MOST_FINDINGS] if plan.matches and role.bridge else (),
+            task=tuple(hits),
+            fixes=fixes,
+            summaries=recent_sessions(sessions, request.session, plan.sessions) if role.summaries else (),
+            conflicts=conflicts_of(store, view, (*always, *(hit.memory for hit in hits))),
+            stale=frozenset(stale_in(store, view.project_id)),
+            probabilities=probabilities,
+        )
+        return content, notes, forbidding
+
+    def _matches(
+        self, request: DeliveryRequest, role: Role, text: str, sidecar: "Sidecar | None"
+    ) -> tuple[list[m.Hit], tuple[str, ...], dict[str, float]]:
+        """Return the memories that are likely to be useful, notes about the search, and their probabilities."""
+        from recollect.memory.briefing.diversity import diverse, vectors_of
+
+        answer = self._parts.retrieval.search(
+            text, SEARCHED, files=request.files, session=request.session, meaning=request.use_model
+        )
+        probabilities = useful_probabilities(answer.results)
+        hits = self._verified(text, answer.results, probabilities, sidecar)
+        if role.own_files_only and request.files:
+            hits = [hit for hit in hits if "file" in hit.why["parts"]] or hits
+        vectors = vectors_of(self._store, self._context.embedder.model, hits)
+        return diverse(hits, vectors, MOST_MATCHES), answer.notes, probabilities
+
+    def _verified(
+        self,
+        text: str,
+        hits: Sequence[m.Hit],
+        probabilities: Mapping[str, float],
+        sidecar: "Sidecar | None",
+    ) -> list[m.Hit]:
+        """Return the hits that are likely to be useful, as the sidecar sees it.
+
+        A hit that a language model rejects although it was likely to be useful loses confidence; one that was found
+        through a link does not, because being linked must not cost anything.
+        """
+        verified = (sidecar or self._parts.sidecar).verify(text, hits)
+        if verified is None:
+            return []
+        rejected = [
+            hit.memory.id
+            for hit in hits
+            if hit.memory.id not in verified.relevant
+            and probabilities[hit.memory.id] >= ranking.USEFUL_FLOOR
+            and not hit.why.get("parts", {}).get("graph")
+        ]
+        with self._lock:
+            self._rejected += rejected
+            self._relations += verified.relations
+        return [hit for hit in hits if hit.memory.id in verified.relevant]
+
+    def _fixes(self, request: DeliveryRequest) -> tuple[tuple[str, ...], list[m.Hit]]:
+        """Return what fixed such a failure before, from past work and from memories."""
+        from recollect.work.extract.outcomes import error_line
+
+        known = self._parts.episodes.fixes_for(request.text, request.command, MOST_FIXES)
+        query = error_line(request.text)
+        found = (
+            self._parts.retrieval.search(
+                query, MOST_FIXES, kind="error_pattern", session=request.session, meaning=request.use_model
+            ).results
+            if query
+            else ()
+        )
+        return tuple(fix.text for fix in known), [
+            hit for hit in found if hit.score >= ranking.KNOWN_ERROR_SCORE
+        ]
+
+    def _project(self, request: DeliveryRequest) -> ProjectCard | None:
+        project = self._context.project
+        return project_card(self._store, project) if project else None
+
+    def _modules(self, request: DeliveryRequest, text: str) -> Any:
+        return self._parts.code.maps.cards(text, request.files) if self._context.project else ()
+
+
+def _plan(request: DeliveryRequest, told: Told) -> MomentPlan:
+    """Return what is said; a session whose start nobody heard is told at its first prompt what it missed."""
+    if request.moment is Moment.PROMPT and not told.has_started and request.session:
+        return PLANS[Moment.AFTER_COMPACTION]
+    return PLANS[request.moment]
+
+
+def _fitted(
+    content: BriefingContent, budget: Allocation, format: str, request: DeliveryRequest, told: frozenset[str]
+) -> Briefing:
+    """Compose within the budget and within the characters that the host shows."""
+    while True:
+        briefing = compose(content, budget, format, host=request.host, told=told)
+        if request.longest is None or len(briefing.text) <= request.longest:
+            return briefing
+        budget = budget.within(briefing.tokens * request.longest // len(briefing.text) - 50)
+
+
+def _reason(forbidding: Sequence[m.Memory]) -> str:
+    return " ".join(f"Your rule: {memory.summary or memory.content}" for memory in forbidding[:MOST_WARNINGS])
+
+
+def _is_memory(key: str) -> bool:
+    """Whether the key of a shown item is a memory's id; the others say what they are."""
+    return " " not in key and key != "project"

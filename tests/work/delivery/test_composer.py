@@ -1,0 +1,207 @@
+"""What an agent is told at each moment, through the engine."""
+
+from datetime import timedelta
+
+import pytest
+
+import recollect.model as m
+from recollect.engine import Engine
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
+
+NEVER = "Never run rm -rf build: the release artefacts live there."
+GOTCHA = "The payment webhook retries must be idempotent."
+RULES = (
+    "Commit messages are imperative",
+    "Tests are named as sentences",
+    "Money is stored in cents",
+    "Times are UTC",
+    "Branches carry the ticket number",
+    "Errors have a hint",
+    "Public functions have docstrings",
+    "Migrations are numbered",
+    "Logs hold no secrets",
+)
+ASK = "Add retries to the payment webhook handler please"
+
+
+@pytest.fixture
+def engine(home, folder, embedder):
+    with Engine.open(folder, home, embedder=embedder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def agent(home, folder, embedder):
+    """An agent beside the user."""
+    with Engine.open(folder, home, embedder=embedder, actor="agent:codex") as opened:
+        yield opened
+
+
+@pytest.fixture
+def tell(engine):
+    """What the composer says to one session."""
+    told = Told()
+
+    def tell(moment, text="", **options):
+        known = options.pop("told", told)
+        request = DeliveryRequest(moment, text, **{"session": "s1", "host": "claude-code", **options})
+        return engine.delivery.compose(request, known)
+
+    return tell
+
+
+def rules(text):
+    return text.partition("<always>\n")[2].partition("</always>")[0].splitlines()
+
+
+def test_a_stated_preference_is_a_rule_without_a_pin(engine, tell):
+    engine.remember("Answer in British English", kind="preference")
+
+    assert "Answer in British English" in tell(Moment.START).text
+
+
+def test_rules_are_at_most_eight_lines_with_pinned_ones_and_corrections_first(engine, tell):
+    for text in RULES:
+        engine.remember(text, kind="convention")
+    engine.remember("Use pnpm, not npm", kind="correction")
+    engine.pin(engine.remember("The port of the daemon is 7533").id)
+
+    told = rules(tell(Moment.START).text)
+
+    assert len(told) == 8
+    assert "7533" in told[0]
+    assert any("pnpm" in line for line in told)
+
+
+def test_an_agents_word_is_a_rule_once_it_was_used(engine, agent, tell):
+    stored = agent.remember("Totals are rounded half up", kind="convention")
+
+    before = tell(Moment.START, told=Told()).text
+    engine.retrieval.note_use([stored.id])
+
+    assert "rounded" not in before
+    assert "rounded" in tell(Moment.START, told=Told()).text
+
+
+def test_nothing_is_said_twice_to_a_session_whichever_process_says_it(engine, tell, home, folder, embedder):
+    engine.remember("Answer in British English", kind="preference")
+    first = tell(Moment.START)
+    engine.delivery.flush()
+
+    with Engine.open(folder, home, embedder=embedder) as other:
+        told = other.delivery.told("s1")
+        again = other.delivery.compose(DeliveryRequest(Moment.START, session="s1"), told)
+
+    assert first.text
+    assert again.text == ""
+
+
+def test_after_a_compaction_it_is_said_again_with_what_the_task_needs(engine, tell):
+    engine.remember("Answer in British English", kind="preference")
+    engine.remember(GOTCHA, kind="gotcha")
+    tell(Moment.START)
+    tell(Moment.PROMPT, ASK)
+
+    again = tell(Moment.AFTER_COMPACTION, ASK)
+
+    assert "British" in again.text
+    assert GOTCHA in again.text
+    assert tell(Moment.PROMPT, ASK).text == ""
+
+
+def test_a_session_whose_start_nobody_heard_is_told_at_its_first_prompt(engine, tell):
+    engine.remember("Answer in British English", kind="preference")
+
+    assert "British" in tell(Moment.PROMPT, ASK).text
+
+
+def test_a_rule_of_the_users_asks_before_a_tool_and_an_agents_only_warns(engine, agent, tell):
+    engine.remember(NEVER, kind="negative", triggers=("rm -rf",))
+    agent.remember("Building takes ten minutes", kind="negative", triggers=("make all",))
+
+    forbidden = tell(Moment.BEFORE_TOOL, "cd x && rm -rf build", tool="Bash")
+    slow = tell(Moment.BEFORE_TOOL, "make all", tool="Bash")
+
+    assert NEVER in forbidden.ask
+    assert NEVER in forbidden.text
+    assert slow.ask == ""
+    assert "ten minutes" in slow.text
+
+
+def test_a_trigger_fires_on_a_prompt(engine, tell):
+    engine.remember("Releases need the changelog first", kind="procedure", triggers=("cut a release",))
+
+    assert "changelog" in tell(Moment.PROMPT, "please cut a release now").text
+
+
+def test_a_conflict_is_shown_at_a_prompt(engine, agent, tell):
+    engine.remember("The payment webhook listens on port 8080")
+    agent.remember("The payment webhook listens on port 9090")
+    tell(Moment.START)
+
+    told = tell(Moment.PROMPT, "Which port does the payment webhook listen on?")
+
+    assert "CONFLICT" in told.text
+    assert told.conflicts == 1
+
+
+def test_a_failure_brings_what_fixed_it_once(engine, tell):
+    known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
+    engine.remember(known, kind="error_pattern")
+    error = "Exit code 1\nError: Cannot find module jest"
+
+    first, again = (tell(Moment.AFTER_FAILURE, error, command="npm test") for _ in range(2))
+
+    assert "npm install jest" in first.text
+    assert again.text == ""
+
+
+def test_the_last_session_that_did_something_is_summarised_at_the_start(engine, tell, clock):
+    now, user, project = m.utc_now(), engine.settings.user, engine.project.id
+    for name, age, summary in (
+        ("did", 2, "- Asked: fix the cart\n- Changed: src/cart.py"),
+        ("empty", 1, "- Asked: hello"),
+    ):
+        started = now - timedelta(hours=age)
+        engine.store.put_session(m.Session(name, user, project, started, ended_at=now, summary=summary))
+
+    told = tell(Moment.START).text
+
+    assert "src/cart.py" in told
+    assert "hello" not in told
+
+
+def test_what_was_told_is_kept_with_its_items_and_what_was_used(engine, tell):
+    engine.remember(GOTCHA, kind="gotcha")
+    tell(Moment.START)
+    shown = tell(Moment.PROMPT, ASK)
+
+    engine.delivery.note_used("s1", shown.memories)
+    engine.delivery.flush()
+
+    kept = engine.store.deliveries.of_session(engine.settings.user, "s1")
+    assert [record.moment for record in kept] == ["start", "prompt"]
+    assert kept[1].text == shown.text
+    assert kept[1].items[0].used_at is not None
+    assert kept[1].items[0].probability > 0.5
+    assert engine.get(shown.memories[0]).access_count == 1
+
+
+def test_a_text_fits_into_what_the_host_shows(engine, tell):
+    for number in range(12):
+        engine.remember(f"Convention {number}: " + f"word{number} " * 40, kind="convention")
+
+    told = tell(Moment.START, longest=600)
+
+    assert 0 < len(told.text) <= 600
+
+
+def test_without_the_model_words_are_enough(engine, tell, embedder, monkeypatch):
+    engine.remember(GOTCHA, kind="gotcha")
+    tell(Moment.START)
+    monkeypatch.setattr(embedder, "embed", lambda texts: pytest.fail("the model was used"))
+
+    told = tell(Moment.PROMPT, "Make the payment webhook retries idempotent", use_model=False)
+
+    assert GOTCHA in told.text
