@@ -1,7 +1,9 @@
 """What is kept out of version control, asked of one path: git is the judge."""
 
 import itertools
+import os
 import subprocess
+from time import process_time
 
 import pytest
 
@@ -55,3 +57,25 @@ def test_it_is_said_which_file_keeps_it_out(folder):
 
     assert kept_out_by(folder, "deep/key.pem") == "deep/.secretsignore"
     assert kept_out_by(folder, "key.pem") is None
+
+
+def test_a_pattern_made_to_be_slow_is_matched_at_once(tmp_path):
+    (tmp_path / ".gitignore").write_text("*a" * 200 + "*b\n" + "**/" * 50 + "x*y*z\nlog*\n")
+
+    before = process_time()
+
+    assert kept_out_by(tmp_path, "deep/" * 20 + "a" * 250) is None
+    assert kept_out_by(tmp_path, "log.txt") == ".gitignore"
+    assert process_time() - before < 5  # by trying every way to match, it would take years
+
+
+def test_a_pipe_in_place_of_an_ignore_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / ".gitignore")
+
+    assert kept_out_by(tmp_path, "log.txt") is None
+
+
+def test_names_that_are_not_utf8_are_matched(tmp_path):
+    (tmp_path / ".gitignore").write_text("*.log\n")
+
+    assert kept_out_by(tmp_path, "caf\udce9.log") == ".gitignore"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from growth import grows_linearly
 from recollect.model import Redaction
 from recollect.text.redact import redact
 
@@ -381,3 +382,19 @@ def test_time_grows_with_the_text_and_no_faster(piece):
     large = min(seconds(64_000) for _ in range(3))
 
     assert large < 8 * 4 * small + 0.05  # quadratic would be 64 times
+
+
+@pytest.mark.parametrize(
+    "unit", ["eyJ", "x", "a ", "://", "a@b", "password ", "-----BEGIN ", "key=", "\n", "AbC1"]
+)
+def test_redaction_takes_as_long_as_the_length_of_the_text(unit):
+    assert grows_linearly(redact, unit)
+
+
+def test_a_secret_where_two_pieces_of_a_long_text_meet_is_found():
+    secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+    for before in range(3_950, 6_020, 7):
+        text = "a word " * (before // 7) + secret + " and a word" * 2_000
+
+        assert secret[4:30] not in redact(text)[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignored_by
+from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignore_lines, ignored_by
 
 MOST_FILES = 60_000
 MOST_FOLDERS = 60_000
@@ -63,7 +63,7 @@ _GENERATED_NAME = re.compile(
     re.IGNORECASE,
 )
 _BARE = {"HEAD", "objects", "refs"}
-_SUSPECT = re.compile(r"(?=[A-Za-z_-]*\d)[\w-]{16,}|@")
+_SUSPECT = re.compile(r"(?<![\w-])(?=[A-Za-z_-]*\d)[\w-]{16,}|@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,10 @@ class _Walker:
         try:
             looked = time.time_ns()
             when = os.lstat(file).st_mtime_ns
-            lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
+            return None
+        lines = ignore_lines(file)
+        if lines is None:
             return None
         self._seen[folder + name] = settled_mtime(when, looked)
         return Rules(folder, name, lines)

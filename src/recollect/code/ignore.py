@@ -1,15 +1,23 @@
 """Which files a project keeps out of version control or marks as secret, by git's rules."""
 
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 IGNORE_FILES = (".gitignore", ".secretsignore")  # in each folder; the later one decides
 EXCLUDE = ".git/info/exclude"  # of this clone only; every other ignore file overrides it
+LARGEST = 512 * 1024  # characters of an ignore file that count; the largest we have seen has 40,000
+_MEMORY = 64 * 1024 * 1024  # bytes for one expression; re2 refuses a larger one
 
 
 class Rules:
-    """The patterns of one ignore file. Neighbouring lines with the same effect become one expression, for speed."""
+    """The patterns of one ignore file. Neighbouring lines with the same effect become one expression, for speed.
+
+    A repository writes its patterns, so they are matched by re2, whose time grows with the length of pattern and path only:
+    `*a*a*a*b` cannot make it try every way to match.
+    """
 
     def __init__(self, folder: str, name: str, lines: Iterable[str]) -> None:
         """`folder` is "" for the root, and ends in a slash for any other."""
@@ -37,6 +45,8 @@ class Rules:
 
     def verdict(self, path: str, name: str) -> bool | None:
         """Return whether to ignore it; None if no line matches. A folder's path and name end in a slash."""
+        if not path.isascii():  # re2 takes no lone surrogates, which stand for names that are not UTF-8
+            path, name = (text.encode("utf-8", "replace").decode() for text in (path, name))
         for include, names, paths in self._parts:
             if (names and names.search(name)) or (paths and paths.search(path[self._depth :])):
                 return include
@@ -46,8 +56,16 @@ class Rules:
 _ANYWHERE = "^(?:.+/)?"
 
 
-def _either(texts: list[str]) -> re.Pattern[str] | None:
-    return re.compile("|".join(f"(?:{text})" for text in texts)) if texts else None
+def _either(texts: list[str]) -> Any:
+    """Return an expression that matches where one of `texts` does, with the method `search`; None for no texts."""
+    import re2  # a native extension; most commands look at no ignore file
+
+    if not texts:
+        return None
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    return re2.compile("|".join(f"(?:{text})" for text in texts), options)
 
 
 def ignored_by(rules: Sequence[Rules], path: str, *, folder: bool) -> str | None:
@@ -79,8 +97,16 @@ def kept_out_by(root: Path, path: str) -> str | None:
 
 
 def _read(root: Path, folder: str, name: str) -> list[Rules]:
+    lines = ignore_lines(f"{root}/{folder}{name}")
+    return [Rules(folder, name, lines)] if lines is not None else []
+
+
+def ignore_lines(file: str) -> list[str] | None:
+    """Return the lines of an ignore file that count; None if it cannot be read or is no plain file."""
     try:
-        text = Path(f"{root}/{folder}{name}").read_text(encoding="utf-8", errors="replace")
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # a pipe would make us wait
+            return None
+        with Path(file).open(encoding="utf-8", errors="replace") as stream:
+            return stream.read(LARGEST).splitlines()
     except OSError:
-        return []
-    return [Rules(folder, name, text.splitlines())]
+        return None

@@ -1,5 +1,6 @@
 import pytest
 
+from growth import grows_linearly
 from recollect.code.nodes import Symbol
 from recollect.code.relevant.mentions import MentionIndex
 
@@ -84,3 +85,10 @@ def test_the_innermost_frame_of_a_traceback_weighs_most_and_tests_do_not_count()
 
 def test_a_frame_of_another_language_is_a_frame():
     assert ("frame", "lib/utils.py") in named("Error: boom\n    at rate (/srv/lib/utils.py:3:7)\n")
+
+
+@pytest.mark.parametrize("unit", ["x", "a.", "a/", "A_b", "1a", "\n", "  at a", "`", "src/blob/", "-", "a::"])
+def test_a_long_text_takes_as_long_as_its_length(unit):
+    index = MentionIndex([], [], [])
+
+    assert grows_linearly(index.mentioned, unit)

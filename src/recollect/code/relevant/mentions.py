@@ -8,20 +8,31 @@ from typing import NamedTuple
 
 from recollect.code.nodes import Symbol
 
-_PATH = re.compile(r"[\w.\-/\\]*\w\.[A-Za-z]\w{0,4}\b")
+# Expressions here start at the beginning of a word and never in it, so that their time does not grow with the square of a
+# long word.
+_PATH_CHARACTERS = re.compile(r"[\w.\-/\\]+")
+_PATH_END = re.compile(r"(?<=\w)\.[A-Za-z]\w{0,4}\b")
 _FRAME = re.compile(
     r'File "([^"\n]+)", line \d+'  # Python
     r"|^([\w./\\-]+\.\w+):\d+: "  # pytest, compilers
-    r"|^\s+at .*?([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
+    r"|^[ \t]+at .{0,500}?(?<![\w./\\-])([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
     re.M,
 )
-_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]+\.\w+)")  # a link into the code on a forge
-_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
+_POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]{1,400}\.\w+)")  # a link into the code on a forge
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
 _JOINT = re.compile(r"\.|::|#")
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.S)
-_CALLED = re.compile(r"[^\W\d]\w+(?=\()")
+_CALLED = re.compile(r"(?<!\w)[^\W\d]\w+(?=\()")
 _WORD = re.compile(r"[^\W\d]\w+")
 _COMPOUND = re.compile(r"[^_]_[^_]|[a-z][A-Z]|^_")
+
+
+def _paths_in(text: str) -> Iterator[str]:
+    """Yield what could be paths: runs of their characters, up to the last ending of a file's name."""
+    for run in _PATH_CHARACTERS.findall(text):
+        ends = [match.end() for match in _PATH_END.finditer(run)]
+        if ends:
+            yield run[: ends[-1]]
 
 
 class Mention(NamedTuple):
@@ -68,7 +79,7 @@ class MentionIndex:
             yield Mention("frame", file, 1 / (1 + distance))
 
     def _named_paths(self, text: str) -> Iterator[Mention]:
-        for path in dict.fromkeys(_PATH.findall(text)):
+        for path in dict.fromkeys(_paths_in(text)):
             yield from _shared("path", self._files_at(path))
 
     def _pointed(self, text: str) -> Iterator[Mention]:
