@@ -79,7 +79,10 @@ class TestSqlite(StoreContract):
             ("DELETE FROM memory_words WHERE rowid = 1", "missing from the full text"),
             ("DELETE FROM tags", "not among the tags"),
             ("INSERT INTO vectors VALUES (99, 'fake', x'00')", "vectors belong to no memory"),
-            ("INSERT INTO links VALUES ('a', 'b', 'relates_to', 1, '', NULL, '', NULL)", "lead to no memory"),
+            (
+                "INSERT INTO links VALUES ('a', 'b', 'relates_to', 1, '', NULL, '2026-01-01T12:00:00Z', NULL)",
+                "lead to no memory",
+            ),
             ("UPDATE change SET seq = 0", "newer than the change counter"),
             ("DELETE FROM audit", "no audit line that adds them"),
         ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import recollect.model as m
 from recollect.code.paths import FileRole
-from recollect.errors import UnknownName
+from recollect.errors import StoreDamaged, UnknownName
 
 VERSION = 1  # of the document; one of another version is scanned again
 
@@ -116,8 +116,17 @@ def as_document(found: ModuleMap) -> str:
 
 
 def from_document(text: str) -> ModuleMap | None:
-    """Return the stored map; None if it has another version."""
-    document = json.loads(text)
+    """Return the stored map; None if it has another version. Raise `StoreDamaged` if it cannot be read."""
+    try:
+        return _read_document(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreDamaged(
+            f"The stored module map cannot be read: {error}.",
+            "Run `recollect doctor`, which checks the store and its backups.",
+        ) from error
+
+
+def _read_document(document: dict[str, Any]) -> ModuleMap | None:
     if document.pop("version", None) != VERSION:
         return None
     at = document["updated_at"]

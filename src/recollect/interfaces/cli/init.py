@@ -59,6 +59,7 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
     if not no_seeds:
         with report.step("seeds"):
             report.add("seeds", *_find_seeds(engine, tools))
+    made = 0
     with report.step("vectors"):
         made, note = make_vectors(engine)
         report.add("vectors", {"made": made}, f"{made:,} made" if made else "")

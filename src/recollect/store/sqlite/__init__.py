@@ -23,7 +23,8 @@ borrows a connection from the pool (`Database.reading`) and puts the view into S
 The other modules:
 
 - `connection`: connections, transactions, and SQLite's errors as `RecollectError`s
-- `opening`: open the file, check it after a crash, migrate it (`migrations/`), or restore a backup
+- `opening`: open the file, check it after a crash, migrate it, or restore a backup
+- `schema`: the migrations (`migrations/`), and the version and columns of a file
 - `backup`: three rolling backups, and rewriting the file with another key
 - `check`: damage, and parts that disagree, for `recollect doctor`
 - `purge`: clear projects, and permanently delete what was forgotten

@@ -1,12 +1,32 @@
 """Checks that the file is undamaged and that the parts of the store agree."""
 
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import apsw
 
-from recollect.model import StoreProblem, fingerprint
-from recollect.store.sqlite import rows
+from recollect.model import StoreProblem, fingerprint, from_text
+from recollect.store.row_snapshots import unpack
+from recollect.store.sqlite import episode_rows, rows
+from recollect.store.sqlite.connection import UNREADABLE
+from recollect.store.sqlite.schema import is_complete, tables
 
-# Raised when a row with damaged bytes is read.
-UNREADABLE = (ValueError, KeyError, TypeError, IndexError)
+# Queries whose rows are read as the store reads them, so that a name with a wrong letter is noticed.
+_Read = Callable[[Sequence[Any]], object]
+_AS_THE_STORE_READS: tuple[tuple[str, _Read], ...] = (
+    (rows.SELECT_MEMORIES, rows.memory_from),
+    (f"SELECT {rows.LINK_COLUMNS} FROM links", rows.link_from),
+    (f"SELECT {rows.SESSION_COLUMNS} FROM sessions", rows.session_from),
+    (f"SELECT {rows.FINDING_COLUMNS} FROM findings", rows.finding_from),
+    (f"SELECT id, {episode_rows.EXECUTION_COLUMNS} FROM tool_executions", episode_rows.execution_from),
+    (f"SELECT id, {episode_rows.TOUCH_COLUMNS} FROM file_interactions", episode_rows.touch_from),
+    (f"SELECT id, {episode_rows.TASK_COLUMNS} FROM task_history", episode_rows.task_from),
+    ("SELECT rows FROM change_parts", lambda row: list(unpack(row[0], ""))),
+)
+# Columns of other tables that hold JSON or a time; those not named here hold a text or a number.
+_JSON = ("data", "detail", "document", "event", "item", "memories", "pattern_data", "value")
+_TIMES = ("at", "timestamp", "first_seen", "last_seen")
 
 # Problems: a sentence with a place for the count, and a query that returns the count.
 _NONE_OF = (
@@ -57,24 +77,60 @@ def whole(db: apsw.Connection) -> bool:
 
 
 def whole_in_every_row(db: apsw.Connection) -> bool:
-    """Return whether the pages are consistent and every memory can be read; SQLite does not check bytes within texts."""
-    if not whole(db):
-        return False
+    """Return whether nothing is damaged. Reads everything; give it a connection that has read nothing yet."""
+    return damage_in(db) is None
+
+
+def damage_in(db: apsw.Connection) -> str | None:
+    """Return what is damaged, and None if nothing is: pages, an index, the schema, or the bytes of a row.
+
+    SQLite checks pages and indexes. It does not check the bytes of a text. Reads everything.
+    """
     try:
-        for row in db.execute(rows.SELECT_MEMORIES):
-            rows.memory_from(row)
+        pages = db.execute("PRAGMA integrity_check(1)").get
+        if pages != "ok":
+            return str(pages)
+        if not is_complete(db):
+            return "a table or column is missing"
+        table = _unreadable(db)
     except UNREADABLE:
-        return False
-    except apsw.SQLError:  # a backup of an older schema
-        return True
-    return True
+        return "its schema cannot be read"
+    return f"a row of {table} cannot be read" if table else None
+
+
+def _unreadable(db: apsw.Connection) -> str | None:
+    """Return the table of a row that cannot be read as it was written."""
+    for table, columns in tables(db):
+        readers = [(number, read) for number, name in enumerate(columns) if (read := _reader(name))]
+        try:
+            for row in db.execute(f'SELECT * FROM "{table}"'):  # not UTF-8: apsw raises
+                for number, read in readers:
+                    if isinstance(value := row[number], str):
+                        read(value)
+        except UNREADABLE:
+            return table
+    for query, read_row in _AS_THE_STORE_READS:
+        try:
+            for row in db.execute(query):
+                read_row(row)
+        except UNREADABLE:
+            return query.rpartition(" FROM ")[2].split()[0]
+        except apsw.SQLError:  # a backup of an older schema
+            continue
+    return None
+
+
+def _reader(column: str) -> Callable[[str], object] | None:
+    if column in _JSON:
+        return json.loads
+    return from_text if column in _TIMES or column.endswith("_at") else None
 
 
 def find_damage(db: apsw.Connection) -> list[StoreProblem]:
     """Return the damage to the file."""
     damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-    if not damage and not whole_in_every_row(db):
-        damage = ["a memory cannot be read"]
+    if not damage and (what := damage_in(db)) is not None:
+        damage = [what]
     hint = "The next command restores the newest intact backup."
     return [StoreProblem(f"The file is damaged: {text}.", hint) for text in damage]
 

@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,10 +30,12 @@ logger = logging.getLogger(__name__)
 BUSY_SECONDS = 30.0  # eight writers at once wait far less; after this, something is stuck
 GLANCE_SECONDS = 0.05  # that one who only reads, and must not wait, waits for a lock
 Value = int | float | bytes | str | None  # what a column holds and a query is given
+# Raised when a row with damaged bytes is read, and by mistakes in our own code.
+UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
-# apsw would write SQLite's messages to stderr, which belongs to the host.
-apsw.config(apsw.SQLITE_CONFIG_LOG, lambda code, text: logger.debug("sqlite %s: %s", code, text))
+# SQLite's messages quote what it has read, and stderr belongs to the host: nobody gets them.
+apsw.config(apsw.SQLITE_CONFIG_LOG, None)
 
 
 class Database:
@@ -266,6 +269,10 @@ class Database:
             raise ContentRefused(
                 "A given text is not valid UTF-8.", "Save it as UTF-8 and try again."
             ) from error
+        except (*UNREADABLE, apsw.SQLError) as error:
+            if (what := self._damage()) is None:
+                raise  # our own mistake, or a caller's
+            raise self._damaged(what) from error
         except (apsw.BusyError, apsw.LockedError) as error:
             raise StoreBusy(
                 f"Another process has held {self.path.name} for {self._patience:g} seconds.",
@@ -279,11 +286,29 @@ class Database:
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
             raise unwritable(self.path.parent, error) from error
         except (apsw.CorruptError, apsw.NotADBError) as error:
-            self.suspected()
-            raise StoreDamaged(
-                f"{self.path} is damaged: {error}.",
-                "The next command checks it and restores the newest intact backup.",
-            ) from error
+            raise self._damaged(str(error)) from error
+
+    def _damage(self) -> str | None:
+        """Return what is damaged, after reading or writing has failed. Reads the whole file."""
+        from recollect.store.sqlite.check import damage_in
+
+        try:
+            connection = self._connect()
+        except apsw.Error:
+            return None
+        try:
+            return damage_in(connection)
+        except apsw.Error as error:
+            return str(error)
+        finally:
+            connection.close()
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        self.suspected()
+        return StoreDamaged(
+            f"{self.path} is damaged: {what}.",
+            "The next command checks it and restores the newest intact backup.",
+        )
 
 
 def connect(path: Path | str, key: str | None, patience: float = BUSY_SECONDS) -> apsw.Connection:

@@ -71,10 +71,10 @@ class SqliteDeliveries:
             )
             names = json.dumps([row[0] for row in rows])
             parts: list[Any] = db.execute(query, (names,)).fetchall()
-        for name, key, tier, probability, used_at in parts:
-            used = m.from_text(used_at) if used_at else None
-            items.setdefault(name, []).append(m.ShownItem(key, tier, probability, used))
-        return [_record(row, items.get(row[0], ())) for row in rows]
+            for name, key, tier, probability, used_at in parts:
+                used = m.from_text(used_at) if used_at else None
+                items.setdefault(name, []).append(m.ShownItem(key, tier, probability, used))
+            return [_record(row, items.get(row[0], ())) for row in rows]
 
 
 def erase_items(db: apsw.Connection, keys: Sequence[str]) -> None:

@@ -117,7 +117,7 @@ class SqliteEpisodes:
                 *db.execute(live, (*_mine(owner), path)),
                 *db.execute(gone, (*_mine(owner), path)),
             ]
-        seen = [m.from_text(row[2]) for row in found if row[2]]
+            seen = [m.from_text(row[2]) for row in found if row[2]]
         return FileTotal(sum(row[0] for row in found), sum(row[1] for row in found), max(seen, default=None))
 
     def executions(
@@ -412,7 +412,7 @@ class SqliteEpisodes:
         )
         with self._db.reading() as db:
             found = db.execute(query, (place,)).get
-        return m.from_text(str(found)) if found else None
+            return m.from_text(str(found)) if found else None
 
     def roll_up(self, before: datetime) -> int:
         then = m.to_text(before)

@@ -74,5 +74,7 @@ class SqliteCostLedger:
         )
         with self._db.reading() as db:
             calls = db.execute(query, (user_id, place, str(CallOutcome.ASKED), _LOOKED_BACK)).fetchall()
-        good = next((index for index, row in enumerate(calls) if row[1] == CallOutcome.ANSWERED), len(calls))
-        return good, m.from_text(str(calls[0][0])) if good else None
+            good = next(
+                (place for place, row in enumerate(calls) if row[1] == CallOutcome.ANSWERED), len(calls)
+            )
+            return good, m.from_text(str(calls[0][0])) if good else None

@@ -11,9 +11,9 @@ from recollect.store.file_lock import FileLock, one_at_a_time
 from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.check import whole, whole_in_every_row
 from recollect.store.sqlite.connection import Database, suspicion
+from recollect.store.sqlite.schema import migrate, newest_version, version_of
 
 _PATIENCE = 2.0  # seconds: other processes that met the same damage close the file within it
-_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def open_or_restore(
@@ -43,7 +43,7 @@ def open_to_read(path: Path, key: str | None) -> Database:
             raise StoreDamaged(f"{path} may be damaged.", "The next command checks it.")
         with database.reading() as db:
             _refuse_newer(db, path)
-            if version_of(db) < len(_scripts()):
+            if version_of(db) < newest_version():
                 raise StoreUnwritable(f"{path.name} needs a migration.", "The next command migrates it.")
             database.schema_version = version_of(db)
     except BaseException:
@@ -148,12 +148,8 @@ def _restored(path: Path) -> Path:
     return path.with_name(f"{path.name}.restored")
 
 
-def version_of(db: apsw.Connection) -> int:
-    return int(db.pragma("user_version"))
-
-
 def _refuse_newer(db: apsw.Connection, path: Path) -> None:
-    found, known = version_of(db), len(_scripts())
+    found, known = version_of(db), newest_version()
     if found > known:
         raise StoreTooNew(
             f"{path.name} was written by a newer Recollect (version {found}; this one knows {known}).",
@@ -163,7 +159,7 @@ def _refuse_newer(db: apsw.Connection, path: Path) -> None:
 
 def _refuse_older(db: apsw.Connection, database: Database) -> None:
     """Raise `StoreUnwritable` for an older store that cannot be migrated because it is read-only."""
-    found, known = version_of(db), len(_scripts())
+    found, known = version_of(db), newest_version()
     if found < known and database.read_only:
         raise StoreUnwritable(
             f"{database.path.name} was written by an older Recollect (version {found}; this one needs {known}),"
@@ -173,25 +169,7 @@ def _refuse_older(db: apsw.Connection, database: Database) -> None:
 
 
 def _migrate(db: apsw.Connection, user_id: str, backups: Backups) -> None:
-    """Bring the file to the current schema, one transaction per step, after a backup."""
-    scripts = _scripts()
-    if version_of(db) == len(scripts):
-        return
-    if version_of(db) > 0:
+    """Bring the file to the current schema, after a backup."""
+    if 0 < version_of(db) < newest_version():
         backups.make(db)
-    db.create_scalar_function("local_user", lambda *_: user_id, 0, deterministic=True)
-    for number, script in enumerate(scripts, start=1):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            if version_of(db) < number:  # another process may have done this step
-                db.execute(script.read_text(encoding="utf-8"))
-                db.pragma("user_version", number)
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-
-
-def _scripts() -> list[Path]:
-    return sorted(_MIGRATIONS.glob("[0-9]*.sql"))
+    migrate(db, user_id)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -18,7 +18,7 @@ from recollect.store.sqlite.ageing import ageing_at
 from recollect.store.sqlite.audit import AuditTrail
 from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.changes import SqliteChangeLog
-from recollect.store.sqlite.check import UNREADABLE, find_damage, find_problems
+from recollect.store.sqlite.check import find_damage, find_problems
 from recollect.store.sqlite.connection import BUSY_SECONDS
 from recollect.store.sqlite.deliveries import SqliteDeliveries, erase_items
 from recollect.store.sqlite.episodes import SqliteEpisodes
@@ -27,9 +27,10 @@ from recollect.store.sqlite.ledger import SqliteCostLedger
 from recollect.store.sqlite.measures import SqliteMeasures
 from recollect.store.sqlite.messages import SqliteMessages
 from recollect.store.sqlite.modules import SqliteModuleMaps
-from recollect.store.sqlite.opening import open_or_restore, open_to_read, version_of
+from recollect.store.sqlite.opening import open_or_restore, open_to_read
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
+from recollect.store.sqlite.schema import version_of
 from recollect.store.sqlite.views import ORPHAN_TAG, UNUSED_TAG, placed_in, shown_in
 from recollect.store.visibility import COLUMNS
 
@@ -48,6 +49,7 @@ _WORDS_OF = (
 _PURGES = "SELECT purge FROM change"
 _GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
 _PAGE = 500
+_Item = TypeVar("_Item")
 SHOWN_ID = 6  # people are shown the random end of an id; a shorter one may be a word
 _LONGEST_ID = 64
 
@@ -147,14 +149,7 @@ class SqliteStore:
 
     def _memories(self, which: str, *params: Any) -> list[m.Memory]:
         with self._db.reading() as db:
-            try:
-                return [
-                    rows.memory_from(row) for row in db.execute(f"{rows.SELECT_MEMORIES} {which}", params)
-                ]
-            except UnicodeEncodeError:
-                raise  # the fault is in the query, not in the row
-            except UNREADABLE as error:
-                raise apsw.CorruptError(f"a memory cannot be read ({error})") from error
+            return [rows.memory_from(row) for row in db.execute(f"{rows.SELECT_MEMORIES} {which}", params)]
 
     def resolve(self, view: m.View, name: str) -> str:
         wanted = name.strip().lstrip("#").lower()
@@ -335,8 +330,7 @@ class SqliteStore:
             "SELECT m.num, m.id, v.vector FROM memories m NOT INDEXED CROSS JOIN vectors v"
             f" ON v.num = m.num AND v.model = ? WHERE {where}"
         )
-        for _, memory_id, vector in self._pages(query, ("m.num",), (model, *params), first=0):
-            yield memory_id, vector
+        return self._pages(query, ("m.num",), (model, *params), lambda row: (row[1], row[2]), first=0)
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
         query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT ?"
@@ -385,7 +379,7 @@ class SqliteStore:
         inside = f"(SELECT m.id FROM memories m WHERE {ends})"
         query = f"SELECT {rows.LINK_COLUMNS} FROM links WHERE source IN {inside} AND target IN {inside}"
         keys = ("source", "target", "relation")
-        return map(rows.link_from, self._pages(query, keys, (*params, *params)))
+        return self._pages(query, keys, (*params, *params), rows.link_from)
 
     def used_together(self, user_id: str, since: datetime | None) -> list[m.Link]:
         columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
@@ -516,7 +510,7 @@ class SqliteStore:
         with self._db.reading() as db:
             query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE id = ?"
             row = next(db.execute(query, (session_id,)), None)
-        return rows.session_from(row) if row else None
+            return rows.session_from(row) if row else None
 
     def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
         query = (
@@ -529,7 +523,7 @@ class SqliteStore:
     def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         where, params = placed_in(view, "s")
         query = f"SELECT {rows.SESSION_COLUMNS} FROM sessions s WHERE s.user_id = ? AND {where}"
-        return map(rows.session_from, self._pages(query, ("s.id",), (view.user_id, *params)))
+        return self._pages(query, ("s.id",), (view.user_id, *params), rows.session_from)
 
     def iter_findings(self, view: m.View) -> Iterator[m.Finding]:
         where, params = placed_in(view, "s")
@@ -538,7 +532,7 @@ class SqliteStore:
             f"SELECT {columns} FROM findings f JOIN sessions s ON s.id = f.session"
             f" WHERE s.user_id = ? AND {where}"
         )
-        return map(rows.finding_from, self._pages(query, ("f.id",), (view.user_id, *params)))
+        return self._pages(query, ("f.id",), (view.user_id, *params), rows.finding_from)
 
     def put_finding(self, finding: m.Finding) -> bool:
         return self.events.put_findings(finding.session, [finding]) > 0
@@ -584,10 +578,7 @@ class SqliteStore:
             " ORDER BY created_at DESC, id DESC LIMIT ?"
         )
         with self._db.reading() as db:
-            return [
-                m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
-                for row in db.execute(query, (self.user_id, project_id, limit))
-            ]
+            return [_gap(row) for row in db.execute(query, (self.user_id, project_id, limit))]
 
     def iter_gaps(self, view: m.View) -> Iterator[m.Gap]:
         where, params = placed_in(view, "g")
@@ -595,8 +586,7 @@ class SqliteStore:
             "SELECT g.id, g.project_id, g.context, g.created_at, g.session FROM gaps g"
             f" WHERE g.user_id = ? AND g.closed_at IS NULL AND {where}"
         )
-        for row in self._pages(query, ("g.id",), (view.user_id, *params)):
-            yield m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
+        return self._pages(query, ("g.id",), (view.user_id, *params), _gap)
 
     # projects and settings
 
@@ -645,7 +635,7 @@ class SqliteStore:
         with self._db.reading() as db:
             query = "SELECT value FROM settings WHERE user_id = ? AND project_id = ? AND name = ?"
             value = db.execute(query, (self.user_id, project_id or "", name)).get
-        return json.loads(value) if value is not None else None
+            return json.loads(value) if value is not None else None
 
     def set_setting(self, project_id: str | None, name: str, value: Any) -> None:
         with self._db.writing() as db:
@@ -737,18 +727,28 @@ class SqliteStore:
         self._backups.rekey(self._db, None)
 
     def _pages(
-        self, query: str, keys: Sequence[str], params: Sequence[Any], first: str | int = ""
-    ) -> Iterator[Any]:
-        """Yield rows ordered by `keys`, which are their first columns and greater than `first`, reading a page at a time."""
+        self,
+        query: str,
+        keys: Sequence[str],
+        params: Sequence[Any],
+        read: Callable[[Sequence[Any]], _Item],
+        first: str | int = "",
+    ) -> Iterator[_Item]:
+        """Yield what `read` makes of rows ordered by `keys`, their first columns, greater than `first`; a page at a time."""
         order, last = ", ".join(keys), (first,) * len(keys)
         whole = f"{query} AND ({order}) > ({', '.join('?' * len(keys))}) ORDER BY {order} LIMIT {_PAGE}"
         while True:
             with self._db.reading() as db:
                 page: list[Any] = db.execute(whole, (*params, *last)).fetchall()
-            yield from page
+                items = [read(row) for row in page]
+            yield from items
             if len(page) < _PAGE:
                 return
             last = page[-1][: len(keys)]
+
+
+def _gap(row: Sequence[Any]) -> m.Gap:
+    return m.Gap(row[0], row[1], row[2], m.from_text(row[3]), row[4])
 
 
 def _since(seq: int, join: str = "") -> str:
