@@ -20,6 +20,7 @@ class Kind:
     standing: bool = False  # a rule: told at every start, if the user said it or it was confirmed
     warns: bool = False  # shown when one of its triggers matches
     forbids: bool = False  # a user's: the host asks before a tool that one of its triggers matches
+    reports: bool = False  # says what happened, which contradicts nothing
     label: str = ""  # printed in brackets in a briefing; empty = the name
 
     @property
@@ -43,14 +44,14 @@ _ROWS = (
     Kind("negative", "warning", 365, None, 1.4, standing=True, warns=True, forbids=True, label="never"),
     Kind("gotcha", "warning", 60, None, 1.3),
     Kind("warning", "warning", 60, 30, 1.3),
-    Kind("error_pattern", "warning", 60, 90, 1.2, label="error"),
+    Kind("error_pattern", "warning", 60, 90, 1.2, reports=True, label="error"),
     Kind("environment_quirk", "warning", 7, None, 1.0, label="environment"),
     Kind("session_insight", "session", 30, None, 0.8, label="insight"),
-    Kind("task_outcome", "session", 30, None, 0.8, label="outcome"),
+    Kind("task_outcome", "session", 30, None, 0.8, reports=True, label="outcome"),
     Kind("context", "session", 7, None, 0.7),
     Kind("observation", "session", 7, None, 0.7),
-    Kind("file_change", "session", 14, 21, 0.6, label="change"),
-    Kind("task_progress", "session", 7, 14, 0.6, label="progress"),
+    Kind("file_change", "session", 14, 21, 0.6, reports=True, label="change"),
+    Kind("task_progress", "session", 7, 14, 0.6, reports=True, label="progress"),
     Kind("pr_review", "review", 90, None, 1.0, label="review"),
     Kind("pr_finding", "review", 90, None, 1.0, label="finding"),
     Kind("pr_pattern", "review", 90, None, 1.0, label="pattern"),

@@ -123,13 +123,18 @@ class Memories:
         """Store a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
         if self._context.is_agent:
             details["created_by"] = self._context.actor  # an agent cannot write in another's name
+            details.pop("evidence", None)
         details.setdefault("created_by", self._context.actor)
-        receipt = self.add(m.Draft(content, **details))
+        self._context.register_project()
+        receipt = self.writer.remember(m.Draft(content, **details))
         self.fill_in_vectors(receipt.notes)
         return receipt
 
-    def add(self, draft: m.Draft) -> m.Receipt:
-        """Store `draft` as it is, whoever it names as its author. Raises `Refused`."""
+    def add_finding(self, draft: m.Draft) -> m.Receipt:
+        """Store what was learnt from a session, whoever `draft` names as its author. Raises `Refused`.
+
+        For `work.sessions` alone, which names a user only where the host's own record confirms it.
+        """
         self._context.register_project()
         return self.writer.remember(draft)
 

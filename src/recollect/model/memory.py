@@ -155,7 +155,8 @@ class Memory:
 
     @property
     def source(self) -> Source:
-        return self.provenance[0].source
+        """The most trusted of its sources: what an agent noticed first, and the user said later, is the user's."""
+        return max((origin.source for origin in self.provenance), key=TRUST.__getitem__)
 
     @property
     def session(self) -> str | None:
@@ -191,6 +192,7 @@ class Draft:
     snippet: str = ""
     project_id: str | None = None  # None = the project the engine is open in
     standing: str | None = None  # None = confirmed; what was promoted automatically is a candidate
+    evidence: str = ""  # how it is known that a user said it, or why that is not known
 
 
 @dataclass(frozen=True, slots=True)

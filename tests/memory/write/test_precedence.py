@@ -80,6 +80,16 @@ def test_a_rule_of_the_user_supersedes_what_an_agent_learnt_on_a_branch(engine):
     assert [memory.content for memory in engine.list(branch="feature")] == ["Use pnpm, not npm."]
 
 
+def test_what_happened_contradicts_nothing(engine):
+    rule = engine.remember("Use pnpm, not npm.", kind="correction")
+    failure = "`npm test` failed: “no such file”. It passed after `npm install`."
+
+    receipt = engine.remember(failure, kind="error_pattern", created_by="agent:coder")
+
+    assert receipt.conflicts_with == receipt.supersedes == ()
+    assert engine.get(rule.id).state is m.State.ACTIVE
+
+
 def test_what_an_agent_says_later_does_not_replace_the_rule_of_the_user(engine):
     rule = engine.remember("Use pnpm, not npm.", kind="correction")
 

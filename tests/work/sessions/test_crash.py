@@ -59,7 +59,7 @@ class Killed(BaseException):
 def test_killed_between_a_memory_and_its_mark_it_is_not_said_twice(home, folder):
     clock = FakeClock()
     with Engine.open(folder, home, embedder=FakeEmbedder(), clock=clock) as engine:
-        remember = engine.memory.add
+        remember = engine.memory.add_finding
 
         def remember_and_die(draft):
             remember(draft)
@@ -67,10 +67,10 @@ def test_killed_between_a_memory_and_its_mark_it_is_not_said_twice(home, folder)
 
         engine.sessions.start("s1", agent="coder")
         engine.sessions.record("s1", long_session()[:20])
-        engine.memory.add = remember_and_die
+        engine.memory.add_finding = remember_and_die
         with pytest.raises(Killed):
             engine.sessions.end("s1")
-        engine.memory.add = remember
+        engine.memory.add_finding = remember
         clock.advance(hours=1)
 
         engine.sessions.recover()

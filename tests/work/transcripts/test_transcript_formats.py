@@ -51,7 +51,7 @@ def test_events_are_numbered_from_nought_within_their_session(sample, tell):
     assert dict(told.report.sessions) == {told.events[0].session: len(told.events)}
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", [name for name in SAMPLES if name != "opencode"])  # a database has no end
 def test_a_broken_end_loses_only_what_is_broken(sample, tell):
     _, content = SAMPLES[sample]
     whole = tell(content)

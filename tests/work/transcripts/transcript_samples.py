@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from host_records import opencode_database
+
 AT = "2026-03-01T10:00:00Z"
 WHEN = datetime(2026, 3, 1, 10, tzinfo=UTC)
 WISH, COMMAND, ANSWER, WORD = (
@@ -208,6 +210,27 @@ ANTHROPIC = [
 CURSOR = Lines([{"role": each["role"], "message": {"content": each["content"]}} for each in ANTHROPIC])
 
 # format, what a file of it holds
+OPENCODE = opencode_database(
+    "s1",
+    ("user", {"type": "text", "text": WISH}),
+    ("assistant", {"type": "step-start"}),
+    (
+        "assistant",
+        {
+            "type": "tool",
+            "tool": "bash",
+            "callID": "t1",
+            "state": {
+                "status": "completed",
+                "input": {"command": COMMAND},
+                "output": ANSWER,
+                "metadata": {"exit": 1},
+            },
+        },
+    ),
+    ("assistant", {"type": "text", "text": WORD}),
+)
+
 SAMPLES: dict[str, tuple[str, Any]] = {
     "claude-code": ("claude-code", CLAUDE_CODE),
     "claude-code list": ("claude-code", list(CLAUDE_CODE)),
@@ -230,4 +253,5 @@ SAMPLES: dict[str, tuple[str, Any]] = {
     "openai object on one line": ("messages", Lines([{"id": "s1", "messages": OPENAI}])),
     "anthropic list": ("messages", ANTHROPIC),
     "cursor": ("messages", CURSOR),
+    "opencode": ("opencode", OPENCODE),
 }

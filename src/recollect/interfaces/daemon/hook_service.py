@@ -1,23 +1,20 @@
 """What the daemon does with hook events: record them, answer in time, and learn from them in the background."""
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import recollect.model as m
-from recollect.config import expand_home
 from recollect.engine import Engine
-from recollect.errors import EmbedderUnavailable, NoHome, RecollectError, StoreError
+from recollect.errors import EmbedderUnavailable, RecollectError, StoreError
 from recollect.interfaces.daemon.hook_session import HookSession, Lookup, context_limit
 from recollect.interfaces.daemon.spool import Fields, HookSpool
 from recollect.interfaces.engine_pool import EnginePool
@@ -31,7 +28,7 @@ from recollect.work.hosts.hook_input import HostEvent, host_event, session_event
 from recollect.work.hosts.hook_output import join_texts, printed
 from recollect.work.hosts.host import HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
-from recollect.work.hosts.session_files import session_files
+from recollect.work.sessions.sessions import RULES_SECONDS
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +97,8 @@ class HookService:
                     return b""
                 session.record(event)
                 lookup = session.lookup_for(event)
+                if lookup and event.kind is HookKind.SESSION_START:
+                    lookup = self._after_learning(session, lookup)
                 finding = self._lookups.submit(self._find, session, lookup) if lookup else None
                 shortening = self._shortening(engine, session, event, until)
                 self._record(engine, session, [event])  # while the lookup runs
@@ -120,6 +119,15 @@ class HookService:
         """Write down what the session was told, so that another daemon does not repeat it."""
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             engine.delivery.flush()
+
+    def _after_learning(self, session: HookSession, lookup: Lookup) -> Lookup:
+        """Return a lookup that first learns what users have stated a moment ago in this project, if that is quick."""
+
+        def find(engine: Engine) -> Delivery:
+            wait([self._lookups.submit(self._attempt, self._learn_rules, session)], RULES_SECONDS)
+            return lookup(engine)
+
+        return find
 
     def _find(self, session: HookSession, lookup: Lookup) -> Delivery:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
@@ -218,14 +226,16 @@ class HookService:
             self._later(self._end, session, event)
         elif kind in (HookKind.TURN_END, HookKind.COMPACTION):
             session.turn_ended(event)
-            self._checkpoint_if_due(session)
+            if not self._checkpoint_if_due(session):
+                self._later(self._learn_rules, session)  # what the user stated does not wait
 
-    def _checkpoint_if_due(self, session: HookSession) -> None:
+    def _checkpoint_if_due(self, session: HookSession) -> bool:
         """Schedule the checkpoint of a turn that has ended; one that comes too soon waits for `tick`."""
         with self._lock:
             event = session.due_checkpoint(self._now())
         if event is not None:
             self._later(self._checkpoint, session, event)
+        return event is not None
 
     def _end(self, session: HookSession, event: HostEvent) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
@@ -238,6 +248,10 @@ class HookService:
             }
             logger.info("learnt from a session", extra={"fields": fields})
         self._write_rules(session)
+
+    def _learn_rules(self, session: HookSession) -> None:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            engine.sessions.learn_rules()
 
     def _checkpoint(self, session: HookSession, event: HostEvent) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
@@ -419,10 +433,5 @@ def _note_transcript(engine: Engine, session: HookSession, event: HostEvent) -> 
     """Note the host's transcript of a session, if it is where the host keeps its sessions and nowhere else."""
     if session.transcript or not (named := transcript_of(event)):
         return
-    since = m.utc_now() - timedelta(hours=1)
-    recent = []
-    with suppress(NoHome):
-        recent = session_files(expand_home("~"), since, os.environ)
-    if any(file.path == Path(named) for file in recent):
+    if engine.sessions.set_transcript(session.session, named):
         session.transcript = named
-        engine.sessions.set_transcript(session.session, named)

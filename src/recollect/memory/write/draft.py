@@ -36,10 +36,10 @@ def memory_from(
         at=now,
         session=draft.session,
         messages=draft.messages,
-        agent=draft.created_by.partition(":")[2] if by_agent else None,
+        agent=draft.created_by.partition(":")[2] or None,
         branch=draft.branch,
         snippet=draft.snippet,
-        reason=f"{source.replace('_', ' ')}: {trust}",
+        reason="; ".join(filter(None, (f"{source.replace('_', ' ')}: {trust}", draft.evidence))),
     )
     memory = m.Memory(
         id=m.new_id(now),
@@ -144,7 +144,8 @@ def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
 def _source(draft: m.Draft, by_agent: bool, correcting: bool) -> m.Source:
     """Return the source: a user states or corrects; an agent observes, unless it claims less.
 
-    Findings of a session are an agent's drafts and claim what they heard, such as a user's correction: that is capped.
+    A finding of a session claims what it heard, such as a user's correction. Unless the host's own record confirms it, it
+    is an agent's draft, and capped.
     """
     if not by_agent:
         return m.Source.USER_CORRECTED if correcting or draft.correction else m.Source.USER_STATED
@@ -168,7 +169,7 @@ _LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
     "prerequisites": lambda draft: draft.prerequisites,
     "warnings": lambda draft: draft.warnings,
 }
-_TEXTS = ("season", "branch", "session", "created_by", "snippet")
+_TEXTS = ("season", "branch", "session", "created_by", "snippet", "evidence")
 
 
 def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:

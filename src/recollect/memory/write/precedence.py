@@ -20,6 +20,7 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.write.contradict import Comparison
 
@@ -55,7 +56,12 @@ def _wins(new: m.Memory, old: m.Memory) -> bool:
 
 
 def governs(new: m.Memory, old: m.Memory) -> bool:
-    """Return whether `new` can supersede `old`: they are about one matter, or a user's rule for all branches is new."""
+    """Return whether `new` may contradict `old`: they are about one matter, or `new` is a user's rule for all branches.
+
+    What happened contradicts nothing.
+    """
+    if kind_of(new.kind).reports or kind_of(old.kind).reports:
+        return False
     if new.branch is None and new.provenance[-1].source in USER_SOURCES:
         old = replace(old, branch=None)
     return m.same_matter(new, old)

@@ -234,7 +234,8 @@ class MemoryWriter:
                 relation = sidecar.relate(memory.content, old.content)
                 comparison = replace(comparison, relation=relation or comparison.relation)
             if comparison.relation is StatementRelation.CONTRADICTION:
-                contradicted.append((old, comparison))
+                if governs(memory, old):
+                    contradicted.append((old, comparison))
             elif not m.same_matter(memory, old):
                 continue  # a rule for all branches is not merged into what is known on one
             elif comparison.relation is StatementRelation.DUPLICATE:
@@ -274,7 +275,7 @@ class MemoryWriter:
         words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
         plain = _plain_words(memory.content)
         for name, old in found.items():
-            if name == memory.id or not governs(memory, old):
+            if name == memory.id or not (m.same_matter(memory, old) or governs(memory, old)):
                 continue
             if name in cosines:
                 yield old, cosines[name]

@@ -14,12 +14,14 @@ Modules:
 
 - `host`: the classes that a row is made of; each field has a comment
 - `claude_code`, `codex`, `gemini`: hosts with transcripts, which the same file reads
-- `opencode`, `cursor`, `vscode`, `windsurf`: hosts without
+- `opencode`, `opencode_database`: a host whose transcripts are in a database, which the second file reads
+- `cursor`, `vscode`, `windsurf`: hosts without transcripts of their own format
 - `registry`: the hosts by name, and the formats of briefings
 - `hook_input`: what hooks send, as events of a session
 - `hook_output`: what hooks print
 - `transcripts`: all formats, those of programs that are not hosts too
 - `session_files`: finds transcripts on this machine without opening them
+- `records`: finds the host's own record of a session, which confirms what the user typed
 
 Callers are the daemon (`hook_service`, `hook_session`, `spool`), `interfaces.install`, the MCP server, sessions, and
 briefings. The package calls `work.transcripts` only.

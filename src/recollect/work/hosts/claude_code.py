@@ -321,5 +321,9 @@ CLAUDE_CODE = Host(
     briefing_format="xml",
     transcript=TranscriptFormat("claude-code", read, read_document, _is_record),
     # The files of sub-agents are found too: their events name the session they belong to.
-    session_files=SessionFiles("{config}", ("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl")),
+    session_files=SessionFiles(
+        "{config}",
+        ("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl"),
+        of_session=("projects/*/{session}.jsonl",),
+    ),
 )

@@ -294,5 +294,6 @@ CODEX = Host(
             for folder in ("sessions", "archived_sessions")
             for ending in ("jsonl", "jsonl.zst", "json")
         ),
+        of_session=("sessions/*/*/*/rollout-*{session}*", "archived_sessions/rollout-*{session}*"),
     ),
 )

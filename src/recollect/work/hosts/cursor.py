@@ -71,5 +71,9 @@ CURSOR = Host(
     },
     servers_key="mcpServers",
     commands=SlashCommands(format="plain", arguments=""),
-    session_files=SessionFiles("~/.cursor", ("projects/*/agent-transcripts/**/*.jsonl",)),
+    session_files=SessionFiles(
+        "~/.cursor",
+        ("projects/*/agent-transcripts/**/*.jsonl",),
+        of_session=("projects/*/agent-transcripts/{session}/{session}.jsonl",),
+    ),
 )

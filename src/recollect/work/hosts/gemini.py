@@ -245,5 +245,9 @@ GEMINI = Host(
     servers_key="mcpServers",
     commands=SlashCommands("toml", ".toml", "{{args}}", renamed={"memory": "recollect"}),
     transcript=TranscriptFormat("gemini", read, read_document, _is_record, _is_member),
-    session_files=SessionFiles("{home}", (".gemini/tmp/*/chats/**/*.json", ".gemini/tmp/*/chats/**/*.jsonl")),
+    session_files=SessionFiles(
+        "{home}",
+        (".gemini/tmp/*/chats/**/*.json", ".gemini/tmp/*/chats/**/*.jsonl"),
+        of_session=(".gemini/tmp/*/chats/session-*{short}*",),
+    ),
 )

@@ -102,7 +102,8 @@ class SessionFiles:
     """Where a host keeps the transcripts of its sessions."""
 
     folder: str
-    patterns: tuple[str, ...]
+    patterns: tuple[str, ...]  # of all files
+    of_session: tuple[str, ...] = ()  # the same for one session: {session} is its id, {short} its beginning
 
 
 # Where hooks of most hosts have a value, likeliest first; a dot leads into an object. A host adds its own names.

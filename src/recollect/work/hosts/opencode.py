@@ -4,11 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles
+from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles, SessionFiles
+from recollect.work.hosts.opencode_database import OPENCODE_DATABASE
 
 
 def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
-    return {"config": f"{environment.get('XDG_CONFIG_HOME') or '~/.config'}/opencode"}
+    return {
+        "config": f"{environment.get('XDG_CONFIG_HOME') or '~/.config'}/opencode",
+        "data": f"{environment.get('XDG_DATA_HOME') or '~/.local/share'}/opencode",
+    }
 
 
 def _server_entry(words: Sequence[str]) -> dict[str, Any]:
@@ -95,4 +99,6 @@ OPENCODE = Host(
     server_entry=_server_entry,
     plugin_template="opencode/recollect.js",
     briefing_format="plain",
+    transcript=OPENCODE_DATABASE,
+    session_files=SessionFiles("{data}", ("opencode.db",), of_session=("opencode.db",)),
 )

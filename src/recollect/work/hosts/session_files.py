@@ -31,13 +31,18 @@ def session_files(home: Path, since: datetime | None, environment: Mapping[str, 
     return sorted(files, key=lambda file: (file.modified, str(file.path)))
 
 
+def sessions_folder(host: Host, home: Path, environment: Mapping[str, str]) -> Path:
+    """Return the folder below which a host keeps its sessions. The host must have `session_files`."""
+    assert host.session_files is not None
+    folder = Path(host.session_files.folder.format_map(host.folders(environment, sys.platform)))
+    # Our default folders begin with `~`, the home that was given; others may name any user's home.
+    return home.joinpath(*folder.parts[1:]) if folder.parts[:1] == ("~",) else expand_home(folder)
+
+
 def _files_of(host: Host, home: Path, environment: Mapping[str, str]) -> Iterator[SessionFile]:
     if host.session_files is None:
         return
-    folders = host.folders(environment, sys.platform)
-    folder = Path(host.session_files.folder.format_map(folders))
-    # Our default folders begin with `~`, the home that was given; others may name any user's home.
-    folder = home.joinpath(*folder.parts[1:]) if folder.parts[:1] == ("~",) else expand_home(folder)
+    folder = sessions_folder(host, home, environment)
     for pattern in host.session_files.patterns:
         for path in folder.glob(pattern):
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from recollect.errors import Refused, UnknownName
 from recollect.work.hosts.registry import HOSTS
@@ -32,20 +32,25 @@ FORMATS: Mapping[str, TranscriptFormat] = {
 }
 
 _LOOKED_AT = 200  # lines or items, before a file counts as unknown
+_LONGEST_MAGIC = 32  # bytes
 _LOOKED_AT_TEXT = 20_000  # lines: aider's first mark may be far down
 
 
-def read(path: Path, format: str | None = None, report: Report | None = None) -> Iterator[Event]:
+def read(
+    path: Path, format: str | None = None, report: Report | None = None, *, session: str = ""
+) -> Iterator[Event]:
     """Return the events of a transcript in the order of the file, as it is read; `report` fills up on the way.
+
+    With `session`, a file that holds many sessions is read for that one alone.
 
     Raise `Refused` for a file that is in no known format or cannot be opened.
     """
     if format is not None and format not in FORMATS:
         raise UnknownName("transcript format", format, list(FORMATS))
-    return _read(path, format, Report() if report is None else report)
+    return _read(path, format, Report() if report is None else report, session)
 
 
-def _read(path: Path, format: str | None, report: Report) -> Iterator[Event]:
+def _read(path: Path, format: str | None, report: Report, session: str) -> Iterator[Event]:
     detected, is_document = _look(path)
     if detected == "" and is_document is None:
         report.note(str(path), 0, "the file is empty")
@@ -54,7 +59,7 @@ def _read(path: Path, format: str | None, report: Report) -> Iterator[Event]:
     if not name:
         raise _unknown(path)
     reader = FORMATS[name].read_document if is_document else FORMATS[name].read_lines
-    yield from reader(path, TranscriptReading(path, report))
+    yield from reader(path, TranscriptReading(path, report, session))
 
 
 def detect(path: Path) -> str:
@@ -72,6 +77,8 @@ def _look(path: Path) -> tuple[str, bool | None]:
     is_document: bool | None = None
     aside = TranscriptReading(path, Report())
     with opened(path) as stream:
+        if name := _format_of_magic(stream):
+            return name, False
         json_seen = 0
         for line in islice(lines(stream, aside), _LOOKED_AT_TEXT):
             start = line.lstrip(b"\xef\xbb\xbf\0 \t\r")[:1]
@@ -95,6 +102,14 @@ def _look(path: Path) -> tuple[str, bool | None]:
     if is_document is None and aside.report.skipped:
         is_document = False
     return "", is_document
+
+
+def _format_of_magic(stream: BinaryIO) -> str:
+    """Return the binary format that the stream begins with; "" leaves the stream at its beginning."""
+    beginning = stream.read(_LONGEST_MAGIC)
+    stream.seek(0)
+    binary = (each for each in FORMATS.values() if each.magic and beginning.startswith(each.magic))
+    return next((each.name for each in binary), "")
 
 
 def _format_of_text(line: bytes) -> str:

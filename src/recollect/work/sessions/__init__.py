@@ -10,8 +10,11 @@ A session takes this path:
 4. `end` does the same for all events, preferring the host's own transcript if there is one, because it has more. It
    writes a `summary` and promotes findings.
 5. `promote.judge` decides which findings become memories, by points for each signal (the user asked for it, corrected
-   the agent, it was seen in several sessions, …) and the project's preset. They go through `Memories.add` as
+   the agent, it was seen in several sessions, …) and the project's preset. They go through `Memories.add_finding` as
    candidates.
+
+Rules of the user do not wait for the end: a checkpoint, and `learn_rules` before a briefing, store them at once, in the
+user's name, if they are read from the host's own record (`hosts.records`).
 
 Modules:
 
@@ -23,7 +26,7 @@ Modules:
 - `spool`: events of Python agents that could not be recorded at once
 
 Callers: the daemon for hooks, the command `session`, `agent.tracker` for agents written in Python. It calls `extract`,
-`episodes`, `metrics`, `hosts.transcripts` and `memory.Memories`; a sidecar adds findings and words the summary if the
+`episodes`, `metrics`, `hosts.records` and `memory.Memories`; a sidecar adds findings and words the summary if the
 settings name one.
 
 What it promises:

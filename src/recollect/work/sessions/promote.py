@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import recollect.model as m
 from recollect.errors import UnknownName
+from recollect.memory.write.precedence import USER_SOURCES
 
 # Signals in favour of a finding, and their points.
 POINTS = {
-    "user-intent": 5,  # the user asked to remember it, or stated it as a rule
+    "user-intent": 5,  # the user asked to remember it, or stated a rule that is understood by itself
     "explicit-pin": 5,
     "user-correction": 2,  # the user corrected the agent, which may apply only once
     "multi-session": 2,
@@ -68,6 +69,7 @@ def judge(finding: m.Finding, preset: Preset, sessions: int, agents: int) -> Ver
 def _signals(finding: m.Finding, sessions: int, agents: int) -> tuple[str, ...]:
     found: Collection[str] = {
         *finding.signals,
+        *(["user-intent"] if finding.source in USER_SOURCES else []),
         *(["multi-session"] if sessions >= SEVERAL else []),
         *(["multi-agent"] if agents >= SEVERAL else []),
         *(["high-importance"] if finding.importance >= IMPORTANT else []),

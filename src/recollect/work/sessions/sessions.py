@@ -11,26 +11,36 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 import recollect.model as m
 from recollect.config import expand_home
 from recollect.context.context import Context
 from recollect.context.project import identify, locate
-from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError, Refused, SessionNotFound
+from recollect.errors import (
+    ContentRefused,
+    EmbedderUnavailable,
+    NoHome,
+    RecollectError,
+    Refused,
+    SessionNotFound,
+)
 from recollect.kinds import kind_of
 from recollect.llm.protocol import Sidecar
 from recollect.memory.memories import Memories
 from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
+from recollect.memory.write.precedence import USER_SOURCES
 from recollect.model import StoredEvent
 from recollect.text.redact import redact
 from recollect.text.words import distinctive_words
 from recollect.work.episodes.episodes import Episodes
 from recollect.work.extract import extract
+from recollect.work.hosts.records import Evidence, HostRecord, find_record
 from recollect.work.hosts.session_files import session_files
-from recollect.work.hosts.transcripts import FORMATS, read
+from recollect.work.hosts.transcripts import FORMATS
 from recollect.work.metrics.measures import Measures
 from recollect.work.sessions.events import clean_event, clean_name, event_from, stored_event
 from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
@@ -44,6 +54,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHECKPOINT = 10  # messages after which a checkpoint is made, if the turn has not ended before
+RULES_SECONDS = 0.3  # that a briefing may wait for rules that were stated a moment ago
+MOST_OPEN = 8  # sessions, newest first, that are looked at for such rules
+LARGEST_RECORD = 4 * 2**20  # bytes of a transcript that is read for them: 104 MB take 6 seconds
+NOTHING_READ = Evidence(False, "nothing was read")
 IDLE = timedelta(minutes=30)  # after which a session without an end counts as crashed
 EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is recognised
 _MAX_TOUCHED = 2000  # files of a session that raise the confidence of their modules
@@ -172,35 +186,83 @@ class Sessions:
             self.checkpoint(session_id)
         return new
 
-    def set_transcript(self, session_id: str, path: str) -> None:
-        """Note where the host writes its own record of the session, unless that is known."""
+    def set_transcript(self, session_id: str, path: str) -> bool:
+        """Note where the host says that it records the session; False if that is not one of its own session files."""
         session = self.get(session_id)
+        record, evidence = self._find_record(replace(session, transcript=path))
+        if record is None or not evidence.is_confirmed:
+            return False
         if not session.transcript:
             self.store.put_session(replace(session, transcript=path))
+        return True
+
+    def evidence_in(self, host: str, path: Path) -> Evidence:
+        """Return whether what is read from `path` was recorded by the host itself."""
+        return self._find_record(
+            m.Session("", self.user_id, None, self.clock(), host=host, transcript=str(path))
+        )[1]
 
     def checkpoint(self, session_id: str) -> int:
-        """Extract findings so far and make messages searchable; return how many findings are new."""
+        """Extract findings so far and make messages searchable; return how many findings are new.
+
+        What the user states as a rule becomes a memory at once, as soon as the host's own record confirms it.
+        """
         session = self.get(session_id)
         self._new_messages.pop(session_id, None)
         if not self.on:
             return 0
-        written = self._transcript_events(session)
+        written, evidence = self._transcript_events(session)
         if written is not None:
             events = self._observe(session, map(clean_event, written))
-            return (
-                self.store.events.put_findings(session_id, self._findings(events), since=0)
-                if self.auto
-                else _read_all(events)
-            )
-        kept = self._events(session_id)
-        if session.host not in FORMATS:  # otherwise at the end, in the order of the host's transcript
-            self._store_messages(kept)
-        events = self._observe(session, kept)
-        return (
-            self.store.events.put_findings(session_id, self._findings(events))
-            if self.auto
-            else _read_all(events)
-        )
+        else:
+            kept = self._events(session_id)
+            if session.host not in FORMATS:  # otherwise at the end, in the order of the host's transcript
+                self._store_messages(kept)
+            events = self._observe(session, kept)
+        if not self.auto:
+            return _read_all(events)
+        findings = list(self._findings(events))
+        new = self.store.events.put_findings(session_id, findings, since=0 if written is not None else None)
+        if evidence.is_confirmed:
+            self._promote_rules(session, findings, evidence)
+        return new
+
+    def learn_rules(self, seconds: float = RULES_SECONDS) -> tuple[str, ...]:
+        """Store what users have stated as rules in sessions that are still open; return the ids of those memories.
+
+        Call it before a briefing, which then has what was said a moment ago in another window. It takes no longer than
+        about `seconds`: the rest comes with the sessions' own checkpoints.
+        """
+        if not (self.on and self.auto and self.context.project):
+            return ()
+        until = monotonic() + seconds
+        promoted: list[str] = []
+        for session in self.newest(MOST_OPEN):
+            if session.extracted_at is not None or monotonic() > until:
+                continue
+            try:
+                promoted += self._learn_rules_of(session)
+            except RecollectError:
+                raise
+            except Exception:  # one broken session must not keep the others from being learnt from
+                logger.exception("learning rules from session %s failed", session.id)
+        return tuple(promoted)
+
+    def _learn_rules_of(self, session: m.Session) -> tuple[str, ...]:
+        stored = {finding.fingerprint for finding in self.store.findings(session.id) if finding.promoted_to}
+        stated = _rules(extract(self._events(session.id), self.clock()))
+        if all(finding.fingerprint in stored for finding in stated):
+            return ()
+        record, evidence = self._find_record(session)
+        if record is None or not evidence.is_confirmed or record.size() > LARGEST_RECORD:
+            return ()
+        try:
+            events = map(clean_event, record.events(session.id))
+            findings = _rules(extract(events, self.clock()))
+        except Refused:
+            return ()
+        self.store.events.put_findings(session.id, findings)
+        return self._promote_rules(session, findings, evidence)
 
     def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> EndedSession:
         """Learn from the whole session, summarise it and promote findings. Ending twice changes nothing more.
@@ -225,22 +287,22 @@ class Sessions:
     def _learn_all(self, session: m.Session, summary: str) -> EndedSession:
         """Learn from the host's transcript, or else from the events recorded since the last time."""
         if not self.on:
-            return self._learn(session, (), SummaryBuilder(), learning=False)
-        written = self._transcript_events(session)
+            return self._learn(session, (), SummaryBuilder(), NOTHING_READ, learning=False)
+        written, evidence = self._transcript_events(session)
         if written is not None:
-            return self.learn_from(session, written, whole=True, learning=self.auto)
+            return self.learn_from(session, written, evidence, whole=True, learning=self.auto)
         events = self._events(session.id)
         self._store_messages(events)
         since = events[0].order if events else None
-        return self._learn(
-            session, events, summary_builder_for(events), summary, since=since, learning=self.auto
-        )
+        builder = summary_builder_for(events)
+        return self._learn(session, events, builder, evidence, summary, since=since, learning=self.auto)
 
     def _learn(
         self,
         session: m.Session,
         events: Iterable[Event],
         summary_builder: SummaryBuilder,
+        evidence: Evidence,
         summary: str = "",
         *,
         since: int | None = None,
@@ -248,18 +310,25 @@ class Sessions:
     ) -> EndedSession:
         """Extract, promote and summarise. `summary_builder` must have seen the events once they are read.
 
+        `evidence` says whether the events are from the host's own record.
         `since` is the position from which `events` is complete; None = other events may exist.
         """
         over = replace(session, ended_at=session.ended_at or self.clock())
         seen = self._observe(over, events) if self.on else events
+        read_now: list[m.Finding] = []
         if learning:
-            self.store.events.put_findings(session.id, self._findings(seen), since=since)
+            read_now = list(self._findings(seen))
+            self.store.events.put_findings(session.id, read_now, since=since)
         else:
             _read_all(seen)  # read them anyway: messages and work are recorded on the way
         if learning and self.sidecar is not None:
             self.store.events.put_findings(session.id, self._findings_of_model(session, summary_builder))
         found = self.store.findings(session.id)
-        promoted, left = self._promote(session, found) if learning and self.context.project else ((), ())
+        promoted, left = (
+            self._promote(session, found, read_now, evidence)
+            if learning and self.context.project
+            else ((), ())
+        )
         text = bounded(redact(summary)[0]) or session.summary or self._summary(summary_builder, found)
         done = replace(session, summary=text, extracted_at=self.clock())
         detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
@@ -331,11 +400,17 @@ class Sessions:
     # transcripts
 
     def learn_from(
-        self, session: m.Session, events: Iterable[Event], *, whole: bool = False, learning: bool = True
+        self,
+        session: m.Session,
+        events: Iterable[Event],
+        evidence: Evidence,
+        *,
+        whole: bool = False,
+        learning: bool = True,
     ) -> EndedSession:
         """Learn from the events of a transcript in one pass, without keeping them in memory.
 
-        `whole` = there are no other events of the session; without `learning`, only its messages are stored.
+        `evidence` says whether it is the host's own record. `whole` = there are no other events of the session; without `learning`, only its messages are stored.
         """
         builder = SummaryBuilder()
         last = session.started_at
@@ -352,7 +427,8 @@ class Sessions:
                     last = event.at or last
                     yield event
 
-        ended = self._learn(session, passing(), builder, since=0 if whole else None, learning=learning)
+        since = 0 if whole else None
+        ended = self._learn(session, passing(), builder, evidence, since=since, learning=learning)
         done = replace(ended.session, active_at=last, ended_at=last)
         self.store.put_session(done)
         return replace(ended, session=done)
@@ -443,17 +519,26 @@ class Sessions:
             paths = [touch.path for touch in touched]
             mark_used(self.store.modules, self.project_id, paths, session.id, self.clock())
 
-    def _transcript_events(self, session: m.Session) -> Iterator[Event] | None:
-        """Return the events of the host's transcript, which has more than was recorded here; None if there is none."""
-        if not session.transcript or session.host not in FORMATS:
-            return None
+    def _find_record(self, session: m.Session) -> tuple[HostRecord | None, Evidence]:
         try:
-            events = read(Path(session.transcript), session.host)
-            mine = (event for event in events if event.session == session.id)
-            first = next(mine, None)
-        except Refused:
-            return None
-        return None if first is None else chain([first], mine)
+            home = expand_home("~")
+        except NoHome:
+            return None, Evidence(False, "there is no home folder in which a host could keep a record")
+        return find_record(session.host, session.id, session.transcript, home, os.environ)
+
+    def _transcript_events(self, session: m.Session) -> tuple[Iterator[Event] | None, Evidence]:
+        """Return the events of the host's transcript, which has more than was recorded here; None if there is none."""
+        record, evidence = self._find_record(session)
+        if record is None:
+            return None, evidence
+        try:
+            events = record.events(session.id)
+            first = next(events, None)
+        except Refused as error:
+            return None, Evidence(False, f"the host's record could not be read: {error.message}")
+        if first is None:
+            return None, Evidence(False, "the host's record has nothing of this session")
+        return chain([first], events), evidence
 
     def _events(self, session_id: str) -> list[Event]:
         kept = [
@@ -505,31 +590,53 @@ class Sessions:
         )
         return bounded(redact(text)[0]) if text else summary_builder.text(found)
 
+    def _promote_rules(
+        self, session: m.Session, findings: Sequence[m.Finding], evidence: Evidence
+    ) -> tuple[str, ...]:
+        """Store the rules among the findings at once, without waiting for the end of the session."""
+        rules = {finding.fingerprint for finding in _rules(findings)}
+        if not rules or not self.context.project:
+            return ()
+        found = [each for each in self.store.findings(session.id) if each.fingerprint in rules]
+        return self._promote(session, found, findings, evidence)[0]
+
     def _promote(
-        self, session: m.Session, findings: Sequence[m.Finding]
+        self,
+        session: m.Session,
+        findings: Sequence[m.Finding],
+        read_now: Sequence[m.Finding],
+        evidence: Evidence,
     ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Store the findings that are worth it. Those `read_now` from the host's own record are the user's word."""
         preset = preset_named(self.preset())
+        typed = {finding.fingerprint for finding in _rules(read_now)} if evidence.is_confirmed else set()
         promoted: list[str] = []
         left: list[tuple[str, str]] = []
         for finding in findings:
-            if finding.promoted_to is not None:
+            is_typed = finding.fingerprint in typed
+            if finding.promoted_to is not None and not (is_typed and self._is_unconfirmed(finding)):
                 continue
             sightings = self.store.events.count_sightings(self.user_id, self.project_id, finding.fingerprint)
             verdict = judge(finding, preset, *sightings)
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
                 continue
+            draft = _draft(finding, session, verdict.reason, evidence, is_typed)
             try:
                 name = (
-                    self._promoted_before(finding, session)
-                    or self._memory.add(_draft(finding, session, verdict.reason)).id
-                )
+                    None if is_typed else self._promoted_before(finding, session)
+                ) or self._memory.add_finding(draft).id
             except Refused as error:
                 left.append((finding.id, error.message))
                 continue
             self.store.events.mark_promoted(finding.id, name)
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
+
+    def _is_unconfirmed(self, finding: m.Finding) -> bool:
+        """Return whether the memory that a finding became does not count as the user's word, and is still in use."""
+        memory = self.store.get_many([finding.promoted_to or ""]).get(finding.promoted_to or "")
+        return memory is not None and memory.state is m.State.ACTIVE and memory.source not in USER_SOURCES
 
     def _promoted_before(self, finding: m.Finding, session: m.Session) -> str | None:
         """Return the memory that the finding became before a crash; usually None."""
@@ -587,7 +694,16 @@ def _agent(session: m.Session) -> str:
     return f"agent:{session.agent or session.host or 'session'}"
 
 
-def _draft(finding: m.Finding, session: m.Session, reason: str) -> m.Draft:
+def _rules(findings: Iterable[m.Finding]) -> list[m.Finding]:
+    """Return the findings that are rules in a user's own words."""
+    return [finding for finding in findings if finding.source in USER_SOURCES]
+
+
+def _draft(
+    finding: m.Finding, session: m.Session, reason: str, evidence: Evidence, is_typed: bool
+) -> m.Draft:
+    """Return what to store. With `is_typed` it is written in the user's name, else in that of the agent."""
+    is_rule = finding.source in USER_SOURCES
     return m.Draft(
         finding.content,
         kind=finding.kind,
@@ -595,13 +711,15 @@ def _draft(finding: m.Finding, session: m.Session, reason: str) -> m.Draft:
         file_paths=finding.file_paths,
         steps=finding.steps,
         importance=finding.importance,
-        created_by=_agent(session),
+        created_by=f"user:{session.host}" if is_typed else _agent(session),
+        correction=finding.source is m.Source.USER_CORRECTED,
         session=session.id,
         source=finding.source,
         messages=finding.messages,
         snippet=reason,
+        evidence=evidence.reason if is_rule else "",
         branch=None,
-        standing=m.Standing.CANDIDATE,
+        standing=None if is_typed else m.Standing.CANDIDATE,
     )
 
 

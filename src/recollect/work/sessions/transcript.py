@@ -81,6 +81,7 @@ def _learn(
     session = sessions.start(
         name, host=host, agent=host, branch=first.branch or None, transcript=record, at=first.at
     )
-    ended: EndedSession = sessions.learn_from(session, chain([first], events))
+    evidence = sessions.evidence_in(host, path.absolute())
+    ended: EndedSession = sessions.learn_from(session, chain([first], events), evidence)
     learning.found[ended.session.id] = ended.findings
     learning.promoted += ended.promoted

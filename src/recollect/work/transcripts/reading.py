@@ -77,12 +77,14 @@ class TranscriptFormat:
     # Whether a member of the document, given its name and the names seen so far, shows that it is.
     is_member: Callable[[str, Mapping[str, Any], Set[str]], bool] = _no_member
     text_mark: str = ""  # what a line of a plain-text format begins with
+    magic: bytes = b""  # what a file of a binary format begins with
 
 
 class TranscriptReading:
-    def __init__(self, path: Path, report: Report) -> None:
+    def __init__(self, path: Path, report: Report, session: str = "") -> None:
         self.path = path
         self.report = report
+        self.session = session  # the only one wanted, of a file that holds many; empty = all
         self.line = 0
         self.accounted = 0  # grows whenever a line is read, ignored or skipped
         self._orders: Counter[str] = Counter()
