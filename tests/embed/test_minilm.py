@@ -161,7 +161,7 @@ def test_threads_share_one_load():
     embedder = MiniLM()
     networks = []
 
-    threads = [threading.Thread(target=lambda: networks.append(embedder._load(1))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: networks.append(embedder._network_for(2))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -336,3 +336,12 @@ def test_a_text_has_the_same_vector_alone_and_among_others():
 
     assert np.allclose(alone, among, atol=2e-2)
     assert float(alone @ among) > 0.999
+
+
+def test_a_process_that_answers_questions_keeps_one_network_in_memory():
+    model = MiniLM()
+
+    model.embed(["one question"])
+    model.embed(["a batch", "of texts"])
+
+    assert len(model._networks) == 1

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recollect.embed.batches import map_ahead, unit_rows
+from recollect.embed.heap import trim
 from recollect.errors import EmbedderUnavailable, UnknownName
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class MiniLM:
 
             if not texts:
                 return np.empty((0, self.dim), np.float32)
-            return self._load(min(THREADS_FOR_ONE, _cores()) if len(texts) == 1 else 1).embed(texts)
+            return self._network_for(len(texts)).embed(texts)
         except EmbedderUnavailable:
             raise
         except Exception as error:
@@ -95,11 +96,18 @@ class MiniLM:
         # One session serves all threads: it runs in the calling one and releases the GIL.
         return map_ahead(self.embed, batches, workers=_cores())
 
-    def _load(self, threads: int) -> "_Network":
+    def _network_for(self, texts: int) -> "_Network":
+        """Return a network with several threads for one text, and for more texts one with one thread or whichever is loaded.
+
+        A second network takes 90 MB. For one text it is worth them: somebody waits for the answer.
+        """
+        threads = min(THREADS_FOR_ONE, _cores()) if texts == 1 else 1
         with self._lock:
-            if threads not in self._networks:
-                self._networks[threads] = self._open(threads)
-            return self._networks[threads]
+            if threads in self._networks or (texts > 1 and self._networks):
+                return self._networks.get(threads) or next(iter(self._networks.values()))
+            network = self._networks[threads] = self._open(threads)
+        trim()
+        return network
 
     def _open(self, threads: int) -> "_Network":
         if self._path is not None:

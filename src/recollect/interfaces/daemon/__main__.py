@@ -3,6 +3,8 @@
 import os
 import sys
 
+ARENAS = 2  # heaps that the daemon's threads share
+
 
 def main(arguments: list[str]) -> int:
     """Run the daemon; return 0 also if one runs already."""
@@ -18,6 +20,9 @@ def main(arguments: list[str]) -> int:
         detach(keep=lock)
     from pathlib import Path
 
+    from recollect.embed.heap import limit_arenas
+
+    limit_arenas(ARENAS)
     from recollect.interfaces.daemon.server import serve
 
     serve(Path(home), lock)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import recollect.model as m
+from recollect.embed.heap import trim
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, RecollectError, StoreError
 from recollect.interfaces.daemon.hook_session import HookSession, Lookup, context_limit
@@ -67,6 +68,7 @@ class HookService:
         self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
         self._scheduled: set[str] = set()  # background jobs that are queued already
         self._last_hook = self._now()
+        self._trimmed = 0.0  # the `_last_hook` after which unused memory was given back
         self._consolidation_checked = 0.0  # the `_last_hook` for which consolidation was last considered
         self._queued = 0  # background jobs that wait
 
@@ -361,6 +363,9 @@ class HookService:
         self._consolidate_if_due()
         self.engines.close_idle(CLOSE_AFTER)
         self._update_code_graphs()
+        if self._trimmed != self._last_hook:
+            self._trimmed = self._last_hook
+            trim()
 
     def _update_code_graphs(self) -> None:
         """Keep the code graphs of projects in use up to date, so that questions need not wait."""
