@@ -1,10 +1,12 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.text import tokens as counting
 from recollect.text.tokens import clip, count, fits
 
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from("ab ,.…\n日🙂é\u0301"), st.characters()), max_size=120)
@@ -106,3 +108,30 @@ def test_short_texts_do_not_load_the_tokenizer():
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert result.stdout == "False\n"
+
+
+@pytest.fixture
+def estimates(monkeypatch):
+    """Counts are estimated, as in a hook."""
+    monkeypatch.setattr(counting, "_estimates", True)
+    counting._o200k.cache_clear()
+    yield
+    counting._o200k.cache_clear()
+
+
+def test_estimates_are_near_and_rather_too_high(request):
+    texts = [path.read_text() for path in (Path(__file__).parents[2] / "docs").glob("*.md")]
+    exact = sum(map(count, texts))
+
+    request.getfixturevalue("estimates")
+
+    assert exact < sum(map(count, texts)) < 1.2 * exact
+
+
+def test_what_is_clipped_by_estimates_is_a_beginning(estimates):
+    text = "Releases go out on Tuesdays only, Пятница и 金曜日は禁止です, whatever the calendar says. " * 20
+
+    clipped = clip(text, 40)
+
+    assert text.startswith(clipped.removesuffix("…"))
+    assert 20 < count(clipped) <= 40
