@@ -99,8 +99,8 @@ def _prompt(engine: Engine, session: HookSession, prompt: str) -> str:
 
 def _answer(engine: Engine, session: HookSession, event: HostEvent) -> str:
     session.record(event)
-    lookup = session.lookup_for(event)
-    return lookup(engine).text if lookup else ""
+    request = session.request_for(event)
+    return session.compose(engine, request).text if request else ""
 
 
 def _event(session: HookSession, name: str, **body: str) -> HostEvent:

@@ -54,6 +54,8 @@ class Settings:
     prune_output: int = 0  # tokens from which a hook shortens a tool's output; 0 = never
     backup_hours: int = 24  # between automatic backups; 0 = none
     daemon_idle: int = 1800  # seconds without a request until the daemon stops; 0 = never
+    # How long the first prompt of a session may wait for a daemon that is starting or loading its model.
+    first_prompt_seconds: float = 1.5
     mcp_tools: str = "core"  # the tools of the MCP server: core (four of them) or all
 
     @property

@@ -18,11 +18,11 @@ from recollect.config import Settings, load_settings
 from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.project import identify, locate
-from recollect.embed.open import embedder_for
+from recollect.embed.open import embedder_for, open_embedder
 from recollect.errors import StoreError
 from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
-from recollect.store import open_store
+from recollect.store import open_store, open_store_to_read
 from recollect.store.keys import find_key
 from recollect.work.metrics.measures import Measures, TimedEmbedder
 
@@ -65,6 +65,7 @@ class Engine:
         self._given_judge = judge
         self._opened_at = context.store.seq()
         self._is_closed = False
+        self._is_read_only = False
 
     @classmethod
     def open(
@@ -99,11 +100,36 @@ class Engine:
             store.close()
             raise
 
+    @classmethod
+    def open_to_read(cls, project: Path | str, settings: Settings, *, actor: str = "user") -> "Engine":
+        """Open the engine on an existing store, to read it at once: without a model, and without waiting for writers.
+
+        Nothing is created, migrated or written, also not by `close`. Raises `StoreError` if the store cannot be read as
+        it is, and `WrongKey`.
+        """
+        key = find_key(settings.database, os.environ)
+        store = open_store_to_read(settings.database, settings.user, key)
+        try:
+            folder = locate(Path(project))
+            found, keys = identify(folder, store)
+            context = Context(
+                settings, store, open_embedder("none"), m.utc_now, actor, found, folder, tuple(keys)
+            )
+            engine = cls(context)
+        except BaseException:
+            store.close()
+            raise
+        engine._is_read_only = True
+        return engine
+
     def close(self) -> None:
         """Write what waits, run the maintenance that is due, and close the store. Closing twice does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
+        if self._is_read_only:
+            self.store.close()
+            return
         from recollect.work.schedule import Schedule
 
         used = self.__dict__  # the parts that were created

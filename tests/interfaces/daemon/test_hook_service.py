@@ -3,6 +3,7 @@
 import json
 import threading
 
+import apsw
 import pytest
 from hook_fields import fields
 
@@ -10,7 +11,8 @@ import recollect.model as m
 from hostile_repository import build
 from recollect.engine import Engine
 from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY
-from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.daemon.protocol import NotRecorded
+from recollect.interfaces.daemon.spool import HookSpool, ShownText
 from recollect.memory.maintenance.consolidate.run import last_run
 from recollect.text import block
 from recollect.work.extract import extract
@@ -130,7 +132,7 @@ def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder
     gate, quick = threading.Event(), embedder.embed
     embedder.embed = lambda texts: gate.wait(20) and quick(texts)
 
-    nothing_yet = hook("UserPromptSubmit", prompt=ASK, seconds="0.05")
+    nothing_yet = hook("UserPromptSubmit", prompt=ASK, seconds="0.5")
     gate.set()
 
     assert nothing_yet == ""
@@ -168,6 +170,87 @@ def test_the_last_turn_is_learnt_from_even_if_it_comes_soon_after_another(hook, 
 
     assert learnt == 1
     assert any("src/generated" in finding.content for finding in memory.sessions.findings("s1"))
+
+
+def test_what_a_hook_has_shown_without_a_daemon_is_recorded_and_not_said_again(hook, home, folder, memory):
+    stored = memory.remember("Releases go out on Tuesdays only", kind="convention")
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "source": "startup"}).encode()
+    shown = ShownText("start", 9, "Releases go out on Tuesdays only", (m.ShownItem(stored.id, "always"),))
+    HookSpool(home).append(fields("claude-code", "SessionStart", "e-start"), body, shown)
+
+    said = hook("UserPromptSubmit", prompt="When do releases go out? On Tuesdays only?")
+
+    assert "Tuesdays" not in said
+    (record,) = memory.store.deliveries.of_session(memory.settings.user, "s1")
+    assert (record.moment, record.text, record.host) == ("start", shown.text, "claude-code")
+    assert [item.key for item in record.items] == [stored.id]
+
+
+@pytest.fixture
+def loading(service, monkeypatch):
+    """The model is still being loaded."""
+    monkeypatch.setattr(service, "_load_model", lambda folder: None)
+    monkeypatch.setattr(service, "_load_project", lambda folder: None)
+    service.warm_up()
+
+
+def test_while_the_model_loads_memories_are_found_by_their_words(hook, memory, embedder, loading):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+    embedder.texts.clear()
+
+    said = hook("UserPromptSubmit", prompt="Make the payment webhook retries idempotent", seconds="2")
+
+    assert GOTCHA in said
+    assert embedder.texts == []
+
+
+def test_the_daemon_loads_the_model_and_the_project_it_was_started_for(service, memory, folder, embedder):
+    memory.remember(GOTCHA, kind="gotcha")
+    embedder.texts.clear()
+
+    service.warm_up(str(folder))
+    assert service.model_is_ready.wait(20)
+
+    assert "warm" in embedder.texts
+
+
+@pytest.fixture
+def busy(memory, home):
+    """Another process is writing to the store, until the end of the test or until it is closed."""
+    writer = apsw.Connection(str(home / "recollect.db"))
+    writer.execute("BEGIN IMMEDIATE")
+    yield writer
+    writer.close()
+
+
+def test_a_busy_store_costs_no_briefing(hook, memory, busy, recorded):
+    busy.execute("ROLLBACK")
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    memory.remember(GOTCHA, kind="gotcha")
+    busy.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(NotRecorded, match="not recorded") as started:
+        hook("SessionStart", source="startup", seconds="1")
+    with pytest.raises(NotRecorded) as prompted:
+        hook("UserPromptSubmit", prompt=ASK, seconds="1")
+
+    assert b"Tuesdays" in started.value.text
+    assert GOTCHA.encode() in prompted.value.text
+    assert recorded() == []
+
+
+def test_what_a_busy_store_refused_is_recorded_once_when_it_comes_again(
+    hook, service, memory, busy, recorded
+):
+    given = {"name": "e-busy", "prompt": ASK, "seconds": "0.2"}
+    with pytest.raises(NotRecorded):
+        hook("UserPromptSubmit", **given)
+
+    busy.execute("ROLLBACK")
+    hook("UserPromptSubmit", **(given | {"seconds": "20"}))
+
+    assert recorded() == [ASK]
 
 
 def test_an_event_that_comes_twice_counts_once(hook, recorded):

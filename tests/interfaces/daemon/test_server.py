@@ -42,6 +42,21 @@ def test_an_event_is_kept_before_it_is_acknowledged(serve, ask, folder, recorded
     assert recorded() == ["hello there"]
 
 
+def test_the_first_prompt_of_a_session_is_asked_to_wait_and_later_ones_are_not(serve, home, folder):
+    serve()
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
+
+    def answer():
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(home / protocol.SOCKET))
+            line.sendall(
+                protocol.request("hook", "", fields("claude-code", "UserPromptSubmit", seconds="0.5"), body)
+            )
+            return b"".join(iter(lambda: line.recv(1 << 16), b""))
+
+    assert [answer(), answer()] == [b"wait 1.500\nok 0\n", b"ok 0\n"]
+
+
 def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):
     server, thread = serve()
 
@@ -86,6 +101,7 @@ def test_it_leaves_when_a_newer_version_has_migrated_the_store(serve, ask, folde
     body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
     ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body)
     db = apsw.Connection(str(home / "recollect.db"))
+    db.set_busy_timeout(20_000)  # the daemon writes down what it has told the session
     version = db.pragma("user_version")
     db.pragma("user_version", version + 1)
 

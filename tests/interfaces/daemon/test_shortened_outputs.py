@@ -125,7 +125,7 @@ def test_a_store_that_fails_leaves_the_output_alone(take, service, memory, home)
     database.close()
 
     assert printed == b""
-    assert service.last_error == "SQLError"
+    assert service.last_error == "StoreDamaged"
     assert [event.text for event in memory.sessions._events("s1") if event.is_answer][1].endswith("1 failed")
 
 

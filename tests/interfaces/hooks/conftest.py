@@ -12,16 +12,32 @@ from recollect.interfaces.daemon.start import take_lock
 PROGRAM = [sys.executable, "-m", "recollect", "hook"]
 
 
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory):
+    """A folder for bytecode, as an installed package has it: compiling takes longer than a hook."""
+    return str(tmp_path_factory.mktemp("bytecode"))
+
+
 @pytest.fixture
-def hook(home, folder):
+def hook(home, folder, bytecode):
     """Runs the program; what it printed. Fails unless it exits 0 and says nothing on standard error."""
 
     def call(event="UserPromptSubmit", body=None, host="claude-code", **options):
         if body is None:
             body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
         # What it starts behind our back may come up when the test is over, and must not stay.
-        quiet = {"RECOLLECT_EMBEDDER": "none", "RECOLLECT_DAEMON_IDLE": "3"}
-        environment = {**os.environ, **quiet, **options.pop("environment", {})}
+        quiet = {
+            "RECOLLECT_EMBEDDER": "none",
+            "RECOLLECT_DAEMON_IDLE": "3",
+            "RECOLLECT_FIRST_PROMPT_SECONDS": "0",
+        }
+        environment = {
+            **os.environ,
+            **quiet,
+            "PYTHONPYCACHEPREFIX": bytecode,
+            **options.pop("environment", {}),
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         done = subprocess.run(
             [*PROGRAM, host, event], input=body, capture_output=True, env=environment, timeout=60, **options
         )

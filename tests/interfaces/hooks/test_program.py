@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from fake_daemon import FakeDaemon
 
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.spool import HookSpool
@@ -84,7 +85,7 @@ def test_what_comes_as_an_argument_is_heard_too(home, no_daemon):
 
 
 def test_what_the_daemon_has_ready_is_printed_as_it_is(hook, home, folder):
-    with _listening(home, b"ok 7\n{ready}") as heard:
+    with FakeDaemon(home, b"ok 7\n{ready}") as heard:
         printed = hook()
 
     assert printed == b"{ready}"
@@ -96,7 +97,7 @@ def test_what_the_daemon_has_ready_is_printed_as_it_is(hook, home, folder):
 
 @pytest.mark.parametrize("answer", [b"no 0\n", b"ok 99\n{cut", b"ok\n", b"hello", b""])
 def test_half_an_answer_is_none(hook, home, no_daemon, answer):
-    with _listening(home, answer):
+    with FakeDaemon(home, answer):
         assert hook() == b""
 
 
@@ -138,7 +139,7 @@ def test_many_hooks_at_once_lose_nothing(hook, home, folder, no_daemon):
 def test_what_is_carried_goes_to_a_daemon_that_has_come_up_meanwhile(home, no_daemon):
     fields = ("claude-code", "UserPromptSubmit", "e1", "1", "0.150", "/")
 
-    with _listening(home, b"ok 0\n") as heard:
+    with FakeDaemon(home, b"ok 0\n") as heard:
         assert deliver(str(home), fields, b'{"session_id": "s1"}')
 
     assert b"\te1\t" in heard[0]
@@ -156,41 +157,6 @@ def test_the_program_imports_next_to_nothing(home, no_daemon):
     done = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, timeout=60)
 
     assert done.stdout == b"[]\n"
-
-
-class _listening:
-    """A daemon that says the same to everyone; what it heard."""
-
-    def __init__(self, home, answer):
-        self._answer = answer
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(str(home / protocol.SOCKET))
-        self._socket.listen(8)
-        self._heard = []
-        self._thread = threading.Thread(target=self._serve)
-
-    def __enter__(self):
-        self._thread.start()
-        return self._heard
-
-    def _serve(self):
-        while True:
-            line, _ = self._socket.accept()
-            with line:
-                line.settimeout(20)
-                heard = line.recv(1 << 20)
-                if heard == b"over":
-                    return
-                self._heard.append(heard)
-                line.sendall(self._answer)
-
-    def __exit__(self, *error):
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(self._socket.getsockname())
-            line.sendall(b"over")
-        self._thread.join(20)
-        os.unlink(self._socket.getsockname())  # noqa: PTH108
-        self._socket.close()
 
 
 def _spooled(home, count):

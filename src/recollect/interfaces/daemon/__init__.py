@@ -4,8 +4,10 @@ An event takes this path:
 
 1. `hooks.program` sends it over a socket (`protocol`) to `server`.
 2. `HookService.handle` finds the `HookSession`, borrows the engine of the session's project from `EnginePool`, and
-   records the event with `Sessions.record`. Meanwhile `HookSession.lookup_for` decides what the agent should see: the
-   briefing, memories that fit the prompt, warnings before a tool runs, or fixes after it failed.
+   records the event with `Sessions.record`, in a thread of its own: a store that another process writes to holds up no
+   answer. Meanwhile `HookSession.request_for` decides what the agent should see: the briefing, memories that fit the
+   prompt, warnings before a tool runs, or fixes after it failed. While the model is still loading, memories are found
+   by their words.
 3. What is ready before the hook's deadline is printed, in the host's form (`work.hosts.hook_output`); what comes later
    is added to the answer of the next prompt or tool call.
 4. `_follow_up` queues the rest for the background thread: a checkpoint after a turn, learning after a session.
@@ -20,19 +22,22 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `server`: the socket, who may connect, and which request gets which answer
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
-- `spool`: events that hooks wrote to disk while no daemon ran
+- `first_prompts`: which sessions have had their first prompt, which may wait longer than others
+- `spool`: events that hooks wrote to disk while no daemon ran, with what they showed the model themselves
 - `embedder`: vectors from the daemon's model, for commands and the MCP server
 - `connection`: the checks and repairs of `recollect doctor`, from a host's configuration to the daemon
 - `log`: the daemon's log, without memories or messages
 
 What it promises:
 
-- When a hook gets its answer, the event is on disk. An event has an id and counts once, even if it is delivered twice.
+- When a hook gets its answer, the event is on disk, or the answer says that it is not, and the hook spools it. An event
+  has an id and counts once, even if it is delivered twice.
 - The socket is open to its user only; each connection's user id is checked, or a token where there are no Unix sockets.
 - Spooled events are redacted before they are written, and recorded before later ones.
 - A daemon exits when it is idle, when the settings change, and when a newer version of Recollect calls it.
-- It is optional: without it hooks write events down and exit, and commands load the model themselves.
+- It is optional: without it hooks compose the briefing of a new session themselves (`hooks.without_daemon`), write
+  events down and exit, and commands load the model themselves.
 
-To change what agents see at an event, start at `HookSession.lookup_for`. What an event of a host means is in
+To change what agents see at an event, start at `HookSession.request_for`. What an event of a host means is in
 `recollect.work.hosts`.
 """

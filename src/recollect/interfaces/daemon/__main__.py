@@ -1,4 +1,8 @@
-"""`python -m recollect.interfaces.daemon HOME [LOCK]`: started by hooks and commands, never by hand."""
+"""`python -m recollect.interfaces.daemon HOME [LOCK [FOLDER]]`: started by hooks and commands, never by hand.
+
+LOCK is the open file that holds the lock; without it, or with "-", the daemon takes the lock itself. FOLDER is the
+project to get ready for.
+"""
 
 import os
 import sys
@@ -11,12 +15,14 @@ def main(arguments: list[str]) -> int:
     from recollect.interfaces.daemon.start import detach, take_lock
 
     home = arguments[0]
+    given = arguments[1] if len(arguments) > 1 else "-"
+    folder = arguments[2] if len(arguments) > 2 else ""
     os.umask(0o077)
-    lock = int(arguments[1]) if len(arguments) > 1 else take_lock(home)
+    lock = take_lock(home) if given == "-" else int(given)
     if lock is None:
         return 0
     os.set_inheritable(lock, False)
-    if len(arguments) == 1:
+    if given == "-":
         detach(keep=lock)
     from pathlib import Path
 
@@ -25,7 +31,7 @@ def main(arguments: list[str]) -> int:
     limit_arenas(ARENAS)
     from recollect.interfaces.daemon.server import serve
 
-    serve(Path(home), lock)
+    serve(Path(home), lock, folder)
     return 0
 
 

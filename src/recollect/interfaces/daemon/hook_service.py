@@ -15,9 +15,10 @@ from typing import Any
 import recollect.model as m
 from recollect.embed.heap import trim
 from recollect.engine import Engine
-from recollect.errors import EmbedderUnavailable, RecollectError, StoreError
-from recollect.interfaces.daemon.hook_session import HookSession, Lookup, context_limit
-from recollect.interfaces.daemon.spool import Fields, HookSpool
+from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew
+from recollect.interfaces.daemon.hook_session import HookSession, context_limit
+from recollect.interfaces.daemon.protocol import NotRecorded
+from recollect.interfaces.daemon.spool import Fields, HookSpool, ShownText, SpooledEvent
 from recollect.interfaces.engine_pool import EnginePool
 from recollect.interfaces.install.rules import write_briefing
 from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run
@@ -34,6 +35,8 @@ from recollect.work.sessions.sessions import RULES_SECONDS
 logger = logging.getLogger(__name__)
 
 MARGIN = 0.03  # seconds of a hook's deadline that the way back takes
+RECORD_SECONDS = 2.0  # that recording an event may take if no host waits for it
+WORDS_SECONDS = 0.06  # that a search by words takes: so long before the deadline the model is given up
 MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
@@ -63,6 +66,11 @@ class HookService:
         self._lock = threading.Lock()
         self._lookups = ThreadPoolExecutor(4, "recollect-recall")
         self._worker = ThreadPoolExecutor(1, "recollect-learn")
+        # A busy store holds up no answer: what writes to it while a hook waits has threads of its own.
+        self._recorder = ThreadPoolExecutor(1, "recollect-record")
+        self._rules = ThreadPoolExecutor(1, "recollect-rules")
+        self.model_is_ready = threading.Event()
+        self.model_is_ready.set()  # until `warm_up` begins to load it
         self._stopping = threading.Event()
         self._changed_folders: set[str] = set()  # in which something has happened
         self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
@@ -77,63 +85,90 @@ class HookService:
     def handle(self, fields: Fields, body: dict[str, Any]) -> bytes:
         """Record the event and return what the hook prints; when this returns, the event is on disk.
 
-        Raise `StoreError` or `OSError` if it cannot be recorded.
+        Raise `NotRecorded`, with what the hook prints, if the event could not be recorded in time; and `StoreTooNew`.
+        What is printed is read from the store while the event is recorded: a busy store costs no answer.
         """
         host, name, event_id, at, seconds, folder = fields
         until = time.monotonic() + float(seconds) - MARGIN
+        record_until = until if float(seconds) else time.monotonic() + RECORD_SECONDS
         event = host_event(host, name, event_id, at, folder, body)
         self._last_hook = self._now()
         with self.foreground.working():
-            if self._spool.waiting():  # earlier events come first
-                self._attempt(self.drain)
-            return self._handle(event, until)
+            return self._handle(event, until, record_until)
 
-    def _handle(self, event: HostEvent, until: float) -> bytes:
+    def _handle(self, event: HostEvent, until: float, record_until: float) -> bytes:
         if event.hook is None or not event.session:
             return b""
         self.events += 1
+        drained = self._recorder.submit(self._attempt, self.drain) if self._spool.waiting() else None
         try:
             session = self._session_of(event)
             with self.engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
+                recording = self._recorder.submit(self._record, session, [event])
                 session.record(event)
-                lookup = session.lookup_for(event)
-                if lookup and event.kind is HookKind.SESSION_START:
-                    lookup = self._after_learning(session, lookup)
-                finding = self._lookups.submit(self._find, session, lookup) if lookup else None
+                request = session.request_for(event)
+                finding = (
+                    self._lookups.submit(self._find, session, request, drained, until) if request else None
+                )
                 shortening = self._shortening(engine, session, event, until)
-                self._record(engine, session, [event])  # while the lookup runs
-        except (StoreError, OSError):
+        except StoreTooNew:
             raise
+        except (StoreError, OSError) as error:
+            self._failed(error, "an event could not be recorded")
+            raise NotRecorded(b"") from error
         except Exception as error:  # a folder that is gone, a session of another project, an odd event
             self._failed(error, "an event was not recorded")
             return b""
-        self._follow_up(session, event)
         delivery = self._in_time(session, finding, until) if finding else NOTHING
-        text = delivery.text
         more = self._shortened_in_time(shortening, until) if shortening else {}
-        if delivery.text:
+        output = self._printed(session, event, delivery.text, more)
+        if finding:
             self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
-        return self._printed(session, event, text, more)
+        if not self._is_recorded(recording, record_until):
+            raise NotRecorded(output)
+        self._follow_up(session, event)
+        return output
 
     def _note_deliveries(self, session: HookSession) -> None:
         """Write down what the session was told, so that another daemon does not repeat it."""
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             engine.delivery.flush()
 
-    def _after_learning(self, session: HookSession, lookup: Lookup) -> Lookup:
-        """Return a lookup that first learns what users have stated a moment ago in this project, if that is quick."""
+    def _find(
+        self, session: HookSession, request: DeliveryRequest, drained: "Future[None] | None", until: float
+    ) -> Delivery:
+        def left() -> float:
+            return max(until - time.monotonic() - WORDS_SECONDS, 0.0)
 
-        def find(engine: Engine) -> Delivery:
-            wait([self._lookups.submit(self._attempt, self._learn_rules, session)], RULES_SECONDS)
-            return lookup(engine)
-
-        return find
-
-    def _find(self, session: HookSession, lookup: Lookup) -> Delivery:
+        if drained is not None:  # what the session was told without us counts
+            wait([drained], left())
+        if (
+            request.moment is Moment.START
+        ):  # what users have stated a moment ago in this project, if that is quick
+            learning = self._rules.submit(self._attempt, self._learn_rules, session)
+            wait([learning], min(left(), RULES_SECONDS))
+        if request.needs_model and not self.model_is_ready.wait(left()):
+            request = replace(request, use_model=False)
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
-            return lookup(engine)
+            return session.compose(engine, request)
+
+    def _is_recorded(self, recording: "Future[None]", until: float) -> bool:
+        """Return whether the event is on disk by then; if not, the hook keeps it."""
+        try:
+            recording.result(max(until - time.monotonic(), 0.0))
+        except TooLate:
+            recording.cancel()
+            return False
+        except StoreTooNew:
+            raise
+        except (StoreError, OSError) as error:
+            self._failed(error, "an event could not be recorded")
+            return False
+        except Exception as error:  # a session of another project, an odd event: it never can be
+            self._failed(error, "an event was not recorded")
+        return True
 
     def _shortening(
         self, engine: Engine, session: HookSession, event: HostEvent, until: float
@@ -148,14 +183,15 @@ class HookService:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             return session.shorten(engine, event)
 
-    def _record(self, engine: Engine, session: HookSession, events: Sequence[HostEvent]) -> None:
-        engine.context.register_project()
-        branch = engine.context.folder.branch if engine.context.folder else None
-        engine.sessions.start(session.session, host=session.host, branch=branch, at=events[0].at)
-        recorded = [pair for event in events for pair in session_events(event)]
-        if recorded:
-            engine.sessions.record(session.session, recorded, checkpoint=False)
-            session.new_events += len(recorded)
+    def _record(self, session: HookSession, events: Sequence[HostEvent]) -> None:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            engine.context.register_project()
+            branch = engine.context.folder.branch if engine.context.folder else None
+            engine.sessions.start(session.session, host=session.host, branch=branch, at=events[0].at)
+            recorded = [pair for event in events for pair in session_events(event)]
+            if recorded:
+                engine.sessions.record(session.session, recorded, checkpoint=False)
+                session.new_events += len(recorded)
 
     def _session_of(self, event: HostEvent) -> HookSession:
         with self._lock:
@@ -302,12 +338,13 @@ class HookService:
         """Record what hooks wrote down while no daemon ran; return how many events."""
         return self._spool.drain(self._deliver)
 
-    def _deliver(self, waiting: list[tuple[Fields, dict[str, Any]]]) -> None:
-        by_session: dict[str, list[HostEvent]] = {}
-        for (host, name, event_id, at, _, folder), body in waiting:
-            event = host_event(host, name, event_id, at, folder, body)
+    def _deliver(self, waiting: list[SpooledEvent]) -> None:
+        by_session: dict[str, list[tuple[HostEvent, ShownText | None]]] = {}
+        for spooled in waiting:
+            host, name, event_id, at, _, folder = spooled.fields
+            event = host_event(host, name, event_id, at, folder, spooled.body)
             if event.hook is not None and event.session:
-                by_session.setdefault(event.session, []).append(event)
+                by_session.setdefault(event.session, []).append((event, spooled.shown))
         for events in by_session.values():
             try:
                 self._catch_up(events)
@@ -317,14 +354,18 @@ class HookService:
                 self._failed(error, "spooled events were not recorded")
             self.events += len(events)
 
-    def _catch_up(self, events: list[HostEvent]) -> None:
-        session = self._session_of(events[0])
+    def _catch_up(self, events: list[tuple[HostEvent, ShownText | None]]) -> None:
+        session = self._session_of(events[0][0])
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             if not engine.sessions.on:
                 return
-            self._record(engine, session, events)
-        for event in events:
-            session.record(event)
+            self._record(session, [event for event, _ in events])
+            for event, shown in events:
+                session.record(event)
+                if shown is not None:
+                    session.was_told(engine, event, shown)
+            engine.delivery.flush()
+        for event, _ in events:
             self._follow_up(session, event)
 
     def tick(self) -> None:
@@ -401,13 +442,30 @@ class HookService:
                 raise EmbedderUnavailable(f"The daemon does not have the model {model}.", "Load it yourself.")
             return engine.embedder.embed(texts).astype("<f4").tobytes()
 
-    def warm_up(self) -> None:
-        """Load the model and everything else before it is needed."""
-        with suppress(RecollectError), self.engines.use("/", HOOK_ACTOR) as engine:
+    def warm_up(self, folder: str = "") -> None:
+        """Begin to load the project at `folder`, the model and everything else before it is needed, and return at once.
+
+        Until the model is loaded, prompts are answered by words.
+        """
+        self.model_is_ready.clear()
+        for job in (self._load_model, self._load_project):
+            threading.Thread(
+                target=self._attempt, args=(job, folder), name="recollect-warm-up", daemon=True
+            ).start()
+
+    def _load_model(self, folder: str) -> None:
+        try:
+            with self.engines.use("/", HOOK_ACTOR) as engine:
+                if engine.settings.embedder != "http":  # nothing is sent anywhere for this
+                    engine.embedder.embed(["warm"])
+        finally:
+            self.model_is_ready.set()
+
+    def _load_project(self, folder: str) -> None:
+        with self.engines.use(folder or "/", HOOK_ACTOR) as engine:
+            engine.recall("warm")
             redact("warm")
-            if engine.settings.embedder != "http":  # nothing is sent anywhere for this
-                engine.recall("warm")
-                engine.sidecar.verify("warm", ())
+            engine.sidecar.verify("warm", ())
 
     @property
     def sessions(self) -> int:
@@ -426,6 +484,8 @@ class HookService:
         """Finish the current work; the next daemon finds what is left."""
         self._stopping.set()
         self._lookups.shutdown(wait=True, cancel_futures=True)
+        self._rules.shutdown(wait=True, cancel_futures=True)
+        self._recorder.shutdown(wait=True)  # what is acknowledged is on disk; the rest is, too, if it can be
         self._worker.shutdown(wait=True, cancel_futures=True)
         self.engines.close_idle()
 

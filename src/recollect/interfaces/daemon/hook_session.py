@@ -2,11 +2,12 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from recollect.engine import Engine
+from recollect.interfaces.daemon.spool import ShownText
+from recollect.text.tokens import count
 from recollect.work.agent.turn import Message, current_turn
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
@@ -35,8 +36,6 @@ CHECKPOINT_SHARE = 0.05  # of the time that checkpoints may take: each reads the
 LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook waits
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
 _READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
-
-Lookup = Callable[[Engine], Delivery]  # finds what to show
 
 
 class HookSession:
@@ -89,15 +88,10 @@ class HookSession:
         """Delay the next checkpoint by how long this one took, so that long sessions have fewer."""
         self._next_checkpoint = max(self._next_checkpoint, now + seconds / CHECKPOINT_SHARE)
 
-    def lookup_for(self, event: HostEvent) -> Lookup | None:
-        """Return what to look up for an event; None if there is nothing, or the host would not show it."""
+    def request_for(self, event: HostEvent) -> DeliveryRequest | None:
+        """Return the moment that an event is; None if it is none, or the host would not show what is said."""
         if event.hook is None or event.hook.reply is HookReply.NONE:
             return None
-        request = self._request(event)
-        return (lambda engine: self._compose(engine, request)) if request else None
-
-    def _request(self, event: HostEvent) -> DeliveryRequest | None:
-        """Return the moment that an event is; None if it is none."""
         request = DeliveryRequest(
             Moment.PROMPT, session=self.session, host=self.host, longest=context_limit(self.host)
         )
@@ -145,11 +139,22 @@ class HookSession:
     def _last_prompt(self) -> str:
         return next((each["content"] for each in reversed(self._recent) if each["role"] == "user"), "")
 
-    def _compose(self, engine: Engine, request: DeliveryRequest) -> Delivery:
+    def was_told(self, engine: Engine, event: HostEvent, shown: ShownText) -> None:
+        """Note what a hook has told the session because no daemon answered."""
+        request = DeliveryRequest(Moment(shown.moment), session=self.session, host=self.host)
+        tokens = count(shown.text) if shown.text else shown.tokens  # a hook has no time to count
+        delivery = Delivery(shown.text, tokens, shown.items, host=self.host)
+        engine.delivery.note_told(request, delivery, self._told_by(engine), event.at)
+
+    def _told_by(self, engine: Engine) -> Told:
         with self._told_lock:
             if self._told is None:
                 self._told = engine.delivery.told(self.session)
-        delivery = engine.delivery.compose(request, self._told)
+            return self._told
+
+    def compose(self, engine: Engine, request: DeliveryRequest) -> Delivery:
+        """Return what the session is told at this moment."""
+        delivery = engine.delivery.compose(request, self._told_by(engine))
         memories = engine.store.get_many(delivery.memories)
         with self._use_lock:
             if request.moment is Moment.PROMPT:

@@ -1,8 +1,10 @@
 """The protocol between the daemon and its clients: one request and one answer per connection.
 
 A request is a line of fields separated by tabs (what is wanted, our version, a token, the length of the body, and the
-request's own fields), then the body. An answer is `ok` or `no` and a length, then as many bytes. After the answer to
-`mcp` the connection stays open, for the lines of a session (`interfaces/mcp/relay.py`).
+request's own fields), then the body. An answer is a word and a length, then as many bytes: `ok`; `no`, a refusal; or
+`unrecorded`, an answer to an event that could not be recorded in time. Before it, `wait` and a number of seconds may
+ask the client to wait longer than it would. After the answer to `mcp` the connection stays open, for the lines of a
+session (`interfaces/mcp/relay.py`).
 
 Hooks import this for every event: it uses only modules that the interpreter has loaded already.
 """
@@ -19,6 +21,7 @@ TOKEN = "daemon.token"  # Windows: port and token
 LOCK = "daemon.lock"
 LONGEST_PATH = 100  # bytes that an address may have on every system
 LARGEST = 16 * 1024 * 1024  # bytes of a request or an answer
+LONGEST_WAIT = 10.0  # seconds that `wait` may ask for
 _ADDRESS = getattr(_socket, "AF_UNIX", None)
 _PLATFORM: str = sys.platform
 
@@ -29,6 +32,18 @@ class NoAnswer(Exception):
 
 class NotServed(NoAnswer):
     """The daemon answered, and will not do it; the message is its reason."""
+
+
+class NotListening(NoAnswer):
+    """No daemon listens."""
+
+
+class NotRecorded(NoAnswer):
+    """The daemon has answered, but the event is not on disk: the client must keep it."""
+
+    def __init__(self, text: bytes) -> None:
+        super().__init__("not recorded")
+        self.text = text
 
 
 def home_folder() -> str:
@@ -46,6 +61,8 @@ def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: flo
         with _Connection(home, until) as connection:
             connection.send(request(want, connection.token, fields, body))
             return connection.answer()
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise NotListening(str(error)) from error
     except (OSError, ValueError) as error:
         raise NoAnswer(str(error)) from error
 
@@ -67,6 +84,11 @@ def request(want: str, token: str, fields: tuple[str, ...], body: bytes) -> byte
 
 def answer(kind: str, body: bytes) -> bytes:
     return f"{kind} {len(body)}\n".encode() + body
+
+
+def wait(seconds: float) -> bytes:
+    """Return what asks the client to wait longer for the answer that follows."""
+    return f"wait {seconds:.3f}\n".encode()
 
 
 def _plain(field: str) -> str:
@@ -105,19 +127,27 @@ class _Connection:
         self._socket.sendall(data)
 
     def answer(self) -> bytes:
-        data = self._more()
-        while b"\n" not in data:
-            data += self._more()
-        head, _, body = data.partition(b"\n")
-        kind, _, length = head.partition(b" ")
+        kind, length, body = self._head(b"")
+        if kind == b"wait":
+            self._until = time.monotonic() + min(float(length), LONGEST_WAIT)
+            kind, length, body = self._head(body)
         size = int(length)
         if size > LARGEST:
             raise ValueError("too large")
         while len(body) < size:
             body += self._more()
+        if kind == b"unrecorded":
+            raise NotRecorded(body)
         if kind != b"ok":
             raise NotServed(body[:size].decode("utf-8", "replace"))
         return body
+
+    def _head(self, data: bytes) -> tuple[bytes, bytes, bytes]:
+        while b"\n" not in data:
+            data += self._more()
+        head, _, rest = data.partition(b"\n")
+        kind, _, length = head.partition(b" ")
+        return kind, length, rest
 
     def detach(self) -> _socket.socket:
         """Return the socket, which from now on is not ours to close."""

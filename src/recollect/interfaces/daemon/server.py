@@ -13,19 +13,22 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
-from recollect.errors import RecollectError, StoreError, StoreTooNew
+from recollect.errors import RecollectError, StoreTooNew
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.caller import can_serve, unpack
+from recollect.interfaces.daemon.first_prompts import FirstPrompts
 from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.log import write_log
-from recollect.interfaces.daemon.spool import HookSpool, parse
+from recollect.interfaces.daemon.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+from recollect.work.hosts.hook_input import host_event
+from recollect.work.hosts.host import HookKind
 
 if TYPE_CHECKING:
     from recollect.interfaces.mcp.sessions import McpSessions
@@ -39,8 +42,11 @@ _BACKLOG = 128
 _AT_ONCE = 16
 
 
-def serve(home: Path, lock: int) -> None:
-    """Run as the daemon until it is time to stop. The open file `lock` makes this process the only daemon."""
+def serve(home: Path, lock: int, folder: str = "") -> None:
+    """Run as the daemon until it is time to stop. The open file `lock` makes this process the only daemon.
+
+    It gets ready for the project at `folder` first.
+    """
     write_log(home)
     try:
         settings = load_settings(home)
@@ -50,13 +56,10 @@ def serve(home: Path, lock: int) -> None:
     service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
-    try:
-        service.drain()  # before later events come
-    except (RecollectError, OSError):
-        logger.exception("spooled events could not be recorded")
     server = Server(home, service, settings.daemon_idle)
+    service.tick()  # what hooks have spooled comes before later events
     try:
-        server.run()
+        server.run(folder)
     finally:
         server.close()
 
@@ -68,6 +71,7 @@ class Server:
         self, home: Path, service: HookService, idle: float, *, port: bool = sys.platform == "win32"
     ) -> None:
         self._home = home
+        self._first_prompts = FirstPrompts(home)
         self._service = service
         self._idle = idle
         self._started = m.utc_now()
@@ -112,10 +116,11 @@ class Server:
         written.replace(self._home / protocol.TOKEN)
         return listener
 
-    def run(self) -> None:
-        """Serve requests until it is time to stop."""
+    def run(self, folder: str = "") -> None:
+        """Serve requests until it is time to stop; get ready for the project at `folder` meanwhile."""
         logger.info("started", extra={"fields": {"version": __version__}})
-        threading.Thread(target=self._service.warm_up, name="recollect-warm-up", daemon=True).start()
+        self._service.warm_up(folder)
+        self._first_prompts.clean()
         self._listener.setblocking(False)
         ticked = time.monotonic()
         while not self._stopping.is_set():
@@ -187,29 +192,49 @@ class Server:
         self.requests += 1
         if want == "mcp":
             self._start_mcp(connection, version, body)
+        elif want == "hook" and len(fields) == 6:
+            self._answer_hook(connection, tuple(fields), body)
         else:
             connection.sendall(self._reply(want, fields, body))
         if _is_newer(version, __version__):  # Recollect was upgraded while we ran
             logger.info("a newer version was installed", extra={"fields": {"version": version}})
             self.stop()
 
-    def _reply(self, want: str, fields: list[str], body: bytes) -> bytes:
+    def _answer_hook(self, connection: socket.socket, fields: Fields, body: bytes) -> None:
         began = time.monotonic()
-        if want == "hook" and len(fields) == 6:
-            try:
-                text = self._service.handle(tuple(fields), parse(body))
-            except ValueError:
-                text = b""  # not JSON: nothing to record, now or later
-            except StoreTooNew:  # the hook keeps the event, and the next one starts the newer daemon
-                logger.info("a newer version has migrated the store")
-                self.stop()
-                return protocol.answer("no", b"")
-            except (StoreError, OSError):
-                logger.exception("an event could not be recorded")
-                return protocol.answer("no", b"")
-            took = round(1000 * (time.monotonic() - began))
-            logger.info("hook", extra={"fields": {"host": fields[0], "event": fields[1], "ms": took}})
-            return protocol.answer("ok", text)
+        try:
+            event = parse(body)
+            if self._may_wait(fields, event):
+                seconds = self._settings.first_prompt_seconds
+                fields = (*fields[:4], f"{seconds:.3f}", *fields[5:])
+                connection.sendall(protocol.wait(seconds))
+            answer = protocol.answer("ok", self._service.handle(fields, event))
+        except ValueError:  # not JSON: nothing to record, now or later
+            answer = protocol.answer("ok", b"")
+        except protocol.NotRecorded as unrecorded:
+            answer = protocol.answer("unrecorded", unrecorded.text)
+        except StoreTooNew:  # the hook keeps the event, and the next one starts the newer daemon
+            logger.info("a newer version has migrated the store")
+            self.stop()
+            answer = protocol.answer("no", b"")
+        connection.sendall(answer)
+        took = round(1000 * (time.monotonic() - began))
+        logger.info("hook", extra={"fields": {"host": fields[0], "event": fields[1], "ms": took}})
+
+    def _may_wait(self, fields: Fields, body: dict[str, Any]) -> bool:
+        """Return whether the hook is to wait longer than it would: at the first prompt of a session."""
+        host, name, event_id, at, seconds, folder = fields
+        event = host_event(host, name, event_id, at, folder, body)
+        shows_prompt = event.kind is HookKind.PROMPT and event.hook is not None and event.hook.injects
+        if (
+            not shows_prompt
+            or not event.session
+            or not 0 < float(seconds) < self._settings.first_prompt_seconds
+        ):
+            return False
+        return self._first_prompts.claim(event.session)
+
+    def _reply(self, want: str, fields: list[str], body: bytes) -> bytes:
         if want == "embed" and len(fields) == 1:
             return self._embedded(fields[0], body)
         if want == "status":

@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import recollect.model as m
 from recollect.store.spool_files import SpoolFiles
 from recollect.text.redact import redact
 from recollect.work.hosts.hook_input import field_names
@@ -16,7 +17,26 @@ DEEPEST = 6
 LARGEST_LINE = 1024 * 1024
 
 Fields = tuple[str, ...]  # host, event, id, time, deadline, folder: as the hook sends them
-Deliver = Callable[[list[tuple[Fields, dict[str, Any]]]], None]
+
+
+class ShownText(NamedTuple):
+    """What a hook has shown the model itself, because no daemon answered."""
+
+    moment: str
+    tokens: int
+    text: str  # empty = the store is encrypted, and the spool is not
+    items: tuple[m.ShownItem, ...]
+
+
+class SpooledEvent(NamedTuple):
+    """An event that waits."""
+
+    fields: Fields
+    body: dict[str, Any]
+    shown: ShownText | None = None
+
+
+Deliver = Callable[[list[SpooledEvent]], None]
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -36,14 +56,14 @@ class HookSpool:
     def __init__(self, home: str | Path) -> None:
         self._files = SpoolFiles(Path(home) / "spool" / "hooks")
 
-    def append(self, fields: Fields, body: bytes) -> bool:
+    def append(self, fields: Fields, body: bytes, shown: ShownText | None = None) -> bool:
         """Write the event down without its secrets; return whether it is on disk now. What is not JSON is dropped."""
         try:
             event = parse(body)
         except ValueError:
             return False
         ids = {name for field in ("session", "call", "agent") for name in field_names(fields[0], field)}
-        line = json.dumps([list(fields), _clean(event, ids)], ensure_ascii=False) + "\n"
+        line = json.dumps([list(fields), _clean(event, ids), shown], ensure_ascii=False) + "\n"
         return len(line) <= LARGEST_LINE and self._files.append(_session(fields[0], event), line)
 
     def waiting(self) -> bool:
@@ -53,21 +73,28 @@ class HookSpool:
         """Deliver the events that wait, session by session, in the order they happened; return how many."""
 
         def deliver_sorted(lines: list[bytes]) -> int:
-            events = sorted(_read(lines), key=lambda event: event[0][3].rjust(20, "0"))
+            events = sorted(_read(lines), key=lambda event: event.fields[3].rjust(20, "0"))
             deliver(events)
             return len(events)
 
         return self._files.drain(deliver_sorted)
 
 
-def _read(lines: Iterable[bytes]) -> Iterable[tuple[Fields, dict[str, Any]]]:
+def _read(lines: Iterable[bytes]) -> Iterable[SpooledEvent]:
     for line in lines:
         try:
-            fields, event = json.loads(line)
+            fields, event, *shown = json.loads(line)  # an older version writes two
             if len(fields) == 6 and str(fields[3]).isdigit() and isinstance(event, dict):
-                yield tuple(map(str, fields)), event
+                yield SpooledEvent(tuple(map(str, fields)), event, _shown(*shown))
         except (ValueError, TypeError):  # cut off by a power cut
             continue
+
+
+def _shown(given: Any = None) -> ShownText | None:
+    if given is None:
+        return None
+    moment, tokens, text, items = given
+    return ShownText(str(moment), int(tokens), str(text), tuple(m.ShownItem(*item[:3]) for item in items))
 
 
 _ID = re.compile(r"[\w.:-]{1,200}")

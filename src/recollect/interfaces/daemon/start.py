@@ -25,8 +25,11 @@ def take_lock(home: str) -> int | None:
     return file
 
 
-def start(home: str, *, pause: float = PAUSE) -> bool:
-    """Start a daemon in the background and return at once; False if one runs, or one was started just now."""
+def start(home: str, folder: str = "", *, pause: float = PAUSE) -> bool:
+    """Start a daemon in the background and return at once; False if one runs, or one was started just now.
+
+    It gets ready for the project at `folder` first.
+    """
     os.makedirs(home, mode=0o700, exist_ok=True)  # noqa: PTH103
     lock = take_lock(home)
     if lock is None:
@@ -37,7 +40,7 @@ def start(home: str, *, pause: float = PAUSE) -> bool:
             return False
         os.ftruncate(lock, 0)
         os.write(lock, STARTING)
-        _start_detached(home, lock)
+        _start_detached(home, folder, lock)
         return True
     finally:
         os.close(lock)
@@ -54,14 +57,15 @@ def has_failed(home: str) -> bool:
         os.close(lock)
 
 
-def _start_detached(home: str, lock: int) -> None:
+def _start_detached(home: str, folder: str, lock: int) -> None:
     """Start the daemon in a session of its own, with the lock and no other open file of ours."""
     words = [sys.executable, "-P", "-m", "recollect.interfaces.daemon", home]
+    more = [folder] if folder else []
     if sys.platform == "win32":
         import subprocess
 
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-        subprocess.Popen(words, creationflags=flags, close_fds=True)
+        subprocess.Popen([*words, "-", *more], creationflags=flags, close_fds=True)
         return
     if child := os.fork():
         os.waitpid(child, 0)
@@ -72,7 +76,7 @@ def _start_detached(home: str, lock: int) -> None:
             os._exit(0)
         detach(keep=lock)
         os.set_inheritable(lock, True)
-        os.execv(sys.executable, [*words, str(lock)])
+        os.execv(sys.executable, [*words, str(lock), *more])
     finally:
         os._exit(1)
 

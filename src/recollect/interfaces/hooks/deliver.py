@@ -43,7 +43,7 @@ def deliver(home: str, fields: tuple[str, ...], body: bytes) -> bool:
 
     started = False
     with suppress(OSError):
-        started = start(home)
+        started = start(home, fields[5])
     with _DeliveryLock(home):
         if not started:  # of many that wait here, all but the first may find a daemon
             with suppress(protocol.NoAnswer):

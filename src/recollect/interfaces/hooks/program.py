@@ -1,8 +1,9 @@
 """`recollect hook HOST EVENT`: send a host's event to the daemon, print the answer, and exit.
 
-It never waits longer than its deadline, always exits 0, and prints only what the daemon prepared for the host. An event
-that no daemon accepts is left to a background process (`deliver`). The program runs for every prompt and every tool, so
-it imports only what every run needs.
+It never waits longer than its deadline, or than the daemon asks it to, and always exits 0. When no daemon answers, it
+composes the briefing of a session itself and lets a session's first prompt wait for a daemon (`without_daemon`); an
+event that is not on disk then is left to a background process (`deliver`). The program runs for every prompt and every
+tool, so it imports only what every run needs.
 """
 
 import os
@@ -41,15 +42,28 @@ def _send(host: str, event: str, body: bytes) -> None:
     fields = (host, event, name, str(now), f"{seconds:.3f}", _folder())
     try:
         if len(body) > LARGEST:
-            raise protocol.NoAnswer("too large for the deadline")
-        answer = protocol.ask(home, "hook", fields, body, seconds)
-    except protocol.NoAnswer:
-        from recollect.interfaces.hooks.deliver import deliver_in_background
+            raise protocol.NotRecorded(b"")
+        _print(protocol.ask(home, "hook", fields, body, seconds))
+    except protocol.NoAnswer as unanswered:
+        if not _answer_alone(home, fields, body, unanswered):
+            from recollect.interfaces.hooks.deliver import deliver_in_background
 
-        deliver_in_background(home, fields, body)
-        return
-    if answer:
-        _print(answer)
+            deliver_in_background(home, fields, body)
+
+
+def _answer_alone(home: str, fields: tuple[str, ...], body: bytes, unanswered: protocol.NoAnswer) -> bool:
+    """Print what can be said without a daemon, and return whether the event is on disk."""
+    if isinstance(unanswered, protocol.NotRecorded):
+        _print(unanswered.text)
+        return False
+    try:
+        from recollect.interfaces.hooks.without_daemon import answer
+
+        answered = answer(home, fields, body, is_listening=not isinstance(unanswered, protocol.NotListening))
+    except Exception:  # whatever it is: the event must still be delivered
+        return False
+    _print(answered.text)
+    return answered.is_kept
 
 
 def deadline(event: str) -> float:

@@ -256,7 +256,7 @@ class Relay:
         from recollect.interfaces.daemon.start import has_failed, start
 
         try:
-            return start(self._home) or not has_failed(self._home)
+            return start(self._home, self._caller.folder) or not has_failed(self._home)
         except OSError:
             return False
 

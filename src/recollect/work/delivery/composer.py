@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 import recollect.model as m
@@ -121,7 +122,7 @@ class Composer:
         )
         told.add(shown)
         told.has_started |= plan.rules
-        self._note(request, plan, delivery)
+        self._note(request, plan, delivery, self._context.clock())
         return delivery
 
     def recall(
@@ -166,6 +167,17 @@ class Composer:
                 told.add(item.key for item in record.items)
                 told.has_started |= record.moment != Moment.BEFORE_TOOL
         return told
+
+    def note_told(self, request: DeliveryRequest, delivery: Delivery, told: Told, at: datetime) -> None:
+        """Note what a process that could not write it down has told a session; `flush` writes it down."""
+        keys = {item.key for item in delivery.shown}
+        if request.moment is Moment.START and told.has_started and keys <= told.keys:
+            return  # we have told it too, if too late
+        if request.moment is Moment.AFTER_COMPACTION:
+            told.forget()
+        told.add(keys)
+        told.has_started |= PLANS[request.moment].rules
+        self._note(request, PLANS[request.moment], delivery, at)
 
     def note_used(self, session: str, keys: Sequence[str]) -> None:
         """Note that the session has used what it was told; `flush` writes it down."""
@@ -213,25 +225,25 @@ class Composer:
         except RecollectError as error:
             logger.info("a relation was not stored: %s", error.message)
 
-    def _note(self, request: DeliveryRequest, plan: MomentPlan, delivery: Delivery) -> None:
+    def _note(self, request: DeliveryRequest, plan: MomentPlan, delivery: Delivery, at: datetime) -> None:
         if delivery.text and request.moment is not Moment.ON_REQUEST:
             self._parts.measures.injected(delivery.memories, request.session)
         if request.session and (
             delivery.text or plan.rules
         ):  # that a session was told nothing at its start is kept too
-            self._keep(request, delivery)
+            self._keep(request, delivery, at)
 
-    def _keep(self, request: DeliveryRequest, delivery: Delivery) -> None:
-        now, context = self._context.clock(), self._context
+    def _keep(self, request: DeliveryRequest, delivery: Delivery, at: datetime) -> None:
+        context = self._context
         assert request.session is not None
         record = m.DeliveryRecord(
-            m.new_id(now),
+            m.new_id(at),
             context.user_id,
             context.project_id,
             request.session,
             request.moment,
             request.host,
-            now,
+            at,
             delivery.tokens,
             delivery.text,
             delivery.shown,

@@ -36,6 +36,11 @@ class DeliveryRequest:
     longest: int | None = None  # characters that the host shows at most
     use_model: bool = True  # False: by words only; no embedding model is loaded
 
+    @property
+    def needs_model(self) -> bool:
+        """Whether the search for what is said is better with an embedding model."""
+        return bool(self.text) and self.moment not in (Moment.START, Moment.BEFORE_TOOL)
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
