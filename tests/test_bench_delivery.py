@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from bench.delivery import files
 from bench.delivery.datasets import DeliveryTask, load
+from bench.delivery.files import FilesOutcome
 from bench.delivery.measure import Outcome, figures, outcomes_of
 from recollect.kinds import KINDS
 from recollect.model import Source
@@ -45,6 +47,15 @@ def test_a_useful_memory_that_is_shown_counts_and_an_acceptable_one_does_not():
     assert counted["median tokens"] == 50
 
 
+def test_a_useful_memory_that_was_told_at_the_start_is_not_missed():
+    task = DeliveryTask("t1", "p", frozenset({"a"}), frozenset())
+
+    counted = figures([Outcome(task, (), 0, at_start=frozenset({"a", "b"}))])
+
+    assert counted["useful shown"] == 1.0
+    assert counted["precision"] is None  # nothing was shown for the prompt
+
+
 def test_every_system_is_asked_through_a_real_store(tmp_path, embedder):
     _write(tmp_path, "split.json", {"dev": ["shop"], "unseen": []})
     _write(
@@ -66,11 +77,26 @@ def test_every_system_is_asked_through_a_real_store(tmp_path, embedder):
     )
     (project,) = load("dev", tmp_path)
 
-    results = outcomes_of(project, ("first prompt", "recall", "memory agent"), embedder)
+    results = outcomes_of(project, ("prompt", "recall", "memory agent"), embedder)
 
     assert {system: outcome.shown for system, (outcome,) in results.items()} == dict.fromkeys(
         results, ("pg",)
     )
+
+
+def test_files_count_as_right_for_commits_and_as_wrong_where_none_is_concerned():
+    counted = files.figures(
+        [
+            FilesOutcome(frozenset({"a.py"}), ("b.py", "a.py")),
+            FilesOutcome(frozenset({"a.py"}), ("b.py",)),
+            FilesOutcome(frozenset(), ("b.py",)),
+            FilesOutcome(frozenset(), ()),
+        ]
+    )
+
+    assert counted["right file shown"] == 0.5
+    assert counted["files, if any"] == 1.5
+    assert counted["none shown"] == 0.5
 
 
 def _write(folder, name, *rows):

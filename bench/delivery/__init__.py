@@ -1,9 +1,22 @@
-"""What reaches the agent for a prompt: the useful memories of bench/data/delivery, and nothing where nothing is known.
+"""What reaches the agent for a prompt: the useful memories and the right files, and nothing where nothing is known.
 
-`python -m bench delivery --split dev` measures on the projects for development only; `--failures` lists what was missed
-and what was wrong in them.
+- `datasets`: the projects of bench/data/delivery, as stores
+- `systems`: the ways in which an agent is told something
+- `measure`: useful and wrong memories
+- `files`: right files for commits, and none for prompts that concern no file
 """
 
-from bench.delivery.measure import run, show
+from typing import Any
 
-__all__ = ["run", "show"]
+from bench.delivery import files, measure
+
+
+def run(split: str = "all") -> dict[str, Any]:
+    memories = measure.run(split)
+    return {"memories": memories, "files": files.run(split), "details": memories.pop("details")}
+
+
+def show(result: dict[str, Any]) -> None:
+    measure.show(result["memories"])
+    print()
+    files.show(result["files"])

@@ -1,17 +1,18 @@
-"""What reaches the agent for a prompt: useful memories, wrong ones, and silence where nothing is known."""
+"""What reaches the agent for a prompt: useful memories, the right files, and silence where nothing is known."""
 
 import argparse
 import json
 from collections.abc import Sequence
 
+from bench.delivery import files, measure
 from bench.delivery.datasets import DATA, load
-from bench.delivery.measure import run, show
 from bench.delivery.systems import SYSTEMS
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench delivery", description=__doc__)
     parser.add_argument("--split", choices=("dev", "unseen", "all"), default="all")
+    parser.add_argument("--only", choices=("memories", "files"))
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument(
         "--failures", action="store_true", help="list what was missed and what was wrong; development only"
@@ -19,12 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.failures and options.split != "dev":
         parser.error("--failures needs --split dev: nobody looks at single tasks of the unseen half")
-    result = run(options.split, options.systems)
-    details = result.pop("details")
-    show(result)
-    if options.failures:
-        for system in options.systems:
-            _list(system, details[system])
+    if options.only != "files":
+        result = measure.run(options.split, options.systems)
+        details = result.pop("details")
+        measure.show(result)
+        if options.failures:
+            for system in options.systems:
+                _list(system, details[system])
+    if options.only != "memories":
+        files.show(files.run(options.split))
 
 
 def _list(system: str, details: list[dict[str, object]]) -> None:

@@ -24,10 +24,12 @@ class Outcome:
     task: DeliveryTask
     shown: tuple[str, ...]  # in order of the text, ids as in the file
     tokens: int
+    at_start: frozenset[str] = frozenset()  # told at the start of the session, and not again
 
     @property
     def useful(self) -> frozenset[str]:
-        return self.task.useful & frozenset(self.shown)
+        """The useful memories that the agent has been told, for the prompt or before."""
+        return self.task.useful & (frozenset(self.shown) | self.at_start)
 
     @property
     def wrong(self) -> frozenset[str]:
@@ -74,14 +76,15 @@ def outcomes_of(
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the figures over these tasks. Precision counts wrong memories in all tasks, also where nothing is known."""
-    useful = sum(len(outcome.useful) for outcome in outcomes)
+    told = sum(len(outcome.useful) for outcome in outcomes)
+    useful = sum(len(outcome.task.useful & frozenset(outcome.shown)) for outcome in outcomes)
     wrong = sum(len(outcome.wrong) for outcome in outcomes)
     wanted = sum(len(outcome.task.useful) for outcome in outcomes)
     unknown = [outcome for outcome in outcomes if not outcome.task.useful]
     sizes = sorted(outcome.tokens for outcome in outcomes)
     return {
         "tasks": len(outcomes),
-        "useful shown": useful / wanted if wanted else None,
+        "useful shown": told / wanted if wanted else None,
         "precision": useful / (useful + wrong) if useful + wrong else None,
         "silent if unknown": sum(not outcome.shown for outcome in unknown) / len(unknown)
         if unknown
@@ -133,7 +136,8 @@ def _outcome(
     project: DeliveryProject, names: dict[str, str], task: DeliveryTask, answer: PromptAnswer
 ) -> Outcome:
     shown = (names[memory] for memory in answer.memories)
-    return Outcome(task, tuple(name for name in shown if name not in project.pinned), answer.tokens)
+    at_start = frozenset(names[memory] for memory in answer.at_start)
+    return Outcome(task, tuple(name for name in shown if name not in project.pinned), answer.tokens, at_start)
 
 
 def _detail(outcome: Outcome) -> dict[str, Any]:

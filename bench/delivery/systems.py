@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect import MemoryAgent
 from recollect.engine import Engine
@@ -17,6 +17,7 @@ from recollect.text import tokens
 from recollect.work.hosts.hook_input import HostEvent, host_event
 
 HOST = "claude-code"
+_RULES = re.compile(r"<always>.*?</always>", re.S)
 _SHOWN_ID = re.compile(r"#([0-9a-z]{4,})")
 _numbers = itertools.count()
 
@@ -27,6 +28,7 @@ class PromptAnswer:
 
     memories: tuple[str, ...]  # ids
     text: str
+    at_start: tuple[str, ...] = ()  # ids of rules, which belong to the start of a session
 
     @property
     def tokens(self) -> int:
@@ -37,21 +39,23 @@ Ask = Callable[[str], PromptAnswer]
 
 
 @contextmanager
-def first_prompt(engine: Engine) -> Iterator[Ask]:
+def unstarted_prompt(engine: Engine) -> Iterator[Ask]:
     """The daemon's answer to a prompt in a session whose start it has not seen."""
     ids = _ids(engine)
     yield lambda prompt: _answer_of(_prompt(engine, _session(), prompt), ids)
 
 
 @contextmanager
-def later_prompt(engine: Engine) -> Iterator[Ask]:
+def prompt_after_start(engine: Engine) -> Iterator[Ask]:
     """The daemon's answer to a prompt after the start of the session."""
     ids = _ids(engine)
 
     def ask(prompt: str) -> PromptAnswer:
         session = _session()
-        _answer(engine, session, _event(session, "SessionStart", source="startup"))
-        return _answer_of(_prompt(engine, session, prompt), ids)
+        start = _answer(engine, session, _event(session, "SessionStart", source="startup"))
+        told = _answer_of(start, ids)
+        answer = _answer_of(_prompt(engine, session, prompt), ids)
+        return replace(answer, at_start=(*told.memories, *told.at_start))
 
     yield ask
 
@@ -59,12 +63,8 @@ def later_prompt(engine: Engine) -> Iterator[Ask]:
 @contextmanager
 def recall(engine: Engine) -> Iterator[Ask]:
     """`recollect recall PROMPT`."""
-
-    def ask(prompt: str) -> PromptAnswer:
-        briefing = engine.recall(prompt, host=HOST)
-        return PromptAnswer(briefing.memories, briefing.text)
-
-    yield ask
+    ids = _ids(engine)
+    yield lambda prompt: _answer_of(engine.recall(prompt, host=HOST).text, ids)
 
 
 @contextmanager
@@ -82,8 +82,8 @@ def agent(engine: Engine) -> Iterator[Ask]:
 
 
 SYSTEMS = {
-    "first prompt": first_prompt,
-    "later prompt": later_prompt,
+    "prompt": prompt_after_start,
+    "prompt, start missed": unstarted_prompt,
     "recall": recall,
     "memory agent": agent,
 }
@@ -114,6 +114,10 @@ def _ids(engine: Engine) -> tuple[str, ...]:
 
 
 def _answer_of(text: str, ids: Iterable[str]) -> PromptAnswer:
-    """Read which memories a text shows: each stands there with the end of its id."""
-    shown = set(_SHOWN_ID.findall(text))
-    return PromptAnswer(tuple(name for name in ids if any(name.endswith(end) for end in shown)), text)
+    """Read which memories a text shows: each stands there with the end of its id. Rules belong to the start."""
+    rules, rest = "".join(_RULES.findall(text)), _RULES.sub("", text)
+    shown, at_start = (
+        tuple(name for name in ids if any(name.endswith(end) for end in set(_SHOWN_ID.findall(part))))
+        for part in (rest, rules)
+    )
+    return PromptAnswer(shown, text, at_start)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.code.git_history import History
     from recollect.code.modules.project_map import ProjectMap
     from recollect.code.modules.task import ModuleMatch
+    from recollect.code.relevant.evidence import FileToShow
     from recollect.code.relevant.search import Relevant
     from recollect.llm.protocol import Sidecar
 
@@ -78,6 +79,15 @@ class ProjectCode:
         tasks = self._context.store.episodes.tasks(owner, tuple(TaskStatus), _MAX_PAST_TASKS)
         past_work = [(past.description, past.files) for past in tasks if past.files]
         return self._codebase.relevant(task, limit=limit, budget=budget, past_work=past_work, patient=patient)
+
+    def files_to_show(self, task: str) -> "tuple[FileToShow, ...]":
+        """Return the files that an agent should look at first, with symbols and tests; none if the task may be about no file.
+
+        Does not wait for git's history.
+        """
+        from recollect.code.relevant.evidence import worth_showing
+
+        return worth_showing(self.relevant(task, budget=0, patient=False), self._codebase.graph)
 
     def modules_for(self, task: str) -> "list[ModuleMatch]":
         """Return the modules that a task touches, best first."""

@@ -14,6 +14,7 @@ Modules:
 - `search`: `relevant` and the values it returns; every file hit has its parts, which add up to its score
 - `ranking`: the score of each file; indexes are built for the first question about a graph
 - `question`, `mentions`, `passages`, `past_work`: the steps above
+- `evidence`: the probability that a text is about the best files, and which of them to show an agent
 - `index`: BM25 over weighted fields, in numpy
 - `weights`: all weights, floors and limits, each with its scale; docs/relevant.md says how they were fitted
 

@@ -59,6 +59,11 @@ class Index:
         }
         return {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
 
+    def highest(self, question: Mapping[int, float]) -> float:
+        """Return the score that no document exceeds. A term that occurs nowhere counts as the rarest."""
+        rarity, rarest = self.rarity(question), log1p((self._count + 0.5) / 0.5)
+        return sum(weight * rarity.get(term, rarest) for term, weight in question.items())
+
     def owners(self, term: int) -> list[int]:
         """Return the documents with that term."""
         return [

@@ -37,3 +37,14 @@ class PastWorkIndex:
                 files
             ) ** w.SPREAD_POWER
         return votes / votes.max() if votes.any() else votes
+
+    def share(self, question: Mapping[int, float], file: int) -> float:
+        """Return how much of the question, from 0 to 1, the most similar one that changed the file has."""
+        highest = self._index.highest(question)
+        likeness = self._index.scores(question)
+        alike = (
+            float(likeness[voter])
+            for voter in top_scores(likeness, w.SIMILAR_COMMITS)
+            if file in self._files[voter]
+        )
+        return max(alike, default=0.0) / highest if highest else 0.0

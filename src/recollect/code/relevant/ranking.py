@@ -11,6 +11,7 @@ from recollect.code.graph.graph import CodeGraph, path_of
 from recollect.code.nodes import POSSIBLE, Symbol
 from recollect.code.paths import FileRole, classify_files
 from recollect.code.relevant import weights as w
+from recollect.code.relevant.evidence import Evidence
 from recollect.code.relevant.index import Field, Index, Scores, top_scores
 from recollect.code.relevant.mentions import Mention, MentionIndex
 from recollect.code.relevant.passages import Passage
@@ -25,7 +26,7 @@ _ASKED_FOR = {
     FileRole.EXAMPLES: re.compile(r"\bexamples?\b", re.I),
 }
 
-PastWork = Iterable[
+PastWork = Sequence[
     tuple[str, Sequence[str]]
 ]  # descriptions of tasks, and the files that were changed for them
 
@@ -78,6 +79,26 @@ class Ranking:
         beside = self._beside(_relative_to_best(scores + self.total(parts)))
         return parts | _weighted({"called": self._called(heat) * shares, "beside": beside * shares})
 
+    def evidence(
+        self,
+        text: str,
+        asked: Mapping[int, float],
+        mentions: Iterable[Mention],
+        best: int,
+        past_work: PastWork = (),
+    ) -> Evidence:
+        """Return what connects the text with the file `best`."""
+        highest = self._words.highest(asked)
+        share = (
+            float(self._words.scores(asked)[best] * self._shares(text)[best]) / highest if highest else 0.0
+        )
+        past = [index for index in (self._commits, self._alike(asked, past_work)) if index is not None]
+        return Evidence(
+            words=len(asked) * share,
+            commits=len(asked) * max(index.share(asked, best) for index in past) if past else None,
+            named=max((mention.weight for mention in mentions), default=0.0),
+        )
+
     def total(self, parts: Mapping[str, Scores]) -> Scores:
         return sum(parts.values(), self._zeros())
 
@@ -90,9 +111,14 @@ class Ranking:
     def _by_history(self, question: Mapping[int, float], past_work: PastWork) -> Scores:
         """Score by commits and by past tasks, which count as new however old they are; the higher of both counts."""
         votes = self._zeros() if self._commits is None else self._commits.scores(question, len(self.paths))
+        alike = self._alike(question, past_work)
+        return votes if alike is None else np.maximum(votes, alike.scores(question, len(self.paths)))
+
+    def _alike(self, question: Mapping[int, float], past_work: PastWork) -> PastWorkIndex | None:
+        """Return the past tasks that have something in common with the question; None if there are none."""
         described = [(terms_of(text), self._known(paths), 0.0) for text, paths in past_work]
         alike = [work for work in described if shared_weight(question, work[0]) >= w.ALIKE]
-        return np.maximum(votes, PastWorkIndex(alike).scores(question, len(self.paths))) if alike else votes
+        return PastWorkIndex(alike) if alike else None
 
     def _named(self, mentions: Iterable[Mention]) -> dict[str, Scores]:
         named: dict[str, Scores] = {}

@@ -11,7 +11,8 @@ from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.nodes import Symbol
 from recollect.code.relevant import weights as w
-from recollect.code.relevant.index import Field, Index, top_scores
+from recollect.code.relevant.evidence import probability
+from recollect.code.relevant.index import Field, Index, Scores, top_scores
 from recollect.code.relevant.mentions import Mention
 from recollect.code.relevant.passages import Passage, split_passages
 from recollect.code.relevant.question import weigh_question
@@ -52,6 +53,7 @@ class Relevant:
     to_read: tuple[
         str, ...
     ]  # the files in the order to open them: of two equally likely ones, the shorter first
+    probability: float  # that a right file is among the first five; low for a text that is about no file
 
 
 def relevant(
@@ -85,8 +87,26 @@ def relevant(
     )
     scored = _score_passages(passages, files[: w.FILES_SHOWN], mentions)
     return Relevant(
-        files, tuple(_symbols(scored))[:limit], tuple(_snippets(scored, budget)), tuple(_to_read(root, files))
+        files,
+        tuple(_symbols(scored))[:limit],
+        tuple(_snippets(scored, budget)),
+        tuple(_to_read(root, files)),
+        _probability(ranking, text, asked, mentions, scores, past_work),
     )
+
+
+def _probability(
+    ranking: Ranking,
+    text: str,
+    asked: Mapping[int, float],
+    mentions: Sequence[Mention],
+    scores: Scores,
+    past_work: PastWork,
+) -> float:
+    best = top_scores(scores, 1)
+    if not best:
+        return 0.0
+    return round(probability(ranking.evidence(text, asked, mentions, best[0], past_work)), 3)
 
 
 @lru_cache(maxsize=2)

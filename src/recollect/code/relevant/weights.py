@@ -38,6 +38,8 @@ CALLING_FUNCTIONS = 15  # the best ones, whose needs count
 FILES_READ = 20  # the best files, whose text is read
 FILES_SHOWN = 5  # of which symbols and snippets are returned
 SNIPPETS_PER_FILE = 3
+SYMBOLS_PER_FILE = 3  # that are named where files are shown to an agent
+TESTS_PER_FILE = 2
 SHORTEST_SNIPPET = 4  # lines: one that is cut to fewer says nothing
 LONGEST_PASSAGE = 40  # lines
 SIMILAR_COMMITS = 60  # the most similar ones; the rest are similar by chance
@@ -65,3 +67,18 @@ LENGTH_POWER = 0.1  # of a file's length, by which it is read later
 # Scale: years, and a share of the newest commit's weight.
 HALF_LIFE_YEARS = 2.0  # until half of what a commit loses with age is lost
 OLDEST_SHARE = 0.3
+
+# Scale: log-odds that a right file is among the first FILES_SHOWN (docs/relevant.md says on what they were fitted).
+ODDS = {
+    "any": -4.59,  # for every text
+    "words": 4.01,  # × log(1 + terms of the text that the best file has)
+    "commits": 2.59,  # × log(1 + terms that one commit or task that changed it has)
+    "no_history": 0.8,  # where neither is known
+    "named": 5.01,  # × the surest mention, from 0 to 1
+}
+
+# Scale: a probability.
+WORTH_SHOWING = 0.38  # below it no file is shown to an agent
+
+# Scale: a share of the best file's score.
+CLOSE_TO_BEST = 0.5  # below it a file is not shown: the better ones are probably enough

@@ -1,0 +1,57 @@
+from recollect.code.codebase import Codebase
+from recollect.code.relevant.evidence import Evidence, probability, worth_showing
+from recollect.code.relevant.search import relevant
+
+
+def shown(graph, root, text, **options):
+    return worth_showing(relevant(graph, root, text, budget=0, **options), graph)
+
+
+def test_files_are_shown_for_a_task_about_them_with_symbols_and_tests(graph, root):
+    first = shown(graph, root, "Cart.total forgets lines that were put in the cart")[0]
+
+    assert first.path == "shop/cart.py"
+    assert "total" in first.symbols
+    assert first.tests == ("tests/test_cart.py",)
+
+
+def test_no_file_is_shown_for_a_text_about_no_file(graph, root):
+    assert shown(graph, root, "thanks, please commit and push that") == ()
+    assert shown(graph, root, "what is the weather in Tokyo") == ()
+    assert shown(graph, root, "") == ()
+
+
+def test_a_file_that_is_named_is_shown(graph, root):
+    assert shown(graph, root, "shop/utils.py is ugly")[0].path == "shop/utils.py"
+
+
+def test_past_work_makes_a_file_likelier(graph, root):
+    text = "parcels arrive without their invoice"
+    alone = relevant(graph, root, f"{text} slug")
+    past = relevant(graph, root, f"{text} slug", past_work=[(text, ("shop/utils.py",))])
+
+    assert past.files[0].path == "shop/utils.py"
+    assert past.probability > alone.probability
+
+
+def test_all_evidence_raises_the_probability():
+    none = Evidence(words=0.0, commits=0.0, named=0.0)
+
+    assert probability(none) < 0.05
+    assert probability(Evidence(3.0, 0.0, 0.0)) > probability(none)
+    assert probability(Evidence(0.0, 3.0, 0.0)) > probability(none)
+    assert probability(Evidence(0.0, 0.0, 1.0)) > probability(none)
+
+
+def test_without_history_the_words_decide():
+    assert probability(Evidence(2.0, None, 0.0)) > probability(Evidence(2.0, 0.0, 0.0))
+
+
+def test_an_empty_project_has_nothing_to_show(tmp_path):
+    codebase = Codebase(tmp_path, tmp_path / "code.db", None)
+
+    found = codebase.relevant("Cart.total ignores the discount")
+
+    assert found.probability == 0.0
+    assert worth_showing(found, codebase.graph) == ()
+    codebase.close()
