@@ -19,6 +19,7 @@
     │   ├── StoreBusy               another process has locked it
     │   ├── StoreUnwritable         it is read-only, or the disk is full
     │   ├── StoreTooNew             a newer Recollect wrote it
+    │   ├── StoreMissing            the file is gone, and backups of it are there
     │   ├── StoreDamaged            it cannot be read, and there is no backup
     │   └── WrongKey                it is encrypted with another key
     └── EmbedderUnavailable     vectors cannot be made at the moment
@@ -142,6 +143,10 @@ class StoreUnwritable(StoreError):
 
 class StoreTooNew(StoreError):
     """Raised for a store that a newer Recollect wrote."""
+
+
+class StoreMissing(StoreError):
+    """Raised when the file of a store is gone: deleted or moved, while its backups exist or while it was open."""
 
 
 class StoreDamaged(StoreError):

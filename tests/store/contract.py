@@ -914,6 +914,9 @@ class StoreContract(WorkContract, UndoContract):
 
         assert os.path.exists(made)  # noqa: PTH110 - a later store may answer with another sort of place
         assert store.backup_age(datetime.now(UTC)) < 1
+        (checked,) = store.check_backups()
+        assert (checked.path, checked.problem) == (made, None)
+        assert checked.made_at.tzinfo is UTC
         info = store.info()
         assert info.size > 0
         assert info.version > 0

@@ -10,7 +10,8 @@ from keyring.errors import PasswordDeleteError
 
 import child
 from recollect.engine import Engine
-from recollect.errors import BadSetting, Refused, StoreBusy, StoreError, WrongKey
+from recollect.errors import BadSetting, Refused, StoreBusy, StoreError, StoreMissing, WrongKey
+from recollect.store import restore_missing_store
 from recollect.store.keys import note_path
 
 RAW = "0123456789abcdef" * 4
@@ -339,13 +340,25 @@ def test_a_damaged_encrypted_store_is_restored_encrypted(filled, open_engine, mo
         assert words_below(filled) == set()
 
 
-def test_a_missing_encrypted_store_is_begun_anew_encrypted(filled, open_engine, monkeypatch):
+def test_a_missing_encrypted_store_is_restored_encrypted_or_begun_anew_encrypted(
+    filled, open_engine, monkeypatch
+):
     monkeypatch.setenv("RECOLLECT_KEY", RAW)
     engine = open_engine()
     engine.encrypt()
     engine.close()
     (filled / "recollect.db").unlink()
 
+    with pytest.raises(StoreMissing):
+        open_engine()
+    restore_missing_store(filled / "recollect.db", RAW)
+    restored = open_engine()
+    assert (restored.store.info().encrypted, all_of(restored)) == (True, EXPECTED)
+    restored.close()
+    assert words_below(filled) == set()
+
+    (filled / "recollect.db").unlink()
+    (filled / "backups").rename(filled.parent / "elsewhere")
     fresh = open_engine()
     fresh.remember("The quokka is back.")
 

@@ -697,6 +697,9 @@ class StoreMaintenance(Protocol):
     def backup(self) -> str:
         """Make a backup and return its path. The oldest of more than three is deleted."""
 
+    def check_backups(self) -> list[m.BackupCheck]:
+        """Open and read every backup, newest first; return what is damaged in each."""
+
     def backup_age(self, now: datetime) -> float | None:
         """Return the hours since the newest backup, or None if there is none."""
 

@@ -88,6 +88,15 @@ class StoreProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupCheck:
+    """A backup, and what is damaged in it."""
+
+    path: str
+    made_at: datetime
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class AuditCheck:
     """How much of the audit log is intact."""
 

@@ -51,6 +51,17 @@ def open_store(path: Path, user_id: str, key: str | None = None) -> "Store":
     return SqliteStore(path, user_id, key)
 
 
+def restore_missing_store(path: Path, key: str | None = None) -> str:
+    """Put the newest intact backup in the place of a store that is gone; return a notice for the user.
+
+    Raise `Refused` if the store is there, and `StoreMissing` if no backup is intact.
+    """
+    from recollect.store.sqlite.backup import Backups
+    from recollect.store.sqlite.opening import restore_missing
+
+    return restore_missing(path, Backups(path, key))
+
+
 def open_store_to_read(path: Path, user_id: str, key: str | None = None) -> "Store":
     """Open an existing store that is only read, without waiting for writers and without changing anything.
 

@@ -48,6 +48,15 @@ class FileLock:
             self._descriptor = None
 
 
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return device and inode, or None if there is no file: a file that was replaced has another identity."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @contextlib.contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on `path`, after waiting for any other holder."""

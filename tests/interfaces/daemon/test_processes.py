@@ -131,3 +131,21 @@ def _alive(pid):
         return False
     with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
         return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_home_that_is_replaced_ends_its_daemon_and_keeps_the_new_one(place, tell):
+    tell(1)
+    old = until(lambda: client.status(place))
+    until(lambda: commands(place) == ["echo 1"])
+    place.rename(place.parent / "moved")
+    place.mkdir(mode=0o700)
+
+    tell(2)  # starts a daemon in the new home
+    new = until(lambda: client.status(place))
+    until(lambda: not client.is_running(place.parent / "moved"))
+
+    assert new["pid"] != old["pid"]
+    assert client.status(place)["pid"] == new["pid"]
+    assert until(lambda: commands(place)) == ["echo 2"]
+    assert not (place / "backups").exists()
+    assert commands(place.parent / "moved") == ["echo 1"]

@@ -121,14 +121,31 @@ def _print_backup(path: str) -> None:
     click.echo(f"Backed up to {output.printable(path)}")
 
 
-@click.command()
+@click.group(invoke_without_command=True, subcommand_metavar="[restore]")
 @rendered(_print_backup, key="backup")
-def backup(cli: CliContext) -> str:
+def backup(cli: CliContext) -> str | None:
     """Back up the store.
 
     The three newest backups are kept. Recollect also makes one every day.
     """
+    if click.get_current_context().invoked_subcommand is not None:
+        return None
     return cli.engine.backup()
+
+
+@backup.command(name="restore")
+@rendered(click.echo, key="restored")
+def restore_backup(cli: CliContext) -> str:
+    """Restore the newest intact backup when the store is gone.
+
+    A damaged store needs no command: it is restored when it is opened.
+    """
+    from recollect.store import restore_missing_store
+    from recollect.store.keys import find_key
+
+    _stop_daemon(cli)
+    database = cli.settings.database
+    return restore_missing_store(database, find_key(database, os.environ))
 
 
 def _print_vacuum(done: dict[str, Any]) -> None:

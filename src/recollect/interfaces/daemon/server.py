@@ -27,6 +27,7 @@ from recollect.interfaces.daemon.log import write_log
 from recollect.interfaces.daemon.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+from recollect.store.file_lock import identity_of
 from recollect.work.hosts.hook_input import host_event
 from recollect.work.hosts.host import HookKind
 
@@ -88,6 +89,9 @@ class Server:
         self._opening = WorkCounter()  # sessions that are being accepted
         self._wake_sender, self._wake_receiver = socket.socketpair()  # ends the wait in `run`
         self._listener = self._on_loopback() if port else self._on_unix_socket()
+        self._address = home / (protocol.TOKEN if port else protocol.SOCKET)
+        self._address_file = identity_of(self._address)
+        self._lock_file = identity_of(home / protocol.LOCK)
 
     def _on_unix_socket(self) -> socket.socket:
         (self._home / protocol.TOKEN).unlink(missing_ok=True)
@@ -132,8 +136,9 @@ class Server:
                     self._connections.submit(self._serve, connection)
             if time.monotonic() - ticked >= TICK:
                 ticked = time.monotonic()
-                self._service.tick()
                 self._stop_if_due()
+                if not self._stopping.is_set():
+                    self._service.tick()  # never in a home that is not ours
         logger.info("stopping", extra={"fields": {"requests": self.requests}})
 
     def stop(self) -> None:
@@ -143,8 +148,9 @@ class Server:
 
     def close(self) -> None:
         """Finish the current work and remove the socket."""
-        with suppress(OSError):
-            (self._home / (protocol.TOKEN if self._token else protocol.SOCKET)).unlink(missing_ok=True)
+        if identity_of(self._address) == self._address_file:  # else it is another daemon's, in a new home
+            with suppress(OSError):
+                self._address.unlink(missing_ok=True)
         self._listener.close()
         self._connections.shutdown(wait=True)
         if self._mcp is not None:
@@ -163,8 +169,14 @@ class Server:
         if _changed_at(self._home / "config.toml") != self._settings_at:
             logger.info("the settings changed")
             self.stop()
-        if not (self._home / protocol.LOCK).exists():
+        if not self._has_home():
+            logger.info("the home is gone or was replaced")
             self.stop()
+
+    def _has_home(self) -> bool:
+        """Return whether our lock is still in the home; a folder that was put in its place has another, or none."""
+        found = identity_of(self._home / protocol.LOCK)
+        return found is not None and found == self._lock_file
 
     # one request
 

@@ -37,7 +37,7 @@ def examine(
         _project(project, place),
         _home(settings),
         *_store(store),
-        _backups(store, now),
+        *_backups(store, now),
         _embedder(embedder),
         _vectors(store, embedder),
         _conflicts(store, view),
@@ -102,11 +102,23 @@ def _store(store: Store) -> tuple[Diagnosis, ...]:
     return (Diagnosis("store", True, f"Rows, full text, vectors, links and audit agree ({size})."),)
 
 
-def _backups(store: Store, now: datetime) -> Diagnosis:
-    age = store.backup_age(now)
-    if age is None:
-        return Diagnosis("backups", True, "None yet: the first one is made after the first write.")
-    return Diagnosis("backups", True, f"The newest is {age:.0f} hours old.")
+def _backups(store: Store, now: datetime) -> tuple[Diagnosis, ...]:
+    checked = store.check_backups()
+    if not checked:
+        return (Diagnosis("backups", True, "None yet: the first one is made after the first write."),)
+    damaged = tuple(
+        Diagnosis(
+            "backups",
+            False,
+            f"{Path(backup.path).name} is damaged: {backup.problem}.",
+            f"Delete {backup.path}.",
+        )
+        for backup in checked
+        if backup.problem
+    )
+    age = (now - checked[0].made_at).total_seconds() / 3600
+    count = "1 backup is" if len(checked) == 1 else f"All {len(checked)} backups are"
+    return damaged or (Diagnosis("backups", True, f"{count} intact, and the newest is {age:.0f} hours old."),)
 
 
 def _embedder(embedder: Embedder) -> Diagnosis:

@@ -10,10 +10,10 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import StoreError
-from recollect.model import KeyNote
+from recollect.model import BackupCheck, KeyNote
 from recollect.store.file_lock import one_at_a_time
 from recollect.store.keys import is_plain, note_path, read_note, sync, write_note
-from recollect.store.sqlite.check import whole_in_every_row
+from recollect.store.sqlite.check import damage_in
 from recollect.store.sqlite.connection import Database, connect, unwritable
 
 KEPT = 3
@@ -74,19 +74,29 @@ class Backups:
         sync(target)
 
     def newest_good(self) -> Path | None:
-        for candidate in self.existing():
-            try:
-                db = self._read(candidate)
-            except apsw.Error:
-                continue
-            try:
-                if whole_in_every_row(db):
-                    return candidate
-            except apsw.Error:
-                continue
-            finally:
-                db.close()
-        return None
+        return next((backup for backup in self.existing() if self._damage(backup) is None), None)
+
+    def check(self) -> list[BackupCheck]:
+        """Open and read every backup, newest first."""
+        return [
+            BackupCheck(
+                str(backup), datetime.fromtimestamp(backup.stat().st_mtime, UTC), self._damage(backup)
+            )
+            for backup in self.existing()
+        ]
+
+    def _damage(self, backup: Path) -> str | None:
+        """Return what is damaged in the backup, and None if nothing is."""
+        try:
+            db = self._read(backup)
+        except (apsw.Error, OSError) as error:
+            return str(error)
+        try:
+            return damage_in(db)
+        except apsw.Error as error:
+            return str(error)
+        finally:
+            db.close()
 
     def rekey(self, database: Database, make_key: Callable[[], tuple[str, KeyNote]] | None) -> KeyNote | None:
         """Rewrite the store and its backups with a new key, or without one. A crash leaves the old key or the new one.

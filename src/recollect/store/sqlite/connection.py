@@ -17,11 +17,12 @@ from recollect.errors import (
     StoreBusy,
     StoreDamaged,
     StoreError,
+    StoreMissing,
     StoreTooNew,
     StoreUnwritable,
     WrongKey,
 )
-from recollect.store.file_lock import FileLock
+from recollect.store.file_lock import FileLock, identity_of
 from recollect.store.keys import is_encrypted
 from recollect.store.sqlite.journal import Journal
 
@@ -56,12 +57,14 @@ class Database:
         self._thread = threading.local()
         self._closed = False
         self.ended_badly = False
+        self._identity: tuple[int, int] | None = None  # of the file, once it is open
         self._presence: FileLock | None = None
         if not read_only:
             self._announce()
         try:
             with self._translated():
                 self._idle.append(self._connect())
+            self._identity = identity_of(path)
         except BaseException:
             self.close()
             raise
@@ -121,10 +124,23 @@ class Database:
     def use_key(self, key: str | None) -> None:
         """Use `key` from now on: the file has been rewritten with it."""
         self._key = key
+        self._identity = identity_of(self.path)
 
     # connections
 
+    def refuse_replaced(self) -> None:
+        """Raise `StoreMissing` if the file at our path is not the one that was opened.
+
+        What is written to a file that was deleted is lost, and a file that was put in its place belongs to others.
+        """
+        if self._identity is not None and identity_of(self.path) != self._identity:
+            raise StoreMissing(
+                f"{self.path} was deleted, moved or replaced while it was open. Nothing was changed.",
+                "Restart the agent or program that uses it. If the file is gone, run `recollect backup restore`.",
+            )
+
     def _connect(self) -> apsw.Connection:
+        self.refuse_replaced()
         encrypted = self.encrypted
         if encrypted and self._key is None:
             raise WrongKey(f"{self.path.name} is encrypted, and no key was given.", "Set RECOLLECT_KEY.")
@@ -223,6 +239,7 @@ class Database:
             return
         if self.read_only:
             raise self._refusal()
+        self.refuse_replaced()
         # Threads queue here: SQLite would make them sleep and retry.
         with self._writer, self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when two processes write

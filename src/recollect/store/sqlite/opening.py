@@ -6,8 +6,8 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreDamaged, StoreTooNew, StoreUnwritable
-from recollect.store.file_lock import FileLock, one_at_a_time
+from recollect.errors import Refused, StoreDamaged, StoreMissing, StoreTooNew, StoreUnwritable
+from recollect.store.file_lock import FileLock, identity_of, one_at_a_time
 from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.check import whole, whole_in_every_row
 from recollect.store.sqlite.connection import Database, suspicion
@@ -19,9 +19,13 @@ _PATIENCE = 2.0  # seconds: other processes that met the same damage close the f
 def open_or_restore(
     path: Path, user_id: str, key: str | None, backups: Backups
 ) -> tuple[Database, tuple[str, ...]]:
-    """Return the open database, and notices for the user."""
+    """Return the open database, and notices for the user.
+
+    Raise `StoreMissing` for a file that is gone and has backups: an empty store would soon push them out.
+    """
     _finish_restoring(path)
-    found = _identity(path)
+    _refuse_missing(path, backups)
+    found = identity_of(path)
     try:
         _refuse_emptied(path, backups)
         return _open(path, user_id, key, backups), ()
@@ -70,6 +74,43 @@ def _open(path: Path, user_id: str, key: str | None, backups: Backups) -> Databa
     return database
 
 
+def restore_missing(path: Path, backups: Backups) -> str:
+    """Put the newest intact backup in the place of a file that is gone; return a notice. Raise `Refused`, `StoreMissing`."""
+    with one_at_a_time(Path(f"{path}.restoring")):
+        _finish_restoring(path)
+        if path.exists():
+            raise Refused(
+                f"{path.name} is there: nothing was restored.",
+                f"Move it out of {path.parent} first if you want to go back to a backup.",
+            )
+        good = backups.newest_good()
+        if good is None:
+            raise StoreMissing(
+                f"There is no intact backup in {path.parent / 'backups'}.",
+                "Run `recollect import` with an export if you have one.",
+            )
+        for end in ("-wal", "-shm"):  # of the lost file: SQLite would replay the log
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{path}{end}").rename(f"{path}.lost{end}")
+        backups.copy(good, _restored(path))
+        _finish_restoring(path)
+    return f"Restored {path.name} from the backup of {_made(good)}: later writes are missing."
+
+
+def _refuse_missing(path: Path, backups: Backups) -> None:
+    if path.exists() or not (existing := backups.existing()):
+        return
+    raise StoreMissing(
+        f"{path} is gone, but has backups, the newest of {_made(existing[0])}. Nothing was changed.",
+        "Run `recollect backup restore` to restore the newest intact one. To start with an empty memory instead, move the"
+        f" folder {existing[0].parent} away.",
+    )
+
+
+def _made(backup: Path) -> str:
+    return datetime.fromtimestamp(backup.stat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def _refuse_emptied(path: Path, backups: Backups) -> None:
     """Raise `StoreDamaged` for an empty file with backups: it was truncated, and SQLite would take it for a new store."""
     if not path.exists() or path.stat().st_size > 0 or not backups.existing():
@@ -90,7 +131,7 @@ def _restore_alone(
     A file that another process has open is never replaced: what that process writes would be lost.
     """
     with one_at_a_time(Path(f"{path}.restoring")):
-        if _identity(path) != found:
+        if identity_of(path) != found:
             return ()
         presence = FileLock(Path(f"{path}.lock"))
         try:
@@ -102,15 +143,6 @@ def _restore_alone(
             return (_restore(path, backups, damage),)
         finally:
             presence.leave()
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, or None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
@@ -130,9 +162,8 @@ def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
     path.rename(aside)
     _finish_restoring(path)
     suspicion(path).unlink(missing_ok=True)
-    made = datetime.fromtimestamp(good.stat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
-        f"The store was damaged ({damage.message}) and was restored from the backup of {made}:"
+        f"The store was damaged ({damage.message}) and was restored from the backup of {_made(good)}:"
         f" later writes are missing. The damaged file is kept as {aside.name}."
     )
 

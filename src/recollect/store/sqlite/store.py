@@ -696,11 +696,15 @@ class SqliteStore:
         return self._audit.trim(keep, down_to)
 
     def backup(self) -> str:
+        self._db.refuse_replaced()  # its backups belong to another file
         with self._db.reading() as db:
             return str(self._backups.make(db))
 
     def backup_age(self, now: datetime) -> float | None:
         return self._backups.age(now)
+
+    def check_backups(self) -> list[m.BackupCheck]:
+        return self._backups.check()
 
     def check(self) -> list[StoreProblem]:
         with self._db.fresh() as db:
