@@ -3,6 +3,7 @@
 - `context`: `Context`, one actor in one project: settings, store, embedder, clock, actor, project and folder
 - `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`
 - `embedder`: the `Embedder` protocol
+- `confirmed_time`: the time that may be relied on to delete by age: a clock that jumps is believed when it is seen twice
 - `git`: reads a repository without running anything that it names; the only module that runs git
 - `project`: finds the project that a folder belongs to, by git's files and the store's keys
 
@@ -21,6 +22,7 @@ What a `Context` decides, for everybody:
   is seen once that branch is merged.
 - `refuse_agents`: what only the user may do.
 - `is_on`: whether memory or learning is switched on here.
+- `confirmed_now`: the time to compare with when something is deleted or archived by age.
 - `register_project`: projects are stored when something is first written about them.
 
 A `Context` is frozen and can be used from any thread. To act for somebody else or in another project, make a new one:

@@ -1,12 +1,14 @@
 """The `Context`: what every part of the engine knows about the user, the project and the services it uses."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import recollect.model as m
 from recollect.config import Settings
+from recollect.context.confirmed_time import WORTH_A_NOTICE, confirmed_now, see_clock
 from recollect.context.embedder import Embedder
 from recollect.context.project import ProjectFolder, merged_branches
 from recollect.context.store import Store
@@ -76,6 +78,15 @@ class Context:
         """Whether "memory" or "auto" is on: as set for the project, else as set for all projects, else on."""
         in_project = self.store.setting(self.project_id, switch) if self.project else None
         return bool(in_project if in_project is not None else self.store.setting(None, switch) is not False)
+
+    def confirmed_now(self) -> datetime:
+        """Return the time to compare with when something is deleted or archived by age: see `confirmed_time`."""
+        return confirmed_now(self.store, self.clock)
+
+    def clock_notice(self) -> str:
+        """Return a sentence for the user if the machine's clock has jumped far ahead; else an empty text."""
+        mark = see_clock(self.store, self.clock)
+        return mark.notice if mark.jump >= WORTH_A_NOTICE else ""
 
     def new_change(self, action: str, summary: str = "", *, project_id: str | None = None) -> m.Change:
         """Return a change that starts now, in `project_id`; record it with `store.changes`."""

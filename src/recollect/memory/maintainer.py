@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import recollect.model as m
 from recollect.code.codebase import Codebase
 from recollect.code.graph.database import delete_graph_databases
+from recollect.context.confirmed_time import see_clock
 from recollect.context.context import Context
 from recollect.errors import Refused
 from recollect.memory.anchors.stale import check_anchors, stale_in
@@ -108,7 +109,7 @@ class Maintenance:
             user_id=context.user_id,
             project_id=context.project_id,
             capacity=context.settings.capacity,
-            now=context.clock(),
+            now=context.confirmed_now(),
             most=most,
         )
 
@@ -137,7 +138,7 @@ class Maintenance:
             context.embedder,
             context.user_id,
             context.actor,
-            context.clock(),
+            context.confirmed_now(),
             Throttle(stop, busy),
             self.judge,
             here=context.local_project,
@@ -198,7 +199,8 @@ class Maintenance:
 
     def purge(self) -> Purged | None:
         """Delete what was forgotten more than 30 days ago; None if nothing is due or today's purge is done."""
-        return purge.purge_if_due(self.context.store, self.context.settings.home, self.context.clock())
+        context = self.context
+        return purge.purge_if_due(context.store, context.settings.home, context.confirmed_now())
 
     def vacuum(self, *, force: bool = False) -> int | None:
         """Shrink the store's file if that saves enough or with `force`; return the bytes saved. Raises `StoreBusy`."""
@@ -266,4 +268,5 @@ class Maintenance:
             place=context.folder,
             view=context.view(),
             now=context.clock(),
+            clock=see_clock(context.store, context.clock),
         )

@@ -88,27 +88,29 @@ class Schedule:
     def _back_up_if_due(self) -> None:
         age = self._store.backup_age(self._context.clock())
         hours = self._context.settings.backup_hours
-        if hours and (age is None or age >= hours):
+        if hours and (age is None or not 0 <= age < hours):  # below 0: made while the clock was ahead
             self._store.backup()
 
     def _compact_if_due(self) -> None:
         from recollect.memory.maintenance.compact import compact, is_due
 
         context = self._context
-        if is_due(self._store, context.project_id, context.clock()):
+        now = context.confirmed_now()
+        if is_due(self._store, context.project_id, now):
             compact(
                 self._store,
                 user_id=context.user_id,
                 project_id=context.project_id,
                 capacity=context.settings.capacity,
-                now=context.clock(),
+                now=now,
                 most=_COMPACTED_AT_ONCE,
             )
 
     def _purge_if_due(self) -> None:
         """Delete forgotten memories, old messages, deliveries and pruned texts whose time is over."""
-        settings, now = self._context.settings, self._context.clock()
+        settings = self._context.settings
         with contextlib.suppress(RecollectError):  # a read-only home, a busy or a closed store
+            now = self._context.confirmed_now()
             purge_if_due(self._store, settings.home, now)
             drop_messages_if_due(self._store, settings.message_days, now)
             if settings.message_days:

@@ -55,6 +55,8 @@ class CliContext:
             )
             for notice in self._engine.store.notices:
                 click.echo(output.one_line(notice), err=True)
+            if notice := self._engine.context.clock_notice():
+                click.echo(notice, err=True)
         return self._engine
 
     def close_engine(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import recollect.model as m
 from recollect.config import Settings
+from recollect.context.confirmed_time import WORTH_A_NOTICE, ClockMark
 from recollect.context.embedder import Embedder
 from recollect.context.project import ProjectFolder
 from recollect.context.store import Store
@@ -32,10 +33,12 @@ def examine(
     place: ProjectFolder | None,
     view: m.View,
     now: datetime,
+    clock: ClockMark,
 ) -> tuple[Diagnosis, ...]:
     return (
         _project(project, place),
         _home(settings),
+        _clock(clock),
         *_store(store),
         *_backups(store, now),
         _embedder(embedder),
@@ -90,6 +93,13 @@ def _home(settings: Settings) -> Diagnosis:
         hint = f"Make {home} writable, or set RECOLLECT_HOME to another folder."
         return Diagnosis("home", False, f"{home} is not writable for {settings.user}.", hint)
     return Diagnosis("home", True, f"{home}, private to {settings.user}.")
+
+
+def _clock(mark: ClockMark) -> Diagnosis:
+    if not mark.jump:
+        return Diagnosis("clock", True, "The machine's clock agrees with that of earlier runs.")
+    hint = "Set the clock if it is wrong."
+    return Diagnosis("clock", mark.jump < WORTH_A_NOTICE, mark.notice, hint)
 
 
 def _store(store: Store) -> tuple[Diagnosis, ...]:

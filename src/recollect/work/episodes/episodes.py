@@ -255,7 +255,7 @@ class Episodes:
     def _oldest(self) -> datetime | None:
         """Return the time before which rows are aggregated, or None. Older rows must not be counted again."""
         days = self.context.settings.episode_days
-        return self.clock() - timedelta(days=min(days, 36_500)) if days else None
+        return self.context.confirmed_now() - timedelta(days=min(days, 36_500)) if days else None
 
     def _process_request(
         self, session: str, event: Event, request_id: str, followed: _FollowedSession

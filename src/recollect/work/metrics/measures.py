@@ -103,7 +103,7 @@ class Measures:
             )
         if last:
             self.context.store.set_setting(self.context.project_id, LAST, last)
-        self.context.store.measures.forget_before(now - KEPT)
+        self.context.store.measures.forget_before(self.context.confirmed_now() - KEPT)
 
     def watch(self, session: m.Session, events: "Iterable[Event]") -> "Iterator[Event]":
         """Yield the same events; store what the session spent on exploration if it is over."""

@@ -281,7 +281,7 @@ class Sessions:
             self.store.put_session(replace(over, extracted_at=None))
             ended = self._learn_all(over, summary)
         self.store.events.mark_processed(session_id)
-        self.store.events.drop_processed(self.clock() - EVENTS_KNOWN)
+        self.store.events.drop_processed(self.context.confirmed_now() - EVENTS_KNOWN)
         return ended
 
     def _learn_all(self, session: m.Session, summary: str) -> EndedSession:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import recollect.model as m
+from recollect.context.confirmed_time import confirmed_now
 from recollect.errors import StoreError
 from recollect.model import PrunedText
 from recollect.text import tokens
@@ -47,6 +48,7 @@ class StoredTexts:
 
     def __init__(self, engine: WindowEngine, session: str, clock: m.Clock) -> None:
         self._store = engine.store.pruned
+        self._engine_store = engine.store
         self._user = engine.settings.user
         self._project = engine.project.id if engine.project else None
         self._days = engine.settings.pruned_days
@@ -59,7 +61,7 @@ class StoredTexts:
             return
         redacted = [text._replace(gist=redact(text.gist)[0], text=redact(text.text)[0]) for text in texts]
         try:
-            self._store.drop_before(_oldest(self._clock(), self._days))
+            self._store.drop_before(_oldest(confirmed_now(self._engine_store, self._clock), self._days))
             self._store.put(self._user, self._project, redacted)
         except StoreError as error:
             logger.warning("Pruned texts are kept in this process only: %s", error)
@@ -165,7 +167,7 @@ def store_outputs(
         PrunedText(name, session, None, now, clean_name(tool), redact(complete(text))[0], tokens.count(text))
         for name, text in whole.items()
     ]
-    engine.store.pruned.drop_before(_oldest(now, days))
+    engine.store.pruned.drop_before(_oldest(min(now, confirmed_now(engine.store, m.utc_now)), days))
     engine.store.pruned.put(engine.settings.user, project, texts)
     return True
 
