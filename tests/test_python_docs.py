@@ -86,7 +86,9 @@ def module(engine):
 CALLS = {
     "remember": lambda e, tmp: e.remember("Tests need a running Redis", kind="gotcha").outcome == "stored",
     "search": lambda e, tmp: stored(e) == e.search("running Redis", limit=3).results[0].memory.id,
-    "recall": lambda e, tmp: stored(e, kind="gotcha") and "Redis" in e.recall("start Redis for tests").text,
+    "recall": lambda e, tmp: (
+        stored(e, kind="gotcha") and "Redis" in e.recall("the tests need Redis running first").text
+    ),
     "relevant": lambda e, tmp: e.relevant("fix the tests", limit=10, budget=2000).files is not None,
     "modules_for": lambda e, tmp: isinstance(e.modules_for("fix the tests"), list),
     "get": lambda e, tmp: e.get(stored(e)).content == "Tests need a running Redis",

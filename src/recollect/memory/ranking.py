@@ -150,11 +150,39 @@ ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, th
 WINDOW_SCORE = 0.3  # from here on a memory is relevant enough for an agent's context window
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
 
-# --- What an agent is told ---
+# --- What an agent is told: the probability of being useful (`search/usefulness.py`) ---
 
-USEFUL_FLOOR = 0.5  # the probability of being useful from which a memory is shown
-TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment, and need
-TRANSIENT_FACTOR = 1.3  # times the score that others need
 
+@dataclass(frozen=True, slots=True)
+class UsefulnessModel:
+    """The coefficients of a logistic regression, and what the weaker hits of a search usually score."""
+
+    bias: float
+    words: float  # × the logarithm of 1 + how many of the query's words a memory has
+    above: float  # × standard deviations above the weaker hits
+    supported: float  # × the score of another hit that says nearly the same, times the share of common words
+    usual_score: float
+    usual_spread: float
+    transient: float = -0.83  # if its kind describes a moment
+
+
+# Fitted on the development half of bench/data/delivery (81 prompts, 630 memories, the 25 best hits of each), regularised
+# (C = 0.3). Ten other features (cosine, coverage, raw BM25, kind, source, prompt length, distance to the best hit, token
+# by token similarity) did not improve the figures when one project was predicted from the other. docs/benchmarks.md has
+# the figures; `python -m bench delivery --refit` fits what was shown and used in your own store.
+USEFUL = UsefulnessModel(
+    bias=-5.19, words=0.51, above=1.47, supported=5.63, usual_score=0.33, usual_spread=0.11
+)
+# Without vectors. The bias is 0.38 lower than fitted, so that the same floor leaves out as much of what is not known.
+USEFUL_BY_WORDS = UsefulnessModel(
+    bias=-6.03, words=1.69, above=1.46, supported=9.85, usual_score=0.126, usual_spread=0.058
+)
+TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment
+BACKGROUND_WEIGHT = 5.0  # hits that the usual score counts for, where a search finds few
+LEAST_SPREAD = 0.05  # is added to the spread
+# Chosen so that the memories of one project are shown as well as those of the other: silent for 92 % of what is not
+# known, and half of what is shown is useful.
+USEFUL_FLOOR = 0.35  # the likeliest memory is shown from here on, and with it
+FURTHER_FLOOR = 0.12  # others from here on
 
 DIVERSITY_SHARE = 0.3  # of a hit's value that depends on how unlike the hits already chosen it is

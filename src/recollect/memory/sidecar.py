@@ -21,8 +21,7 @@ from recollect.llm.protocol import (
     StatementRelation,
     Verification,
 )
-from recollect.memory import ranking
-from recollect.memory.search.usefulness import useful_probabilities
+from recollect.memory.search.usefulness import useful_hits, useful_probabilities
 from recollect.text.sentences import cut
 from recollect.text.words import distinctive_words
 
@@ -53,13 +52,9 @@ class LocalSidecar:
         self._embedder = embedder
 
     def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
-        probabilities = useful_probabilities(hits)
         sentences = [_words(sentence) for sentence in _SENTENCE.split(context)]
-        relevant = [
-            hit.memory
-            for hit in hits
-            if probabilities[hit.memory.id] >= ranking.USEFUL_FLOOR and not _repeats(hit.memory, sentences)
-        ]
+        useful = useful_hits(hits, useful_probabilities(hits))
+        relevant = [hit.memory for hit in useful if not _repeats(hit.memory, sentences)]
         return Verification(tuple(memory.id for memory in relevant), tuple(_relations(relevant)))
 
     def extract(self, transcript: str, gaps: Sequence[str]) -> list[LearnedStatement] | None:

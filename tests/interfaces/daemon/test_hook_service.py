@@ -20,7 +20,7 @@ from recollect.work.hosts.transcripts import read
 
 NEVER = "Never run rm -rf build: the release artefacts live there."
 GOTCHA = "The payment webhook retries must be idempotent."
-ASK = "Add retries to the payment webhook handler please"
+ASK = "Make the payment webhook retries idempotent, please"
 
 
 def run(hook, command, output="", failed=False, **more):

@@ -22,7 +22,7 @@ RULES = (
     "Migrations are numbered",
     "Logs hold no secrets",
 )
-ASK = "Add retries to the payment webhook handler please"
+ASK = "Make the payment webhook retries idempotent, please"
 
 
 @pytest.fixture
@@ -202,6 +202,6 @@ def test_without_the_model_words_are_enough(engine, tell, embedder, monkeypatch)
     tell(Moment.START)
     monkeypatch.setattr(embedder, "embed", lambda texts: pytest.fail("the model was used"))
 
-    told = tell(Moment.PROMPT, "Make the payment webhook retries idempotent", use_model=False)
+    told = tell(Moment.PROMPT, "Must payment webhook retries stay idempotent?", use_model=False)
 
     assert GOTCHA in told.text

@@ -1,26 +1,101 @@
-"""Turn scores into the probability that a memory is useful to the agent that is told it. Pure functions."""
+"""Turn scores into the probability that a memory is useful to the agent that is told it. Pure functions.
+
+A score says which of two hits fits better. Whether any of them is worth an agent's attention depends on how far it stands
+out from the other hits of the same search: a question about which nothing is known has hits too. The model is a
+logistic regression of three features; its coefficients and the floors are in `recollect.memory.ranking`.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import recollect.model as m
 from recollect.kinds import kind_of
 from recollect.memory import ranking
+from recollect.text.words import distinctive_words
+
+
+class Features(NamedTuple):
+    """What decides whether a hit is useful."""
+
+    words: float  # the logarithm of 1 + how many of the query's words it has
+    above: float  # its score, in standard deviations above the weaker hits of the search
+    supported: float  # the score of another hit that says nearly the same, times the share of words they have in common
+    transient: bool  # whether it describes a moment
 
 
 def useful_probabilities(hits: Sequence[m.Hit]) -> dict[str, float]:
-    """Return by id how likely each hit of one search is to be useful. `hits` are all that the search found, best first."""
-    best = max((hit.score for hit in hits), default=0.0)
-    by_meaning = any(hit.why.get("parts", {}).get("meaning") for hit in hits)
-    return {hit.memory.id: round(_probability(hit, best, by_meaning), 4) for hit in hits}
+    """Return by id how likely each hit is to be useful. `hits` are all that one search found."""
+    by_meaning = any("meaning" in _parts(hit) for hit in hits)
+    model = ranking.USEFUL if by_meaning else ranking.USEFUL_BY_WORDS
+    return {
+        hit.memory.id: round(_probability(model, each), 4) if _matches(hit) else 0.0
+        for hit, each in zip(hits, features_of(hits, model), strict=True)
+    }
 
 
-def _probability(hit: m.Hit, best: float, by_meaning: bool) -> float:
+def useful_hits(hits: Sequence[m.Hit], probabilities: Mapping[str, float]) -> list[m.Hit]:
+    """Return the hits to show, in the order given; none if even the likeliest is not likely enough."""
+    best = max((probabilities[hit.memory.id] for hit in hits), default=0.0)
+    if best < ranking.USEFUL_FLOOR:
+        return []
+    return [hit for hit in hits if probabilities[hit.memory.id] >= ranking.FURTHER_FLOOR]
+
+
+def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[Features]:
+    """Return the features of each hit of one search."""
+    mean, deviation = _background([hit.score for hit in hits], model)
+    words = [frozenset(distinctive_words(hit.memory.content)) for hit in hits]
+    return [
+        Features(
+            words=math.log1p(_matched_words(hit)),
+            above=(hit.score - mean) / deviation,
+            supported=max(
+                (other.score * _common(words[place], words[i]) for i, other in enumerate(hits) if i != place),
+                default=0.0,
+            ),
+            transient=kind_of(hit.memory.kind).weight <= ranking.TRANSIENT_KIND_WEIGHT,
+        )
+        for place, hit in enumerate(hits)
+    ]
+
+
+def _probability(model: ranking.UsefulnessModel, each: Features) -> float:
+    total = (
+        model.bias
+        + model.words * each.words
+        + model.above * each.above
+        + model.supported * each.supported
+        + model.transient * each.transient
+    )
+    return 1.0 / (1.0 + math.exp(-total))
+
+
+def _background(scores: Sequence[float], model: ranking.UsefulnessModel) -> tuple[float, float]:
+    """Return mean and deviation of the scores after the best three; few scores count less than what is usual."""
+    weaker = sorted(scores, reverse=True)[3:]
+    count = len(weaker) + ranking.BACKGROUND_WEIGHT
+    mean = (sum(weaker) + ranking.BACKGROUND_WEIGHT * model.usual_score) / count
+    spread = sum((score - mean) ** 2 for score in weaker) + ranking.BACKGROUND_WEIGHT * model.usual_spread**2
+    return mean, math.sqrt(spread / count) + ranking.LEAST_SPREAD
+
+
+def _matched_words(hit: m.Hit) -> int:
+    terms = hit.why.get("channels", {}).get("words", {}).get("terms", "")
+    return sum(bool(term) and " " not in term for term in terms.split(", "))
+
+
+def _common(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of distinctive words that two texts have in common."""
+    return len(one & other) / max(3, min(len(one), len(other)))
+
+
+def _matches(hit: m.Hit) -> bool:
+    """Return whether words or meaning matched: a neighbour in the graph alone is shown for its own sake only."""
     channels = hit.why.get("channels", {})
-    if channels and not channels.keys() & {"words", "meaning", "trigger"}:
-        return 0.0  # a neighbour in the graph alone
-    behind = 1.0 - hit.score / best if best > 0 else 0.0
-    needed = 0.5 if by_meaning else 0.3
-    if kind_of(hit.memory.kind).weight <= ranking.TRANSIENT_KIND_WEIGHT:
-        needed *= ranking.TRANSIENT_FACTOR
-    return 1.0 / (1.0 + math.exp(-(12.0 * (hit.score - needed) - 12.0 * max(behind - 0.25, 0.0))))
+    return not channels or not channels.keys().isdisjoint(("words", "meaning"))
+
+
+def _parts(hit: m.Hit) -> Mapping[str, float]:
+    parts: Mapping[str, float] = hit.why.get("parts", {})
+    return parts

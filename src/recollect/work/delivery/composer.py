@@ -25,7 +25,7 @@ from recollect.memory.briefing.content import (
     rules_in,
 )
 from recollect.memory.preferences import Preferences
-from recollect.memory.search.usefulness import useful_probabilities
+from recollect.memory.search.usefulness import useful_hits, useful_probabilities
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SEARCHED = 15  # memories that a search returns, of which
+SEARCHED = 25  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
 MOST_MATCHES = 5  # are shown at most
 MOST_WARNINGS = 3
 MOST_FIXES = 2
@@ -336,10 +336,8 @@ class Composer:
             return []
         rejected = [
             hit.memory.id
-            for hit in hits
-            if hit.memory.id not in verified.relevant
-            and probabilities[hit.memory.id] >= ranking.USEFUL_FLOOR
-            and not hit.why.get("parts", {}).get("graph")
+            for hit in useful_hits(hits, probabilities)
+            if hit.memory.id not in verified.relevant and not hit.why.get("parts", {}).get("graph")
         ]
         with self._lock:
             self._rejected += rejected
