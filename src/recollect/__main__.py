@@ -15,11 +15,20 @@ def main(argv: list[str] | None = None) -> int:
             os._exit(code)  # nothing is left to tidy up, and tidying up takes a while
         return code
     try:
+        if argv is None and (answered := _ask_daemon(arguments)) is not None:
+            return answered
         if "mcp" in arguments and (served := _relay(arguments)) is not None:
             return served
         return _command_line(arguments)
     except KeyboardInterrupt:
         return 130
+
+
+def _ask_daemon(arguments: list[str]) -> int | None:
+    """Let the daemon answer a command that only reads; None if it does not, or cannot."""
+    from recollect.interfaces.cli.daemon_client import answer
+
+    return answer(arguments)
 
 
 def _relay(arguments: list[str]) -> int | None:
@@ -28,7 +37,10 @@ def _relay(arguments: list[str]) -> int | None:
     from recollect.interfaces.mcp.relay import parse
 
     given = parse(arguments)
-    return relay(*given) if given else None
+    try:
+        return relay(*given) if given else None
+    except RuntimeError:  # no home folder
+        return None
 
 
 def _command_line(arguments: list[str]) -> int:

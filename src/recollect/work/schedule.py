@@ -47,7 +47,7 @@ class Schedule:
         """Run everything that is due; return whether clusters were made anew. This may take seconds."""
         from recollect.memory.maintenance.clusters import clusters_due, refresh_clusters
 
-        self._process_use()
+        self.process_use()
         self._compact_if_due()
         self._purge_if_due()
         self._learn_from_work()
@@ -74,11 +74,11 @@ class Schedule:
                 self._compact_if_due()
         finally:
             with contextlib.suppress(RecollectError):  # a read-only home
-                self._process_use()
+                self.process_use()
                 if self._retrieval is not None:
                     self._compact_if_due()
 
-    def _process_use(self) -> None:
+    def process_use(self) -> None:
         """Write the figures that wait, and what searches have noted."""
         if self._measures is not None:
             self._measures.flush()

@@ -12,6 +12,8 @@ from recollect.errors import AmbiguousId, RecollectError
 from recollect.interfaces.cli import output
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recollect.config import Settings
     from recollect.engine import Engine
 
@@ -27,6 +29,7 @@ class CliContext:
     project: str | None = None  # None = the current folder
     json: bool = False
     whole_project: bool = False  # `--project` without a folder, where a command accepts that
+    folder: "Path | None" = None  # where the command was typed; None = our own folder
     _engine: "Engine | None" = field(default=None, init=False)
 
     def __enter__(self) -> "CliContext":
@@ -36,6 +39,13 @@ class CliContext:
         self, type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close_engine()
+
+    @property
+    def current_folder(self) -> "Path":
+        """The folder that relative paths are relative to."""
+        from pathlib import Path
+
+        return self.folder or Path.cwd()
 
     @property
     def settings(self) -> "Settings":

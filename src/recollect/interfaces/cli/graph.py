@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,7 +47,7 @@ def _refreshed(cli: CliContext) -> CodeGraph:
 def _file_path(cli: CliContext, graph: CodeGraph, name: str) -> str:
     """Return the path in the graph for a name relative to the current folder or the root, or the end of a path."""
     with contextlib.suppress(ValueError, OSError, RuntimeError):
-        path = Path(name).resolve().relative_to(cli.engine.code.root.resolve()).as_posix()
+        path = (cli.current_folder / name).resolve().relative_to(cli.engine.code.root.resolve()).as_posix()
         if path in graph.nodes:
             return path
     return graph.file_named(name)

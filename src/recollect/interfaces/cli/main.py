@@ -142,15 +142,22 @@ def run(arguments: list[str]) -> int:
     return code
 
 
-def _run(arguments: list[str]) -> int:
-    context = CliContext()
-    settings: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
+def run_command(arguments: list[str], context: CliContext, no_color: bool) -> int:
+    """Run one command in `context` and return its exit code. Raise `ClickException` for wrong usage, and `Abort`."""
+    settings: dict[str, Any] = {"color": False} if no_color else {}
     try:
         with context:
             code = cli.main(arguments, "recollect", standalone_mode=False, obj=context, **settings)
     except RecollectError as error:
         output.print_error(error, as_json=context.json)
         code = 1
+    return code if isinstance(code, int) else 0
+
+
+def _run(arguments: list[str]) -> int:
+    context = CliContext()
+    try:
+        return run_command(arguments, context, bool(os.environ.get("NO_COLOR")))
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and (text := _text_after_dash(error, arguments)):
             return _run([f" {word}" if word == text else word for word in arguments])
@@ -159,10 +166,9 @@ def _run(arguments: list[str]) -> int:
             output.print_error(usage, "UsageError", as_json=True)
         else:
             error.show()
-        code = error.exit_code
+        return error.exit_code
     except click.Abort:
-        code = 130
-    return code if isinstance(code, int) else 0
+        return 130
 
 
 def _text_after_dash(error: click.NoSuchOption, arguments: list[str]) -> str | None:

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import fields
 from datetime import datetime
 from io import TextIOWrapper
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
+# The width of the terminal for which a command runs in another process; None = our own terminal.
+terminal_columns: ContextVar[int | None] = ContextVar("terminal_columns", default=None)
 SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and similar for all of a day
 
 
@@ -132,7 +135,8 @@ def _available_columns(used: int) -> int | None:
         return None
     import shutil
 
-    return max(20, shutil.get_terminal_size().columns - used)
+    columns = terminal_columns.get() or shutil.get_terminal_size().columns
+    return max(20, columns - used)
 
 
 def cut(text: str, columns: int | None) -> str:
@@ -327,7 +331,7 @@ def progress_of_total(label: str) -> Iterator[Callable[[int, int], None] | None]
 
 @contextmanager
 def _progress_bar(label: str, total: int | None) -> "Iterator[Progress | None]":
-    if total == 0 or sys.stderr is None or not sys.stderr.isatty():
+    if total == 0 or sys.stderr is None or not sys.stderr.isatty() or terminal_columns.get():
         yield None
         return
     from rich.console import Console

@@ -76,7 +76,9 @@ def can_serve(ours: "Settings", caller: Caller, own: Mapping[str, str], *, exact
     from recollect.config import load_settings
     from recollect.errors import RecollectError
 
-    given = caller.variables if exactly else {**_of_settings(own), **caller.variables}
+    given = _of_settings(caller.variables)
+    if not exactly:
+        given = {**_of_settings(own), **given}
     if any(given.get(PREFIX + key) != own.get(PREFIX + key) for key in _KEYS):
         return False
     try:

@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
 from recollect.errors import RecollectError, StoreTooNew
+from recollect.interfaces.cli.daemon_client import ACCEPTED
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.caller import can_serve, unpack
 from recollect.interfaces.daemon.first_prompts import FirstPrompts
@@ -32,11 +34,13 @@ from recollect.work.hosts.hook_input import host_event
 from recollect.work.hosts.host import HookKind
 
 if TYPE_CHECKING:
+    from recollect.interfaces.cli.served import CommandRunner
     from recollect.interfaces.mcp.sessions import McpSessions
 
 logger = logging.getLogger(__name__)
 
 TICK = 1.0  # seconds between two checks for due work
+COMMAND_SECONDS = 30.0  # in which a client must have read the output of a command
 REQUEST_SECONDS = 5.0  # in which a request must have arrived whole
 LONGEST_LINE = 8192
 _BACKLOG = 128
@@ -83,6 +87,7 @@ class Server:
         self._settings = load_settings(home)
         self._settings_at = _changed_at(home / "config.toml")
         self.requests = 0
+        self.commands = 0  # that were run for clients
         self.refused = 0
         self._mcp: McpSessions | None = None  # until the first session
         self._mcp_lock = threading.Lock()
@@ -206,6 +211,8 @@ class Server:
             self._start_mcp(connection, version, body)
         elif want == "hook" and len(fields) == 6:
             self._answer_hook(connection, tuple(fields), body)
+        elif want == "run":
+            self._run_command(connection, version, body)
         else:
             connection.sendall(self._reply(want, fields, body))
         if _is_newer(version, __version__):  # Recollect was upgraded while we ran
@@ -283,6 +290,28 @@ class Server:
             connection.settimeout(None)
             self._mcp.start(socket.socket(fileno=connection.detach()), caller)
 
+    def _run_command(self, connection: socket.socket, version: str, body: bytes) -> None:
+        """Run a command that only reads, or hang up: the client then runs it itself."""
+        caller = unpack(body)
+        same_settings = can_serve(self._settings, caller, os.environ, exactly=True)
+        if version != __version__ or not same_settings or caller.variables.get("TZ") != os.environ.get("TZ"):
+            return
+        with self._commands.turn() as is_free, self._service.foreground.working():
+            if not is_free:
+                return
+            connection.sendall(ACCEPTED)
+            answer = self._commands.run(caller)
+            if answer is not None and len(answer) <= protocol.LARGEST:
+                connection.settimeout(COMMAND_SECONDS)
+                connection.sendall(answer)
+                self.commands += 1
+
+    @cached_property
+    def _commands(self) -> "CommandRunner":
+        from recollect.interfaces.cli.served import CommandRunner
+
+        return CommandRunner(self._settings, self._service.engines)
+
     def _embedded(self, model: str, body: bytes) -> bytes:
         texts = json.loads(body)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -309,6 +338,7 @@ class Server:
             "waiting": self._service.waiting,
             "last_error": self._service.last_error,
             "idle_seconds": self._idle,
+            "commands": self.commands,
             "mcp_sessions": self._mcp.open if self._mcp else 0,
             "memory_mb": _memory(),
         }
