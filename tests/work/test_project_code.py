@@ -23,3 +23,25 @@ def test_engine_and_its_code_part_rank_files_of_similar_past_tasks_alike(engine,
 
     assert [hit.path for hit in by_engine.files] == [edited]
     assert by_part.files == by_engine.files
+
+
+def test_files_to_show_come_from_what_was_prepared_and_do_not_wait(engine, folder):
+    (folder / "vouchers.py").write_text("def expire_voucher(voucher):\n    return voucher.early\n")
+    engine.codebase.refresh()
+    asked = "expire_voucher in vouchers.py is called too early"
+
+    assert engine.code.files_to_show(asked) == ()
+    engine.code.follow(0.0, lambda: False)
+    (file,) = engine.code.files_to_show(asked)
+
+    assert (file.path, file.symbols) == ("vouchers.py", ("expire_voucher",))
+    assert engine.code.files_to_show("thanks, that is all") == ()
+
+
+def test_files_to_show_are_prepared_if_the_caller_can_wait(engine, folder):
+    (folder / "vouchers.py").write_text("def expire_voucher(voucher):\n    return voucher.early\n")
+    engine.codebase.refresh()
+
+    shown = engine.code.files_to_show("expire_voucher in vouchers.py is called too early", wait=True)
+
+    assert [file.path for file in shown] == ["vouchers.py"]

@@ -29,6 +29,7 @@ class Codebase:
         self._opened_builder: Builder | None = None
         self._refreshed_at = -REFRESH_EVERY
         self._schedule = RefreshSchedule(root)
+        self._prepared: tuple[CodeGraph, History | None] | None = None
 
     @property
     def exists(self) -> bool:
@@ -90,6 +91,23 @@ class Codebase:
             graph, self.root, text, limit=limit, budget=budget, history=history, past_work=past_work
         )
 
+    def prepare(self) -> None:
+        """Index graph and history, so that `relevant_now` can use them. Takes seconds in a large project."""
+        from recollect.code.relevant.search import prepare
+
+        graph, history = self.graph, self.read_history()
+        prepare(graph, self.root, history)
+        self._prepared = graph, history
+
+    def relevant_now(self, text: str, past_work: "PastWork" = ()) -> "tuple[Relevant, CodeGraph] | None":
+        """Return files and symbols from what was prepared last, and its graph; None if nothing was. Never waits."""
+        from recollect.code.relevant.search import relevant
+
+        if self._prepared is None:
+            return None
+        graph, history = self._prepared
+        return relevant(graph, self.root, text, budget=0, history=history, past_work=past_work), graph
+
     def read_history(self) -> "History | None":
         """Read the project's git history: all of it once, and then only what is new. None without git."""
         from recollect.code.git_history import read_history
@@ -119,6 +137,7 @@ class Codebase:
             if self._opened_builder is not None:
                 self._opened_builder.close()
                 self._opened_builder = None
+            self._prepared = None
             self._refreshed_at = -REFRESH_EVERY
 
 

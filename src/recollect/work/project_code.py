@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.code.modules.project_map import ProjectMap
     from recollect.code.modules.task import ModuleMatch
     from recollect.code.relevant.evidence import FileToShow
+    from recollect.code.relevant.ranking import PastWork
     from recollect.code.relevant.search import Relevant
     from recollect.llm.protocol import Sidecar
 
@@ -75,19 +76,26 @@ class ProjectCode:
         The files of similar past tasks rank higher. Without `patient`, the first answer does not wait for git's history,
         which is then read in the background.
         """
-        owner = Owner(self._context.user_id, self._context.project_id)
-        tasks = self._context.store.episodes.tasks(owner, tuple(TaskStatus), _MAX_PAST_TASKS)
-        past_work = [(past.description, past.files) for past in tasks if past.files]
-        return self._codebase.relevant(task, limit=limit, budget=budget, past_work=past_work, patient=patient)
+        return self._codebase.relevant(
+            task, limit=limit, budget=budget, past_work=self._past_work(), patient=patient
+        )
 
-    def files_to_show(self, task: str) -> "tuple[FileToShow, ...]":
+    def files_to_show(self, task: str, *, wait: bool = False) -> "tuple[FileToShow, ...]":
         """Return the files that an agent should look at first, with symbols and tests; none if the task may be about no file.
 
-        Does not wait for git's history.
+        Without `wait`, it is answered from what `follow` prepared last; nothing if that is not there yet.
         """
         from recollect.code.relevant.evidence import worth_showing
 
-        return worth_showing(self.relevant(task, budget=0, patient=False), self._codebase.graph)
+        if wait and self._is_project:
+            self._codebase.prepare()
+        found = self._codebase.relevant_now(task, self._past_work())
+        return worth_showing(*found) if found else ()
+
+    def _past_work(self) -> "PastWork":
+        owner = Owner(self._context.user_id, self._context.project_id)
+        tasks = self._context.store.episodes.tasks(owner, tuple(TaskStatus), _MAX_PAST_TASKS)
+        return [(past.description, past.files) for past in tasks if past.files]
 
     def modules_for(self, task: str) -> "list[ModuleMatch]":
         """Return the modules that a task touches, best first."""
@@ -100,7 +108,7 @@ class ProjectCode:
         refreshed = self._codebase.watch(now, stop)
         if refreshed is None or not refreshed.complete:
             return
-        self._codebase.read_history()
+        self._codebase.prepare()
         if self.maps.is_due(changed=refreshed.resolved > 0):
             self.maps.rescan()
 

@@ -109,7 +109,12 @@ def _probability(
     return round(probability(ranking.evidence(text, asked, mentions, best[0], past_work)), 3)
 
 
-@lru_cache(maxsize=2)
+def prepare(graph: CodeGraph, root: Path, history: History | None) -> None:
+    """Build the indexes that the first search would build."""
+    relevant(graph, root, "prepare", limit=1, budget=0, history=history)
+
+
+@lru_cache(maxsize=4)  # the indexes of a large project take a second to build, and tens of megabytes
 def _ranking(graph: CodeGraph, history: History | None) -> Ranking:
     return Ranking(graph, history)
 
