@@ -126,16 +126,32 @@ def test_install_finds_a_program_on_the_path(run, user, tmp_path, monkeypatch):
     assert "Codex CLI" in run("install").out
 
 
-def test_on_a_terminal_it_asks_twice_which_agent_and_whether_to_write(run, user):
-    refused = typed(["install"], "y\nn\n")
+def test_on_a_terminal_it_asks_which_agent_whether_to_allow_tools_and_whether_to_write(run, user):
+    refused = typed(["install"], "y\ny\nn\n")
     before = settings(user)
-    agreed = typed(["install"], "y\ny\n")
+    agreed = typed(["install"], "y\nn\ny\n")
 
     assert "Found Claude Code. Connect it?" in refused
     assert "Nothing was changed." in refused
     assert before == OTHERS
+    assert f"{user}/.claude/settings.json: search_memory, code_graph" in agreed
     assert "Connected" in agreed
     assert "UserPromptSubmit" in settings(user)
+    assert "mcp__recollect__search_memory" not in settings(user)
+
+
+def test_a_script_says_whether_tools_are_allowed(run, user):
+    allowed = run("install", "claude-code", "--yes", "--allow-tools")
+    during = settings(user)
+    run("install", "claude-code", "--yes")
+    kept = settings(user)
+    run("install", "claude-code", "--yes", "--no-allow-tools")
+
+    assert '"mcp__recollect__search_memory"' in allowed.out
+    assert "--allow-tools" not in allowed.out
+    assert during == kept
+    assert "mcp__recollect" not in settings(user)
+    assert "--allow-tools allows it" in run("install", "gemini", "--yes").out
 
 
 def test_uninstall_alone_asks_on_a_terminal_and_lists_elsewhere(run, user, tmp_path):

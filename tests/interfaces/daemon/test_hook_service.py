@@ -10,7 +10,7 @@ from hook_fields import fields
 import recollect.model as m
 from hostile_repository import build
 from recollect.engine import Engine
-from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY
+from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY, HELD
 from recollect.interfaces.daemon.protocol import NotRecorded
 from recollect.interfaces.daemon.spool import HookSpool, ShownText
 from recollect.memory.maintenance.consolidate.run import last_run
@@ -60,22 +60,96 @@ def test_after_a_compaction_it_is_shown_again(hook, memory):
     assert "Tuesdays" in hook("SessionStart", source="compact")
 
 
+def test_gemini_tells_a_compaction_by_its_transcript_only(hook, service, memory, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("GEMINI_CLI_HOME", raising=False)
+    memory.remember("We deploy from the release branch.", kind="decision")
+    transcript = tmp_path / ".gemini/tmp/shop/chats/session-1.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text('{"sessionId": "s1"}\n{"$set":{"messages":[{"content":"<state_snapshot>old"}]}}\n')
+    named = {"host": "gemini", "transcript_path": str(transcript)}
+
+    first = hook("SessionStart", source="startup", **named)
+    hook("BeforeAgent", prompt="How do we deploy this shop?", **named)
+    hook("AfterAgent", prompt_response="From the branch.", **named)
+    service.settle(30)
+    second = hook("BeforeAgent", prompt="And who may deploy the shop?", **named)
+    with transcript.open("a") as file:
+        file.write('{"$set":{"messages":[{"id":"m1","content":[{"text":"<state_snapshot>so far"}]}]}}\n')
+    third = hook("BeforeAgent", prompt="Why do we deploy so late?", **named)
+    fourth = hook("BeforeAgent", prompt="Who deploys it on Fridays then?", **named)
+
+    assert "release branch" in first
+    assert "release branch" not in second
+    assert "release branch" in third
+    assert "release branch" not in fourth
+
+
 def test_a_session_whose_start_nobody_heard_is_briefed_at_its_first_prompt(hook, memory):
     memory.remember("Releases go out on Tuesdays only", kind="convention")
 
     assert "Tuesdays" in hook("UserPromptSubmit", prompt=ASK)
 
 
-def test_a_rule_of_the_users_that_forbids_a_tool_is_told_each_time(hook, memory):
+@pytest.fixture
+def decide(service, folder):
+    """What a hook prints before a tool runs, or nothing."""
+
+    def call(host, event, tool, command="cd x && rm -rf build"):
+        body = {"session_id": "s1", "cwd": str(folder), "tool_name": tool, "tool_input": {"command": command}}
+        told = service.handle(fields(host, event, seconds="20"), body)
+        return json.loads(told) if told else None
+
+    return call
+
+
+def test_a_host_that_can_ask_the_user_does_so_each_time(decide, memory):
     memory.remember(NEVER, kind="negative", triggers=("rm -rf",))
-    hook("SessionStart", source="startup")
-    given = {"tool_name": "Bash", "tool_input": {"command": "cd x && rm -rf build"}}
 
-    first, second = hook("PreToolUse", **given), hook("PreToolUse", **given)
+    first = decide("claude-code", "PreToolUse", "Bash")["hookSpecificOutput"]
+    second = decide("claude-code", "PreToolUse", "Bash")["hookSpecificOutput"]
 
-    assert NEVER in first
-    assert NEVER in second
-    assert hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
+    assert first == second
+    assert first["permissionDecision"] == "ask"
+    assert NEVER in first["permissionDecisionReason"]
+    assert "additionalContext" not in first
+    assert decide("claude-code", "PreToolUse", "Bash", "ls") is None
+
+
+@pytest.mark.parametrize(
+    "host, event, tool, refused",
+    [
+        ("codex", "PreToolUse", "Bash", lambda said: said["hookSpecificOutput"]["permissionDecisionReason"]),
+        ("gemini", "BeforeTool", "run_shell_command", lambda said: said["reason"]),
+        ("opencode", "tool.execute.before", "bash", lambda said: said["hold"]),
+        ("cursor", "preToolUse", "Shell", lambda said: said["agent_message"]),
+    ],
+)
+def test_a_host_that_cannot_ask_refuses_a_call_once_and_says_why(decide, memory, host, event, tool, refused):
+    memory.remember(NEVER, kind="negative", triggers=("rm -rf",))
+
+    first = decide(host, event, tool)
+    again = decide(host, event, tool)
+    other = decide(host, event, tool, "rm -rf build dist")
+
+    assert NEVER in refused(first)
+    assert HELD in refused(first)
+    assert again is None
+    assert NEVER in refused(other)
+
+
+def test_a_warning_that_cannot_be_shown_before_a_tool_comes_with_its_output(
+    hook, decide, home, folder, embedder
+):
+    with Engine.open(folder, home, embedder=embedder, actor="agent:codex") as agent:
+        agent.remember("Building takes ten minutes", kind="negative", triggers=("make all",))
+
+    before = decide("gemini", "BeforeTool", "run_shell_command", "make all")
+    given = {"tool_name": "run_shell_command", "tool_input": {"command": "make all"}}
+    after = hook("AfterTool", host="gemini", tool_response={"llmContent": "Output: done"}, **given)
+
+    assert before is None
+    assert "ten minutes" in after
 
 
 def test_an_agents_warning_is_told_once(hook, memory, home, folder, embedder):

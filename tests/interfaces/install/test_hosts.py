@@ -47,7 +47,7 @@ def test_the_marketplace_leads_to_the_plugin():
         == market["plugins"][0]["name"]
     )
     assert (folder / "hooks/hooks.json").exists()
-    assert (folder / "skills/recollect/SKILL.md").exists()
+    assert (folder / "skills/long-term-memory/SKILL.md").exists()
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -120,6 +120,14 @@ def test_our_entries_are_known_by_what_they_start(value, ours):
 )
 def test_the_program_of_an_entry_is_found(value, program):
     assert program_of(value) == program
+
+
+def test_a_hook_line_names_its_program():
+    machine = Machine(Path("/home/me"), ("/opt/my venv/bin/recollect",), {}, "linux")
+    line = machine.hook_line((*machine.program, "hook", "codex", "Stop"))
+
+    assert is_ours({"command": line})
+    assert program_of({"command": line}) == "/opt/my venv/bin/recollect"
 
 
 def test_the_running_program_is_named_by_its_path():

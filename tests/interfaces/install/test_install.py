@@ -2,16 +2,19 @@
 
 import json
 import stat
+import subprocess
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from jsonc_texts import texts
 from recollect.errors import Refused
-from recollect.interfaces.install import rules
+from recollect.interfaces.install import rules, templates
 from recollect.interfaces.install.change import FileChange, apply
+from recollect.interfaces.install.edits import permissions_path
 from recollect.interfaces.install.entries import is_ours
 from recollect.interfaces.install.ledger import Ledger
 from recollect.interfaces.install.plan import carry_out
@@ -541,3 +544,129 @@ def _after_a_tool(pc):
     written = json.loads((pc.machine.user / SETTINGS).read_text())
     ((entry,),) = [[handler for group in written["hooks"]["PostToolUse"] for handler in group["hooks"]]]
     return entry
+
+
+ALLOWED = ["claude-code", "gemini"]
+
+
+@pytest.mark.parametrize("host", ALLOWED)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_allowed_tools_are_those_that_only_read_and_go_with_the_installation(pc, host, scope):
+    before = pc.files()
+    asking = replace(pc, machine=replace(pc.machine, allows_tools=True))
+
+    asking.install(host, scope)
+    written = permissions_path(HOSTS[host], scope, pc.project, pc.machine).read_text()
+    again = pc.install(host, scope)
+    pc.uninstall(host, scope)
+
+    assert "search_memory" in written
+    assert "record_memory" not in written
+    assert again.changes == ()
+    assert pc.files() == before
+
+
+def test_a_permission_that_the_user_gave_stays(pc):
+    path = pc.write(SETTINGS, b'{"permissions": {"allow": ["mcp__recollect__search_memory", "Bash(ls)"]}}')
+    asking = replace(pc, machine=replace(pc.machine, allows_tools=True))
+
+    asking.install("claude-code")
+    changed = path.read_text().replace('"Bash(ls)"', '"Bash(ls)", "Bash(cat)"')
+    path.write_text(changed)
+    pc.uninstall("claude-code")
+
+    assert json.loads(path.read_text()) == {
+        "permissions": {"allow": ["mcp__recollect__search_memory", "Bash(ls)", "Bash(cat)"]}
+    }
+
+
+def test_tools_that_are_no_longer_allowed_are_taken_back(pc):
+    before = pc.files()
+    for host in ALLOWED:
+        replace(pc, machine=replace(pc.machine, allows_tools=True)).install(host)
+        replace(pc, machine=replace(pc.machine, allows_tools=False)).install(host)
+
+    written = "".join(text.decode() for text in pc.files().values() if text)
+    for host in ALLOWED:
+        pc.uninstall(host)
+
+    assert "mcp__recollect__search_memory" not in written
+    assert "mcpName" not in written
+    assert pc.files() == before
+
+
+def test_what_only_an_older_version_installed_is_removed(pc):
+    before = pc.files()
+    pc.install("claude-code")
+    skill = pc.machine.user / ".claude/skills/long-term-memory/SKILL.md"
+    old = pc.machine.user / ".claude/skills/recollect/SKILL.md"
+    old.parent.mkdir()
+    skill.rename(old)
+    skill.parent.rmdir()
+    records = [
+        replace(record, path=str(old), folders=(str(old.parent), str(old.parent.parent)))
+        if record.path == str(skill)
+        else record
+        for record in pc.ledger.records()
+    ]
+    pc.ledger.update(records, [(str(skill), "claude-code")])
+
+    plan = pc.install("claude-code")
+    during = sorted(path.parent.name for path in pc.machine.user.rglob("SKILL.md"))
+    pc.uninstall("claude-code")
+
+    assert [change.path for change in plan.changes if change.after is None] == [old]
+    assert during == ["long-term-memory"]
+    assert pc.files() == before
+
+
+def test_a_skill_that_hosts_share_stays_for_the_last_of_them(pc):
+    before = pc.files()
+    for host in ("codex", "gemini", "opencode"):
+        pc.install(host)
+    skill = pc.machine.user / ".agents/skills/long-term-memory/SKILL.md"
+
+    pc.uninstall("codex")
+    pc.uninstall("opencode")
+    kept = skill.exists()
+    pc.uninstall("gemini")
+
+    assert kept
+    assert pc.files() == before
+
+
+def test_no_command_has_the_name_of_the_skill(pc):
+    for host in HOSTS.values():
+        skills = {Path(files.skill).name for files in (host.user_files, host.project_files) if files.skill}
+        names = {name.partition(".")[0] for name, _ in templates.commands(host, pc.machine)}
+
+        assert not skills & names, host.name
+
+
+def test_a_hook_whose_program_is_gone_does_nothing(pc):
+    pc.install("claude-code")
+    hooks = json.loads((pc.machine.user / SETTINGS).read_text())["hooks"]
+    line = hooks["Stop"][0]["hooks"][0]["command"]
+    there = subprocess.run(["sh", "-c", line], capture_output=True)
+
+    Path(pc.machine.program[0]).unlink()
+    gone = subprocess.run(["sh", "-c", line], capture_output=True)
+
+    assert (there.returncode, gone.returncode, gone.stdout, gone.stderr) == (0, 0, b"", b"")
+
+
+def test_codex_passes_on_what_decides_which_store_is_opened(pc):
+    pc.install("codex")
+
+    server = tomllib.loads((pc.machine.user / ".codex/config.toml").read_text())["mcp_servers"]["recollect"]
+
+    assert {"RECOLLECT_HOME", "RECOLLECT_KEY"} <= set(server["env_vars"])
+
+
+def test_claude_code_waits_for_the_end_of_a_turn(pc):
+    pc.install("claude-code")
+
+    hooks = json.loads((pc.machine.user / SETTINGS).read_text())["hooks"]
+
+    assert "async" not in hooks["Stop"][0]["hooks"][0]
+    assert "async" not in hooks["SessionEnd"][0]["hooks"][0]

@@ -10,6 +10,7 @@ import pytest
 from mcp_client import text_of
 
 from recollect.errors import StoreBusy, StoreUnwritable
+from recollect.interfaces.install.entries import READ_TOOLS
 from recollect.text import tokens
 from recollect.work.window.pruned_texts import store_outputs
 
@@ -42,6 +43,7 @@ async def test_the_tools_are_these_in_this_order_and_say_when_to_use_them(connec
         assert tool.output_schema is None
     reading = [tool.name for tool in listed if tool.annotations.read_only_hint]
     assert set(NAMES) - set(reading) == {"record_memory", "record_gotcha", "memory", "update_module_map"}
+    assert set(READ_TOOLS) <= set(reading)
 
 
 async def test_four_tools_of_a_thousand_tokens_are_offered_by_default(connect):

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,12 +35,23 @@ _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmati
 @_user
 @_dry_run
 @_yes
+@click.option(
+    "--allow-tools/--no-allow-tools",
+    default=None,
+    help="Whether agents may search memory without asking you. Asked in a terminal; else it stays as it is.",
+)
 @rendered(whole_project=True)
-def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool) -> CommandResult | None:
+def install(
+    cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool, allow_tools: bool | None
+) -> CommandResult | None:
     """Connect a coding agent: hooks, MCP server, slash commands, skill.
 
     Shows the changes and asks before writing. Existing settings are kept, and `recollect uninstall` removes exactly what
-    was added. Without HOST it looks for installed agents.
+    was added. What an older version installed and this one does not is removed. Without HOST it looks for installed
+    agents.
+
+    Claude Code and Gemini CLI ask you before an agent uses a tool of the MCP server, and refuse it where nobody can be
+    asked (`claude -p`). --allow-tools allows the tools that only read; writing still needs your approval.
 
     \b
     recollect install claude-code
@@ -49,6 +61,7 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
 
     installer = _Installer(cli, user, dry_run, yes)
     if host is not None:
+        installer.allow_tools(host, allow_tools)
         return installer.apply(host, plan_install, "Connected", installer.target)
     found = _installed_agents(installer.machine)
     connected = {installation.host.name for installation in installer.installations()}
@@ -62,6 +75,7 @@ def install(cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: b
     for agent in found:
         known = " It is already connected; this updates it." if agent.name in connected else ""
         if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
+            installer.allow_tools(agent.name, allow_tools)
             installer.apply_and_continue(agent.name, plan_install, "Connected", installer.target)
     return None
 
@@ -119,6 +133,26 @@ class _Installer:
 
         return installations(self.ledger.records())
 
+    def allow_tools(self, name: str, wanted: bool | None) -> None:
+        """Decide whether agents may use the tools that only read; ask the user who did not say, if there is one."""
+        from recollect.interfaces.install.edits import allows_tools, permissions_path
+        from recollect.interfaces.install.entries import READ_TOOLS
+        from recollect.work.hosts.registry import host_named
+
+        host = host_named(name)
+        path = permissions_path(host, *self.target, self.machine)
+        is_open = path is not None and not allows_tools(host, *self.target, self.machine)
+        if (
+            wanted is None
+            and is_open
+            and _is_interactive()
+            and not (self._yes or self._dry_run or self._cli.json)
+        ):
+            click.echo(f"{host.title} asks you each time an agent searches memory.")
+            click.echo(f"It can allow the tools that only read, in {path}: {', '.join(READ_TOOLS)}.")
+            wanted = click.confirm("Allow them?", default=True)
+        self.machine = replace(self.machine, allows_tools=wanted)
+
     def apply_and_continue(self, name: str, planner: "_Planner", verb: str, target: tuple[str, Path]) -> None:
         """Do the same as `apply`, but print a refusal instead of raising it."""
         try:
@@ -134,7 +168,7 @@ class _Installer:
         if not self._cli.json:
             _print_plan(plan, whole=self._dry_run)
         agreed = not self._dry_run and (not plan.changes or self._confirm())
-        if agreed and (plan.changes or plan.forget):
+        if agreed and (plan.changes or plan.forget or plan.shared):
             carry_out(plan, self.ledger)
 
         def text() -> None:
@@ -154,6 +188,8 @@ class _Installer:
         return click.confirm("Write these changes?", default=True)
 
     def _print_result(self, plan: "Plan", verb: str, *, agreed: bool) -> None:
+        from recollect.interfaces.install.edits import allows_tools
+
         where = output.one_line(plan.where)
         if not plan.changes:
             click.echo(f"{plan.host.title}, {where}: nothing to change.")
@@ -166,6 +202,10 @@ class _Installer:
             click.echo(f"{verb}: {plan.host.title}, {where}.")
             if verb == "Connected":
                 click.echo(plan.host.after_install)
+                if not allows_tools(plan.host, plan.scope, plan.root, self.machine):
+                    click.echo(
+                        f"{plan.host.title} asks before an agent searches memory; --allow-tools allows it."
+                    )
                 if self._cli.home:
                     click.echo("Agents use RECOLLECT_HOME of their own environment, not --home.")
                 if plan.scope == "project":

@@ -43,6 +43,7 @@ MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
 HOOK_ACTOR = "agent:hook"
 NOTHING = Delivery("", 0, ())
+_SHOW_LATE_TEXTS = (HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
 
@@ -123,7 +124,11 @@ class HookService:
             return b""
         delivery = self._in_time(session, finding, until) if finding else NOTHING
         more = self._shortened_in_time(shortening, until) if shortening else {}
-        output = self._printed(session, event, delivery.text, more)
+        text = delivery.text
+        if delivery.ask and HOSTS[event.host].hold_tool is not None:
+            # The reason says it all, also once the tool has run.
+            text, more = "", session.hold(event, delivery.ask)
+        output = self._printed(session, event, text, more)
         if finding:
             self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
         if not self._is_recorded(recording, record_until):
@@ -243,8 +248,10 @@ class HookService:
 
     def _printed(self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any]) -> bytes:
         assert event.hook is not None
+        if event.hook.reply is HookReply.DECISION and text:
+            session.late.append(text)
         texts = [text]
-        if event.hook.reply is not HookReply.NONE and event.kind in (HookKind.PROMPT, HookKind.BEFORE_TOOL):
+        if event.hook.injects and event.kind in _SHOW_LATE_TEXTS:
             while session.late:
                 with suppress(IndexError):
                     texts.append(session.late.popleft())

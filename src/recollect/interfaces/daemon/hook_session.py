@@ -1,8 +1,10 @@
 """A session of a host as the daemon follows it: its recent messages, late answers, and the warnings it has had."""
 
+import os
 import threading
 from collections import deque
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from recollect.engine import Engine
@@ -22,6 +24,7 @@ from recollect.work.hosts.hook_input import (
     response_of,
     session_events,
     tool_of,
+    transcript_of,
     words_of,
 )
 from recollect.work.hosts.host import CONTEXT_LIMIT, HookKind, HookReply
@@ -33,9 +36,13 @@ RECENT = 40  # messages that a look takes into account
 LONGEST = 4_000  # characters of one
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
 CHECKPOINT_SHARE = 0.05  # of the time that checkpoints may take: each reads the whole transcript
+LARGEST_LOOK = 4 * 1024 * 1024  # bytes of a transcript that are looked at while a prompt waits
 LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook waits
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
 _READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
+
+# What an agent reads whose call was refused.
+HELD = "It was not run. Ask the user before you repeat it; a repeated call runs."
 
 
 class HookSession:
@@ -53,6 +60,8 @@ class HookSession:
         self._told: Told | None = None  # None until it is read from the store
         self._told_lock = threading.Lock()
         self._is_compacted = False  # and nothing was said since
+        self._transcript_read: int | None = None  # bytes of it that were looked at; None until it is named
+        self._held: set[tuple[str, str]] = set()  # calls that were refused: tool, words of its input
         self._recent: deque[Message] = deque(maxlen=RECENT)
         self._use = UseWatch()
         self._use_lock = threading.Lock()
@@ -60,7 +69,10 @@ class HookSession:
     def record(self, event: HostEvent) -> None:
         """Remember what was said, and that the agent has forgotten what it was told."""
         kind = event.kind
+        if self._transcript_read is None and (named := transcript_of(event)):
+            self._transcript_read = _size_of(named)  # what was there before is not news
         if kind is HookKind.PROMPT:
+            self._is_compacted = self._is_compacted or self._transcript_tells_compaction()
             self._remember("user", prompt_of(event))
         elif kind in (HookKind.TURN_END, HookKind.AGENT_MESSAGE):
             self._remember("assistant", answer_of(event))
@@ -68,6 +80,20 @@ class HookSession:
             self._remember("tool", "\n".join((*words_of(dict(input_of(event))), output_of(event))))
         elif kind is HookKind.COMPACTION:
             self._is_compacted = True
+
+    def _transcript_tells_compaction(self) -> bool:
+        """Return whether the host's transcript has told of a compaction since the last look."""
+        line = HOSTS[self.host].compaction_line
+        if line is None or not self.transcript or self._transcript_read is None:
+            return False
+        try:
+            with Path(self.transcript).open("rb") as file:
+                file.seek(max(self._transcript_read, file.seek(0, os.SEEK_END) - LARGEST_LOOK))
+                news = file.read(LARGEST_LOOK)
+                self._transcript_read = file.tell()
+        except OSError:
+            return False
+        return line.search(news) is not None
 
     def turn_ended(self, event: HostEvent) -> None:
         """Ask for a checkpoint, which follows now or as soon as the last one is long enough ago."""
@@ -127,6 +153,20 @@ class HookSession:
             return {}
         return short.answer if store_outputs(engine, self.session, tool, short.whole, event.at) else {}
 
+    def hold(self, event: HostEvent, reason: str) -> dict[str, Any]:
+        """Return what keeps the tool of the event from running; empty if it may run.
+
+        A host that cannot ask the user refuses the call, but only once: the agent can ask, and repeat it.
+        """
+        tool_hold = HOSTS[event.host].hold_tool
+        if tool_hold is None or tool_hold.asks_user:
+            return tool_hold.answer(reason) if tool_hold else {}
+        call = (tool_of(event), "\n".join(words_of(dict(input_of(event)))))
+        if call in self._held:
+            return {}
+        self._held.add(call)
+        return tool_hold.answer(f"{reason} {HELD}")
+
     def _remember(self, role: str, text: str) -> None:
         if text.strip():
             self._recent.append({"role": role, "content": text[:LONGEST]})
@@ -162,6 +202,13 @@ class HookSession:
                 engine.delivery.note_used(self.session, used)
             self._use.show(delivery, memories.values(), request.text)
         return delivery
+
+
+def _size_of(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _is_failure(event: HostEvent) -> bool:

@@ -26,7 +26,7 @@ def bundles() -> dict[str, str]:
     plugin = {**known, "author": {"name": "The Recollect authors"}, "license": "Apache-2.0"}
     servers = {"mcpServers": {SERVER: server_entry(claude, _ANYWHERE)}}
     extension = {**known, "mcpServers": {SERVER: server_entry(gemini, _ANYWHERE)}}
-    skill = "skills/recollect/SKILL.md"
+    skill = "skills/long-term-memory/SKILL.md"
     return {
         "claude-code/.claude-plugin/plugin.json": _json(plugin),
         "claude-code/.mcp.json": _json(servers),

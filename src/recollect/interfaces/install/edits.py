@@ -11,10 +11,17 @@ from typing import Any, Protocol
 
 from recollect.errors import Refused
 from recollect.interfaces.install import templates, toml
-from recollect.interfaces.install.entries import SERVER, hook_entries, is_ours, program_of, server_entry
+from recollect.interfaces.install.entries import (
+    READ_TOOLS,
+    SERVER,
+    hook_entries,
+    is_ours,
+    program_of,
+    server_entry,
+)
 from recollect.interfaces.install.machine import Machine
 from recollect.text import block, jsonc
-from recollect.work.hosts.host import Host, HostFiles
+from recollect.work.hosts.host import Host, HostFiles, ToolPermissions
 
 
 class FileEdit(Protocol):
@@ -37,21 +44,37 @@ class FileEdit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedNames:
+    """Names of tools in a list of a JSON file, which the host's agents may use without asking."""
+
+    keys: tuple[str, ...]  # of the list
+    known: tuple[str, ...]  # that may be ours
+    wanted: tuple[str, ...]  # that are to be there
+
+    def present(self, data: Any) -> list[str]:
+        listed = _at(data, self.keys)
+        return [name for name in self.known if isinstance(listed, list) and name in listed]
+
+
+@dataclass(frozen=True, slots=True)
 class JsonEdit:
-    """Hooks and an MCP server in a JSON file of the user's."""
+    """Hooks, an MCP server and names of allowed tools in a JSON file of the user's."""
 
     path: Path
     hooks: tuple[tuple[str, dict[str, Any]], ...] = ()  # event, entry
     servers: str = ""  # the key of the MCP servers
     server: dict[str, Any] | None = None
     constants: tuple[tuple[str, Any], ...] = ()  # keys that the file must have
+    allowed: AllowedNames | None = None
 
     def is_applied(self, text: str) -> bool:
         data = jsonc.load(text)
         ours = [(event, entry) for event, entry in _hooks_in(data) if is_ours(entry)]
         server = _server_in(data, self.servers)
-        return sorted(ours, key=repr) == sorted(self.hooks, key=repr) and (
-            self.server is None or _contains(server, self.server)
+        return (
+            sorted(ours, key=repr) == sorted(self.hooks, key=repr)
+            and (self.server is None or _contains(server, self.server))
+            and (self.allowed is None or set(self.allowed.present(data)) == set(self.allowed.wanted))
         )
 
     def apply(self, text: str | None) -> str:
@@ -65,17 +88,23 @@ class JsonEdit:
             if _server_in(jsonc.load(new), self.servers) is not None:
                 raise _other_server(self.path)
             new = jsonc.put(new, (self.servers, SERVER), self.server)
-        _check_others_unchanged(text or "", new, self.servers)
+        if self.allowed is not None:
+            there = self.allowed.present(jsonc.load(new))
+            for name in self.allowed.wanted:
+                if name not in there:
+                    new = jsonc.append(new, self.allowed.keys, name)
+        self._check_others_unchanged(text or "", new)
         return new
 
     def remove(self, text: str, original: str | None) -> str | None:
         new = text
         while (path := _first_of_ours(jsonc.load(new), self.servers)) is not None:
             new = jsonc.take(new, path)
+        new = self._without_names(new, _load_or_nothing(original))
         if new == text:
             return text
-        new = _prune(new, original, self.servers)
-        _check_others_unchanged(text, new, self.servers)
+        new = self._prune(new, original)
+        self._check_others_unchanged(text, new)
         data = jsonc.load(new)
         if original is None and data in ({}, dict(self.constants)) and not _has_comments(new):
             return None
@@ -85,6 +114,76 @@ class JsonEdit:
         data = jsonc.load(text)
         entries = [*(entry for _, entry in _hooks_in(data)), _server_in(data, self.servers)]
         return [program_of(entry) for entry in entries if is_ours(entry)]
+
+    def _without_names(self, text: str, before: Any) -> str:
+        """Return the text without the names that were not there before us."""
+        if self.allowed is None:
+            return text
+        for name in set(self.allowed.present(jsonc.load(text))) - set(self.allowed.present(before)):
+            text = jsonc.take(
+                text, (*self.allowed.keys, _at(jsonc.load(text), self.allowed.keys).index(name))
+            )
+        return text
+
+    def _prune(self, text: str, original: str | None) -> str:
+        """Return the text without the containers that are empty now and were not there before us."""
+        before = _load_or_nothing(original)
+        events = _at(jsonc.load(text), ("hooks",))
+        inner = [("hooks", event) for event in events] if isinstance(events, dict) else []
+        keys = self.allowed.keys if self.allowed else ()
+        lists = [keys[:length] for length in range(len(keys), 0, -1)]
+        for path in (*inner, ("hooks",), (self.servers,), *lists):
+            if _at(jsonc.load(text), path) in ({}, []) and _at(before, path) is None:
+                text = jsonc.take(text, path)
+        return text
+
+    def _check_others_unchanged(self, before: str, after: str) -> None:
+        """Raise `ValueError` if an edit of ours changed what others wrote: a bug of ours stops before anything is written."""
+        if self._others(jsonc.load(before)) != self._others(jsonc.load(after)):
+            raise ValueError("it cannot be changed without touching other settings")
+
+    def _others(self, data: Any) -> Any:
+        """Return the data without what is ours and without what is empty."""
+        if not isinstance(data, dict):
+            return data
+        names = self.allowed
+        own = ("hooks", self.servers, "version")
+        other_keys = {
+            key: _without_values(value, names.keys[1:], names.known)
+            if names and key == names.keys[0]
+            else value
+            for key, value in data.items()
+            if key not in own
+        }
+        hooks = data.get("hooks")
+        other_hooks = [
+            (event, _other_handlers(entry)) for event, entry in _hooks_in(data) if not is_ours(entry)
+        ]
+        odd = (
+            hooks
+            if not isinstance(hooks, dict)
+            else {k: v for k, v in hooks.items() if not isinstance(v, list)}
+        )
+        others = data.get(self.servers)
+        if isinstance(others, dict):
+            others = {name: entry for name, entry in others.items() if name != SERVER or not is_ours(entry)}
+        return (
+            {key: value for key, value in other_keys.items() if value},
+            other_hooks,
+            odd or None,
+            others or None,
+        )
+
+
+def _without_values(data: Any, keys: tuple[str, ...], values: tuple[str, ...]) -> Any:
+    """Return the data without `values` in the list at `keys`, and without that list if it is empty then."""
+    if keys and isinstance(data, dict):
+        inner = {
+            key: _without_values(value, keys[1:], values) if key == keys[0] else value
+            for key, value in data.items()
+        }
+        return {key: value for key, value in inner.items() if key != keys[0] or value}
+    return [item for item in data if item not in values] if isinstance(data, list) else data
 
 
 def _hooks_in(data: Any) -> list[tuple[str, Any]]:
@@ -116,17 +215,6 @@ def _first_of_ours(data: Any, servers: str) -> tuple[str | int, ...] | None:
     return None
 
 
-def _prune(text: str, original: str | None, servers: str) -> str:
-    """Return the text without the containers that are empty now and were not there before us."""
-    before = _load_or_nothing(original)
-    events = _at(jsonc.load(text), ("hooks",))
-    inner = [("hooks", event) for event in events] if isinstance(events, dict) else []
-    for path in (*inner, ("hooks",), (servers,)):
-        if _at(jsonc.load(text), path) in ({}, []) and _at(before, path) is None:
-            text = jsonc.take(text, path)
-    return text
-
-
 def _at(data: Any, path: tuple[str, ...]) -> Any:
     """Return the value at `path`; None if there is none."""
     for key in path:
@@ -139,28 +227,6 @@ def _load_or_nothing(text: str | None) -> Any:
         return jsonc.load(text or "")
     except ValueError:
         return {}
-
-
-def _check_others_unchanged(before: str, after: str, servers: str) -> None:
-    """Raise `ValueError` if an edit of ours changed what others wrote: a bug of ours stops before anything is written."""
-    if _others(jsonc.load(before), servers) != _others(jsonc.load(after), servers):
-        raise ValueError("it cannot be changed without touching other settings")
-
-
-def _others(data: Any, servers: str) -> Any:
-    """Return the data without what is ours and without what is empty."""
-    if not isinstance(data, dict):
-        return data
-    other_keys = {key: value for key, value in data.items() if key not in ("hooks", servers, "version")}
-    hooks = data.get("hooks")
-    other_hooks = [(event, _other_handlers(entry)) for event, entry in _hooks_in(data) if not is_ours(entry)]
-    odd = (
-        hooks if not isinstance(hooks, dict) else {k: v for k, v in hooks.items() if not isinstance(v, list)}
-    )
-    others = data.get(servers)
-    if isinstance(others, dict):
-        others = {name: entry for name, entry in others.items() if name != SERVER or not is_ours(entry)}
-    return other_keys, other_hooks, odd or None, others or None
 
 
 def _other_handlers(entry: Any) -> Any:
@@ -268,7 +334,9 @@ def edits_for(
     def at(template: str) -> Path:
         return machine.path(host, template, root)
 
-    edits = _configuration(host, files, at, machine)
+    edits = _configuration(host, files, at, machine, _permissions(host, scope, at, machine))
+    if (own := _permissions_file(host, scope, at, machine)) is not None:
+        edits.append(own)
     if files.rules:
         edits.append(BlockEdit(at(files.rules), files.rules_header, templates.rules(machine)))
     if files.plugin:
@@ -281,8 +349,72 @@ def edits_for(
     return edits
 
 
+def permissions_path(host: Host, scope: str, root: Path, machine: Machine) -> Path | None:
+    """Return the file in which `host` is told which tools agents may use without asking; None if it asks nobody."""
+    if host.tool_permissions is None:
+        return None
+    return machine.path(host, getattr(host.tool_permissions, scope), root)
+
+
+def allows_tools(host: Host, scope: str, root: Path, machine: Machine) -> bool:
+    """Return whether agents may use our tools that only read without asking, as the host's file says now."""
+    if (path := permissions_path(host, scope, root, machine)) is None:
+        return True
+    assert host.tool_permissions is not None
+    return _allowed_now(host.tool_permissions, path) == READ_TOOLS
+
+
+def _allowed_now(permissions: ToolPermissions, path: Path) -> tuple[str, ...]:
+    """Return the tools that the host's file allows."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        if permissions.content is not None:
+            return READ_TOOLS if templates.MARK in text else ()
+        listed = _at(jsonc.load(text), permissions.keys)
+    except (OSError, ValueError):
+        return ()
+    names = listed if isinstance(listed, list) else []
+    return tuple(tool for tool in READ_TOOLS if permissions.name.format(tool=tool) in names)
+
+
+def _wanted_tools(permissions: ToolPermissions, path: Path, machine: Machine) -> tuple[str, ...]:
+    if machine.allows_tools is None:
+        return _allowed_now(permissions, path)
+    return READ_TOOLS if machine.allows_tools else ()
+
+
+def _permissions(
+    host: Host, scope: str, at: Callable[[str], Path], machine: Machine
+) -> tuple[Path, AllowedNames] | None:
+    """Return the list of allowed tools, for a host that has one in a JSON file, and where it is."""
+    permissions = host.tool_permissions
+    if permissions is None or not permissions.keys:
+        return None
+    path = at(getattr(permissions, scope))
+    known, wanted = (
+        tuple(permissions.name.format(tool=tool) for tool in tools)
+        for tools in (READ_TOOLS, _wanted_tools(permissions, path, machine))
+    )
+    return path, AllowedNames(permissions.keys, known, wanted)
+
+
+def _permissions_file(host: Host, scope: str, at: Callable[[str], Path], machine: Machine) -> FileEdit | None:
+    """Return the file of our own that allows tools, for a host that takes one, if tools are to be allowed."""
+    permissions = host.tool_permissions
+    if permissions is None or permissions.content is None:
+        return None
+    path = at(getattr(permissions, scope))
+    tools = _wanted_tools(permissions, path, machine)
+    mark = f"# {templates.MARK}; `recollect uninstall {host.name}` removes it.\n"
+    return OwnFile(path, mark + permissions.content(tools)) if tools else None
+
+
 def _configuration(
-    host: Host, files: HostFiles, at: Callable[[str], Path], machine: Machine
+    host: Host,
+    files: HostFiles,
+    at: Callable[[str], Path],
+    machine: Machine,
+    permissions: tuple[Path, AllowedNames] | None,
 ) -> list[FileEdit]:
     server = server_entry(host, machine)
     hooks = hook_entries(host, machine) if files.hooks else ()
@@ -290,7 +422,10 @@ def _configuration(
         return [JsonEdit(at(files.hooks), hooks, host.servers_key, server)]
     edits: list[FileEdit] = []
     if files.hooks:
-        edits.append(JsonEdit(at(files.hooks), hooks, constants=tuple(host.hook_file_keys.items())))
+        path = at(files.hooks)
+        allowed = permissions[1] if permissions and permissions[0] == path else None
+        constants = tuple(host.hook_file_keys.items())
+        edits.append(JsonEdit(path, hooks, constants=constants, allowed=allowed))
     if files.mcp.endswith(".toml"):
         edits.append(TomlEdit(at(files.mcp), server))
     elif files.mcp:

@@ -9,6 +9,8 @@ from recollect.interfaces.install.machine import Machine
 from recollect.work.hosts.host import Hook, HookCommand, Host
 
 SERVER = "recollect"  # our name among the MCP servers
+# The MCP tools that change nothing, which a user may allow agents to use without being asked.
+READ_TOOLS = ("search_memory", "code_graph", "module_map", "work_history", "session_search", "read_source")
 _OURS = re.compile(r"""(?:^|[\s/\\"'])recollect(?:\.exe)?["']?\s+(hook|mcp)\b""")
 
 
@@ -23,7 +25,7 @@ def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
     """Return one element of the host's list for an event."""
     words = (*machine.program, "hook", host.name, hook.event)
     assert host.hook_entry is not None
-    return host.hook_entry(hook, HookCommand(words, machine.command_line(words), machine.shortens_output))
+    return host.hook_entry(hook, HookCommand(words, machine.hook_line(words), machine.shortens_output))
 
 
 def server_entry(host: Host, machine: Machine) -> dict[str, Any]:
@@ -51,7 +53,8 @@ def program_of(value: Any) -> str:
         return str(command[0])
     if "args" in value:
         return str(command)
-    return shlex.split(command.replace("\\", "\\\\"))[0]
+    _, _, run = command.rpartition("|| exec ")
+    return shlex.split(run.replace("\\", "\\\\"))[0]
 
 
 def _words(value: Mapping[str, Any]) -> str:

@@ -20,6 +20,9 @@ class Machine:
     environment: Mapping[str, str]
     platform: str = sys.platform
     shortens_output: bool = False  # hooks replace outputs of tools, so that hosts must wait for them
+    allows_tools: bool | None = (
+        None  # agents may use tools that only read without asking; None = as it is now
+    )
 
     def path(self, host: Host, template: str, root: Path) -> Path:
         """Return the path that `template` means for `host`: below the user's home, or below `root` if it is relative."""
@@ -27,6 +30,13 @@ class Machine:
         if path.parts[:1] == ("~",):
             path = self.user.joinpath(*path.parts[1:])
         return path if path.is_absolute() else root / path
+
+    def hook_line(self, words: Sequence[str]) -> str:
+        """Return `words` as a command line that does nothing if the program is gone: hosts show errors of hooks."""
+        line = self.command_line(words)
+        if self.platform == "win32" or not Path(words[0]).is_absolute():
+            return line
+        return f"[ ! -x {shlex.quote(words[0])} ] || exec {line}"
 
     def command_line(self, words: Sequence[str]) -> str:
         """Return `words` as the shell of this platform takes them."""

@@ -1,13 +1,13 @@
 """Plan an installation or its removal, so that the user can see every change, then carry it out in one step."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from recollect.errors import Refused
 from recollect.interfaces.install.change import FileChange, apply, read, remove_empty, text_of
-from recollect.interfaces.install.edits import FileEdit, LeftAlone, edits_for
+from recollect.interfaces.install.edits import FileEdit, LeftAlone, OwnFile, edits_for
 from recollect.interfaces.install.ledger import InstalledFile, Ledger, digest
 from recollect.interfaces.install.machine import Machine
 from recollect.work.hosts.host import Host
@@ -24,6 +24,7 @@ class Plan:
     originals: tuple[bytes | None, ...] = ()  # of an installation: each file without our edit
     notes: tuple[str, ...] = ()
     forget: tuple[InstalledFile, ...] = ()  # no longer installed afterwards
+    shared: tuple[InstalledFile, ...] = ()  # files that another host has already, and this one uses too
 
     @property
     def where(self) -> str:
@@ -37,7 +38,9 @@ def plan_install(host: Host, scope: str, root: Path, machine: Machine, ledger: L
     others = [record for record in ledger.records() if record.host == host.name and record.scope != scope]
     covered = scope == "project" and bool(others)
     notes = _notes_about_others(host, scope, {record.root for record in others})
-    for edit in edits_for(host, scope, root, machine, covered=covered):
+    edits = edits_for(host, scope, root, machine, covered=covered)
+    shared: list[InstalledFile] = []
+    for edit in edits:
         try:
             change, original = _apply(edit, host, ledger, _boundary(scope, root))
         except LeftAlone as left:
@@ -46,7 +49,56 @@ def plan_install(host: Host, scope: str, root: Path, machine: Machine, ledger: L
         if change.after != change.before:
             changes.append(change)
             originals.append(original)
-    return Plan(host, scope, root, tuple(changes), tuple(originals), tuple(notes))
+        elif isinstance(edit, OwnFile) and ledger.of(edit.path, host.name) is None:
+            shared += [
+                replace(record, host=host.name, scope=scope, root=_root(scope, root))
+                for record in ledger.records()
+                if record.path == str(edit.path)
+            ][:1]
+    known = {edit.path: edit for edit in edits_for(host, scope, root, machine)}
+    old = [
+        record
+        for record in _records_of(host, scope, root, ledger)
+        if Path(record.path) not in {edit.path for edit in edits}
+    ]
+    removed, left_alone = _removals(
+        {Path(record.path): record for record in old}, known, ledger, _boundary(scope, root)
+    )
+    return Plan(
+        host,
+        scope,
+        root,
+        (*changes, *removed),
+        tuple(originals),
+        (*notes, *left_alone),
+        forget=tuple(old),
+        shared=tuple(shared),
+    )
+
+
+def _records_of(host: Host, scope: str, root: Path, ledger: Ledger) -> list[InstalledFile]:
+    wanted = (host.name, scope, _root(scope, root))
+    return [record for record in ledger.records() if (record.host, record.scope, record.root) == wanted]
+
+
+def _removals(
+    records: Mapping[Path, InstalledFile | None],
+    known: Mapping[Path, FileEdit],
+    ledger: Ledger,
+    boundary: Path | None,
+) -> tuple[list[FileChange], list[str]]:
+    """Return the changes that remove what was installed, and notes on what is left as it is."""
+    changes: list[FileChange] = []
+    notes: list[str] = []
+    for path, record in records.items():
+        try:
+            change = _remove(path, known.get(path), record, ledger, boundary)
+        except LeftAlone as left:
+            notes.append(left.message)
+            continue
+        if change is not None and change.after != change.before:
+            changes.append(change)
+    return changes, notes
 
 
 def _notes_about_others(host: Host, scope: str, roots: set[str]) -> list[str]:
@@ -67,22 +119,11 @@ def _notes_about_others(host: Host, scope: str, roots: set[str]) -> list[str]:
 def plan_uninstall(host: Host, scope: str, root: Path, machine: Machine, ledger: Ledger) -> Plan:
     """Plan to remove `host`; what an older version installed goes too, if nobody changed it. Raise `Refused`."""
     known = {edit.path: edit for edit in edits_for(host, scope, root, machine)}
-    records = {
-        Path(record.path): record
-        for record in ledger.records()
-        if (record.host, record.scope, record.root) == (host.name, scope, _root(scope, root))
-    }
-    changes: list[FileChange] = []
-    notes: list[str] = []
-    for path in {**known, **records}:
-        try:
-            change = _remove(path, known.get(path), records.get(path), ledger, _boundary(scope, root))
-        except LeftAlone as left:
-            notes.append(left.message)
-            continue
-        if change is not None and change.after != change.before:
-            changes.append(change)
-    return Plan(host, scope, root, tuple(changes), notes=tuple(notes), forget=tuple(records.values()))
+    records = _records_of(host, scope, root, ledger)
+    installed: dict[Path, InstalledFile | None] = dict.fromkeys(known)
+    installed |= {Path(record.path): record for record in records}
+    changes, notes = _removals(installed, known, ledger, _boundary(scope, root))
+    return Plan(host, scope, root, tuple(changes), notes=tuple(notes), forget=tuple(records))
 
 
 def carry_out(plan: Plan, ledger: Ledger) -> None:
@@ -96,6 +137,7 @@ def carry_out(plan: Plan, ledger: Ledger) -> None:
             _record(plan, change, original, made, ledger)
             for change, original in zip(plan.changes, plan.originals, strict=False)
         ]
+        added += plan.shared
         not_empty = remove_empty([Path(folder) for record in plan.forget for folder in record.folders])
         ledger.update(added, [(record.path, record.host) for record in plan.forget], not_empty)
 
@@ -127,7 +169,7 @@ def _apply(
         if _attempt(edit, lambda: edit.is_applied(text)):
             return FileChange(edit.path, current, current), current
         record = ledger.of(edit.path, host.name)
-        base = _without_edit(edit, current, record, ledger)
+        base = _without_edit(edit, current, record, ledger, unrecorded=text)
     start = None if base is None else text_of(edit.path, base)
     after = _attempt(edit, lambda: edit.apply(start))
     return FileChange(edit.path, current, after.encode("utf-8")), base
@@ -139,6 +181,8 @@ def _remove(
     current = read(path, boundary)
     if current is None:
         return None
+    if isinstance(edit, OwnFile) and _is_shared(path, record, ledger):
+        return None
     if edit is None:
         if record is None or digest(current) != record.after:
             raise LeftAlone(f"{path} was changed after it was installed: left as it is.")
@@ -149,10 +193,19 @@ def _remove(
     return FileChange(path, current, _without_edit(edit, current, record, ledger))
 
 
+def _is_shared(path: Path, record: InstalledFile | None, ledger: Ledger) -> bool:
+    """Return whether another host uses the file too."""
+    host = record.host if record else ""
+    return any(other.path == str(path) and other.host != host for other in ledger.records())
+
+
 def _without_edit(
-    edit: FileEdit, current: bytes, record: InstalledFile | None, ledger: Ledger
+    edit: FileEdit, current: bytes, record: InstalledFile | None, ledger: Ledger, unrecorded: str = ""
 ) -> bytes | None:
-    """Return the file byte for byte as it was if nobody changed it since, else without our edit."""
+    """Return the file byte for byte as it was if nobody changed it since, else without our edit.
+
+    `unrecorded` is what a file without a record is taken to have been before us.
+    """
     original: bytes | None = None
     if record is not None:
         try:
@@ -163,15 +216,13 @@ def _without_edit(
             if digest(current) == record.after:
                 return original
     text = text_of(edit.path, current)
-    before = _original_text(record, original)
+    before = _original_text(original) if record else unrecorded
     remaining = _attempt(edit, lambda: edit.remove(text, before))
     return None if remaining is None else remaining.encode("utf-8")
 
 
-def _original_text(record: InstalledFile | None, original: bytes | None) -> str | None:
-    """Return what the file was before us; None only if we know that we created it."""
-    if record is None:
-        return ""
+def _original_text(original: bytes | None) -> str | None:
+    """Return what the file was before us; None if we created it."""
     return None if original is None else original.decode("utf-8", "replace")
 
 

@@ -55,7 +55,7 @@ def command_text(host: Host, name: str, program: str | None = None) -> str:
 
 def skill(machine: Machine) -> str:
     """Return the skill that tells agents when to search and when to record."""
-    text = _with_program(_read("claude-code/skills/recollect/SKILL.md"), _program(machine))
+    text = _with_program(_read("claude-code/skills/long-term-memory/SKILL.md"), _program(machine))
     return f"{text.rstrip()}\n\n<!-- {MARK}. -->\n"
 
 

@@ -21,6 +21,9 @@ from recollect.work.hosts.host import (
     HostFiles,
     SessionFiles,
     SlashCommands,
+    ToolHold,
+    ToolPermissions,
+    ask_permission,
     grouped_entry,
     typed_stdio_server,
 )
@@ -219,12 +222,7 @@ def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]
 
 
 def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
-    handler: dict[str, Any] = {
-        "type": "command",
-        "command": command.words[0],
-        "args": list(command.words[1:]),
-        "timeout": hook.seconds,
-    }
+    handler: dict[str, Any] = {"type": "command", "command": command.line, "timeout": hook.seconds}
     if hook.background and not (hook.replaces_output and command.shortens_output):
         handler["async"] = True
     return grouped_entry(hook, handler)
@@ -244,13 +242,13 @@ CLAUDE_CODE = Host(
         hooks="{config}/settings.json",
         mcp="{state}",
         commands="{config}/commands",
-        skill="{config}/skills/recollect",
+        skill="{config}/skills/long-term-memory",
     ),
     project_files=HostFiles(
         hooks=".claude/settings.local.json",
         mcp=".mcp.json",
         commands=".claude/commands",
-        skill=".claude/skills/recollect",
+        skill=".claude/skills/long-term-memory",
     ),
     after_install="New sessions have it. In a folder that Claude Code does not trust yet, hooks wait until it does.",
     hooks=(
@@ -272,7 +270,7 @@ CLAUDE_CODE = Host(
             "PreToolUse",
             HookKind.BEFORE_TOOL,
             HookReply.HOOK_OUTPUT,
-            "adds a warning, if one applies",
+            "asks you first if a rule of yours forbids it; adds a warning, if one applies",
             seconds=3,
             matcher=_CHANGING_TOOLS,
         ),
@@ -303,20 +301,22 @@ CLAUDE_CODE = Host(
             matcher="*",
             background=True,
         ),
-        Hook(
-            "Stop",
-            HookKind.TURN_END,
-            summary="learns from the session in the background",
-            seconds=30,
-            background=True,
-        ),
+        # The host waits for it: `claude -p` ends hooks that it does not wait for, and then no session ends.
+        Hook("Stop", HookKind.TURN_END, summary="learns from the session in the background"),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
     reports_failures=True,
+    hold_tool=ToolHold(ask_permission, asks_user=True),
     replace_output=_replace_output,
     servers_key="mcpServers",
     server_entry=typed_stdio_server,
+    tool_permissions=ToolPermissions(
+        user="{config}/settings.json",
+        project=".claude/settings.local.json",
+        keys=("permissions", "allow"),
+        name="mcp__recollect__{tool}",
+    ),
     commands=SlashCommands(front_matter=True, renamed={"memory": "recollect"}),
     briefing_format="xml",
     transcript=TranscriptFormat("claude-code", read, read_document, _is_record),

@@ -6,7 +6,7 @@ A transcript is `~/.codex/sessions/…/rollout-….jsonl` since the first versio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from recollect.work.hosts.host import (
     HostFiles,
     SessionFiles,
     SlashCommands,
+    ToolHold,
     grouped_entry,
+    stdio_server,
 )
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
@@ -223,6 +225,25 @@ def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
     return grouped_entry(hook, handler)
 
 
+def _refuse(reason: str) -> dict[str, Any]:
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+
+
+# What decides which store is opened. Codex passes no other variables of the user's on to an MCP server.
+_VARIABLES = (
+    "RECOLLECT_HOME",
+    "RECOLLECT_KEY",
+    "RECOLLECT_KEY_FILE",
+    "RECOLLECT_EMBEDDER_KEY",
+    "RECOLLECT_SIDECAR_KEY",
+)
+
+
+def _server_entry(words: Sequence[str]) -> dict[str, Any]:
+    return {**stdio_server(words), "env_vars": list(_VARIABLES)}
+
+
 CODEX = Host(
     name="codex",
     title="Codex CLI",
@@ -233,10 +254,10 @@ CODEX = Host(
         hooks="{config}/hooks.json",
         mcp="{config}/config.toml",
         commands="{config}/prompts",
-        skill="~/.agents/skills/recollect",
+        skill="~/.agents/skills/long-term-memory",
     ),
     project_files=HostFiles(
-        hooks=".codex/hooks.json", mcp=".codex/config.toml", skill=".agents/skills/recollect"
+        hooks=".codex/hooks.json", mcp=".codex/config.toml", skill=".agents/skills/long-term-memory"
     ),
     after_install="New sessions have it. Codex runs the hooks once you have trusted them: it asks at its next start.",
     hooks=(
@@ -258,7 +279,7 @@ CODEX = Host(
             "PreToolUse",
             HookKind.BEFORE_TOOL,
             HookReply.HOOK_OUTPUT,
-            "adds a warning, if one applies",
+            "holds back what a rule of yours forbids; adds a warning, if one applies",
             seconds=3,
             matcher="Bash|apply_patch",
         ),
@@ -282,8 +303,11 @@ CODEX = Host(
         "call": ("call_id",),
         "answer": ("last-assistant-message",),
     },
+    # It knows no "ask": it would run the tool and call the hook failed.
+    hold_tool=ToolHold(_refuse, asks_user=False),
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
     servers_key="mcp_servers",
+    server_entry=_server_entry,
     commands=SlashCommands(front_matter=True),
     briefing_format="plain",
     transcript=TranscriptFormat("codex", read, read_document, _is_record, _is_member),

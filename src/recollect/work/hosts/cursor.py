@@ -11,12 +11,17 @@ from recollect.work.hosts.host import (
     HostFiles,
     SessionFiles,
     SlashCommands,
+    ToolHold,
 )
 
 
 def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
     entry: dict[str, Any] = {"command": command.line, "timeout": hook.seconds}
     return entry | ({"matcher": hook.matcher} if hook.matcher else {})
+
+
+def _refuse(reason: str) -> dict[str, Any]:
+    return {"permission": "deny", "user_message": reason, "agent_message": reason}
 
 
 CURSOR = Host(
@@ -28,13 +33,13 @@ CURSOR = Host(
         hooks="~/.cursor/hooks.json",
         mcp="~/.cursor/mcp.json",
         commands="~/.cursor/commands",
-        skill="~/.cursor/skills/recollect",
+        skill="~/.cursor/skills/long-term-memory",
     ),
     project_files=HostFiles(
         hooks=".cursor/hooks.json",
         mcp=".cursor/mcp.json",
         commands=".cursor/commands",
-        skill=".cursor/skills/recollect",
+        skill=".cursor/skills/long-term-memory",
         rules=".cursor/rules/recollect.mdc",
         rules_header="---\ndescription: Long-term memory of this project\nalwaysApply: true\n---\n",
     ),
@@ -46,7 +51,14 @@ CURSOR = Host(
             "adds the briefing, also to the rules file",
         ),
         Hook("beforeSubmitPrompt", HookKind.PROMPT, summary="records the event", seconds=3),
-        Hook("preToolUse", HookKind.BEFORE_TOOL),
+        Hook(
+            "preToolUse",
+            HookKind.BEFORE_TOOL,
+            HookReply.DECISION,
+            "holds back what a rule of yours forbids",
+            seconds=3,
+            matcher="Shell|Write|Delete",
+        ),
         Hook(
             "postToolUse",
             HookKind.AFTER_TOOL,
@@ -69,6 +81,7 @@ CURSOR = Host(
         "call": ("execution_id",),
         "answer": ("text",),
     },
+    hold_tool=ToolHold(_refuse, asks_user=False),
     servers_key="mcpServers",
     commands=SlashCommands(format="plain", arguments=""),
     session_files=SessionFiles(

@@ -7,8 +7,9 @@ same, and stays.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from recollect.work.hosts.host import (
     HostFiles,
     SessionFiles,
     SlashCommands,
+    ToolHold,
+    ToolPermissions,
     grouped_entry,
 )
 from recollect.work.transcripts.document import members
@@ -31,6 +34,8 @@ from recollect.work.transcripts.reading import EventOrigin, TranscriptFormat, Tr
 
 # The line that a command's output has only if the command failed.
 _EXIT_LINE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+# What the chat is replaced with when it has been compressed.
+_COMPACTION_LINE = re.compile(rb'^\{"\$set":\{"messages":.*<state_snapshot>', re.MULTILINE)
 _NOTICES = {"info", "error", "warning"}
 _DONE = {"success", "error", "cancelled"}
 
@@ -193,29 +198,37 @@ def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
     return grouped_entry(hook, handler)
 
 
-def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
-    text = mapping(response).get("llmContent")
-    # The reason of a denial is shown as the tool's result.
-    return {"decision": "deny", "reason": shorten(text)} if isinstance(text, str) else {}
+def _refuse(reason: str) -> dict[str, Any]:
+    return {"decision": "deny", "reason": reason}
+
+
+def _policy(tools: Sequence[str]) -> str:
+    rows = [
+        "[[rule]]",
+        'mcpName = "recollect"',
+        f"toolName = {json.dumps(list(tools))}",
+        'decision = "allow"',
+    ]
+    return "\n".join([*rows, "priority = 100", ""])
 
 
 GEMINI = Host(
     name="gemini",
     title="Gemini CLI",
     program="gemini",
-    folder="~/.gemini",
+    folder="{home}/.gemini",
     folders=_folders,
     user_files=HostFiles(
-        hooks="~/.gemini/settings.json",
-        mcp="~/.gemini/settings.json",
-        commands="~/.gemini/commands",
-        skill="~/.gemini/skills/recollect",
+        hooks="{home}/.gemini/settings.json",
+        mcp="{home}/.gemini/settings.json",
+        commands="{home}/.gemini/commands",
+        skill="~/.agents/skills/long-term-memory",
     ),
     project_files=HostFiles(
         hooks=".gemini/settings.json",
         mcp=".gemini/settings.json",
         commands=".gemini/commands",
-        skill=".gemini/skills/recollect",
+        skill=".agents/skills/long-term-memory",
     ),
     hooks=(
         Hook("SessionStart", HookKind.SESSION_START, HookReply.HOOK_OUTPUT, "adds the briefing"),
@@ -226,7 +239,14 @@ GEMINI = Host(
             "adds memories that match the prompt",
             seconds=3,
         ),
-        Hook("BeforeTool", HookKind.BEFORE_TOOL),
+        Hook(
+            "BeforeTool",
+            HookKind.BEFORE_TOOL,
+            HookReply.DECISION,
+            "holds back what a rule of yours forbids",
+            seconds=3,
+            matcher="run_shell_command|write_file|replace",
+        ),
         Hook(
             "AfterTool",
             HookKind.AFTER_TOOL,
@@ -234,15 +254,25 @@ GEMINI = Host(
             "records the event; after a failure, adds a known fix",
         ),
         Hook("AfterAgent", HookKind.TURN_END, summary="learns from the session in the background"),
-        Hook("PreCompress", HookKind.COMPACTION, summary="records the event"),
+        # With the trigger `auto` it comes before every request, compressed or not.
+        Hook(
+            "PreCompress", HookKind.COMPACTION, summary="notes that you compressed the chat", matcher="manual"
+        ),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
     payload_fields={"session": ("sessionId",), "answer": ("prompt_response",)},
     reports_failures=True,
     exit_line=_EXIT_LINE,
-    replace_output=_replace_output,
+    compaction_line=_COMPACTION_LINE,
+    # It knows "ask" too, but waits for an answer that nobody can give in `gemini -p`.
+    hold_tool=ToolHold(_refuse, asks_user=False),
     servers_key="mcpServers",
+    tool_permissions=ToolPermissions(
+        user="{home}/.gemini/policies/recollect.toml",
+        project=".gemini/policies/recollect.toml",
+        content=_policy,
+    ),
     commands=SlashCommands("toml", ".toml", "{{args}}", renamed={"memory": "recollect"}),
     transcript=TranscriptFormat("gemini", read, read_document, _is_record, _is_member),
     session_files=SessionFiles(

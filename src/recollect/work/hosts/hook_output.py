@@ -28,6 +28,8 @@ def printed(hook: Hook, text: str, more: Mapping[str, Any] = _NOTHING) -> bytes:
     if hook.reply is HookReply.NONE or not (text or more):
         return b""
     output = dict(more)
+    if hook.reply is HookReply.DECISION:
+        return json.dumps(output).encode() if output else b""
     if hook.reply is HookReply.TEXT:
         if not more:
             return text.encode("utf-8", "replace")

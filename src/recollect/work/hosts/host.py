@@ -36,6 +36,7 @@ class HookReply(StrEnum):
     HOOK_OUTPUT = "claude"  # {"hookSpecificOutput": {"hookEventName": …, "additionalContext": …}}
     CONTEXT_FIELD = "cursor"  # {"additional_context": …}
     TEXT = "text"  # as plain text, for a plugin of ours
+    DECISION = "decision"  # only what the host is to do; a text waits for the next hook that can show it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class Hook:
 
     @property
     def injects(self) -> bool:
-        """Whether what the hook prints reaches the model."""
-        return self.reply is not HookReply.NONE and not self.background
+        """Whether the text that the hook prints reaches the model."""
+        return self.reply not in (HookReply.NONE, HookReply.DECISION) and not self.background
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,16 @@ class HookCommand:
     """The command that a host runs for an event."""
 
     words: tuple[str, ...]
-    line: str  # the same, quoted for the platform's shell
+    line: str  # for the platform's shell; it does nothing if the program is gone
     shortens_output: bool  # outputs of tools are to be replaced, so that the host must wait
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHold:
+    """How a hook keeps a tool from running that a rule of the user's forbids."""
+
+    answer: Callable[[str], dict[str, Any]]  # what the hook prints, from the reason
+    asks_user: bool  # the host asks the user; else it refuses the call, and the agent learns why
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,17 @@ class HostFiles:
     plugin: str = ""
     mcp_instead: str = ""  # used if it exists and `mcp` does not
     rules_header: str = ""  # what a new rules file begins with
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPermissions:
+    """How a host is told that agents may use tools of ours without asking; the host's other settings stay."""
+
+    user: str  # the file
+    project: str
+    keys: tuple[str, ...] = ()  # of the list in a JSON file that has one name per tool
+    name: str = ""  # of a tool in that list, from {tool}
+    content: Callable[[Sequence[str]], str] | None = None  # or of a file of our own, from the tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +158,12 @@ def typed_stdio_server(words: Sequence[str]) -> dict[str, Any]:
     return {"type": "stdio", **stdio_server(words)}
 
 
+def ask_permission(reason: str) -> dict[str, Any]:
+    """Return the output of a hook that makes Claude Code, and hosts that follow it, ask the user."""
+    decision = {"permissionDecision": "ask", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+
+
 def no_folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
     """Return no named folders: the host's paths need none."""
     return {}
@@ -167,12 +193,16 @@ class Host:
     reports_failures: bool = False  # a tool that is not reported as failed has worked
     exit_line: re.Pattern[str] | None = None  # the line of a command's output that the host adds for its code
     context_limit: int = CONTEXT_LIMIT  # characters of ours that the host shows its model at once
+    # In the transcript, a line that a compaction leaves there, for a host that sends no event that tells it reliably.
+    compaction_line: re.Pattern[bytes] | None = None
+    hold_tool: ToolHold | None = None  # None = the host runs every tool
     # Makes what a hook prints to replace a tool's output, from the output and a function that shortens a text.
     replace_output: Callable[[Any, Callable[[Any], Any]], dict[str, Any]] | None = None
 
     servers_key: str  # of the MCP servers in their file
     server_entry: Callable[[Sequence[str]], dict[str, Any]] = stdio_server
     client_names: tuple[str, ...] = ()  # how its MCP client's name begins, besides `name`
+    tool_permissions: ToolPermissions | None = None  # None = it asks nobody for tools that only read
 
     commands: SlashCommands = SlashCommands()
     plugin_template: str = ""  # below `interfaces/install/files`

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles, SessionFiles
+from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles, SessionFiles, ToolHold
 from recollect.work.hosts.opencode_database import OPENCODE_DATABASE
 
 
@@ -30,6 +30,10 @@ def _unquoted(prompt: str) -> str:
     return quoted[1].replace('\\"', '"') if quoted else prompt
 
 
+def _refuse(reason: str) -> dict[str, Any]:
+    return {"hold": reason}
+
+
 OPENCODE = Host(
     name="opencode",
     title="OpenCode",
@@ -40,14 +44,14 @@ OPENCODE = Host(
         mcp="{config}/opencode.json",
         mcp_instead="{config}/opencode.jsonc",
         commands="{config}/commands",
-        skill="{config}/skills/recollect",
+        skill="~/.agents/skills/long-term-memory",
         plugin="{config}/plugins/recollect.js",
     ),
     project_files=HostFiles(
         mcp="opencode.json",
         mcp_instead="opencode.jsonc",
         commands=".opencode/commands",
-        skill=".opencode/skills/recollect",
+        skill=".agents/skills/long-term-memory",
         plugin=".opencode/plugins/recollect.js",
     ),
     hooks=(
@@ -63,7 +67,7 @@ OPENCODE = Host(
             "tool.execute.before",
             HookKind.BEFORE_TOOL,
             HookReply.TEXT,
-            "adds a warning to the output, if one applies",
+            "holds back what a rule of yours forbids; adds a warning to the output, if one applies",
         ),
         Hook(
             "tool.execute.after",
@@ -94,6 +98,9 @@ OPENCODE = Host(
         "answer": ("text",),
     },
     clean_prompt=_unquoted,
+    hold_tool=ToolHold(
+        _refuse, asks_user=False
+    ),  # a plugin cannot ask: its hook `permission.ask` is never called
     replace_output=_replace_output,
     servers_key="mcp",
     server_entry=_server_entry,

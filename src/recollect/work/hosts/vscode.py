@@ -11,6 +11,8 @@ from recollect.work.hosts.host import (
     Host,
     HostFiles,
     SlashCommands,
+    ToolHold,
+    ask_permission,
     typed_stdio_server,
 )
 
@@ -37,7 +39,7 @@ VSCODE = Host(
     user_files=HostFiles(
         mcp="{config}/User/mcp.json",
         commands="{config}/User/prompts",
-        skill="~/.copilot/skills/recollect",
+        skill="~/.copilot/skills/long-term-memory",
         rules="{config}/User/prompts/recollect.instructions.md",
         rules_header='---\napplyTo: "**"\n---\n',
     ),
@@ -45,7 +47,7 @@ VSCODE = Host(
         hooks=".github/hooks/recollect.json",
         mcp=".vscode/mcp.json",
         commands=".github/prompts",
-        skill=".github/skills/recollect",
+        skill=".github/skills/long-term-memory",
         rules=".github/copilot-instructions.md",
     ),
     hooks=(
@@ -61,7 +63,7 @@ VSCODE = Host(
             "PreToolUse",
             HookKind.BEFORE_TOOL,
             HookReply.HOOK_OUTPUT,
-            "adds a warning, if one applies",
+            "asks you first if a rule of yours forbids it; adds a warning, if one applies",
             seconds=3,
         ),
         Hook(
@@ -79,6 +81,7 @@ VSCODE = Host(
     ),
     hook_entry=_hook_entry,
     payload_fields={"session": ("sessionId",), "call": ("call_id",)},
+    hold_tool=ToolHold(ask_permission, asks_user=True),
     servers_key="servers",
     server_entry=typed_stdio_server,
     client_names=("visual-studio-code",),
