@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.context.project import declare_subproject, identify, locate
+from fakes import FakeEmbedder
+from recollect.context.project import branch_of_its_own, declare_subproject, identify, landed_branches, locate
+from recollect.engine import Engine
 from recollect.errors import NoSuchFolder
 from recollect.store.sqlite.store import SqliteStore
 
@@ -176,6 +178,83 @@ def test_a_folder_that_is_not_there_is_refused_by_name(tmp_path, name):
 
     with pytest.raises(NoSuchFolder):
         locate(tmp_path / name)
+
+
+@pytest.fixture
+def branched(tmp_path):
+    """A repository on its branch `feature`, from which nothing was committed yet."""
+    folder = repository(tmp_path / "shop")
+    git(folder, "checkout", "-b", "feature")
+    return folder
+
+
+def landed(folder: Path) -> set[str]:
+    git(folder, "checkout", "main")
+    return set(landed_branches(locate(folder), {"feature", "main", "never-there"}) - {"main"})
+
+
+def test_a_new_branch_has_not_landed(branched):
+    assert landed(branched) == set()
+
+
+@pytest.mark.parametrize("how", [(), ("--no-ff", "--no-edit")])
+def test_a_merged_branch_has_landed_also_once_it_is_deleted(branched, how):
+    git(branched, "commit", "--allow-empty", "-m", "More")
+    before = landed(branched)
+    git(branched, "merge", *how, "feature")
+    merged = landed(branched)
+    git(branched, "branch", "-d", "feature")
+
+    assert (before, merged, landed(branched)) == (set(), {"feature"}, {"feature"})
+
+
+def test_a_squashed_branch_has_landed_once_it_is_deleted(branched):
+    (branched / "new.txt").write_text("new")
+    git(branched, "add", ".")
+    git(branched, "commit", "-m", "More")
+    git(branched, "checkout", "main")
+    git(branched, "merge", "--squash", "feature")
+    git(branched, "commit", "-m", "More, squashed")
+    kept = landed(branched)
+    git(branched, "branch", "-D", "feature")
+
+    assert (kept, landed(branched)) == (set(), {"feature"})
+
+
+def test_a_branch_that_a_remote_still_has_has_not_landed(branched, tmp_path):
+    git(branched, "commit", "--allow-empty", "-m", "More")
+    git(branched, "update-ref", "refs/remotes/origin/feature", "feature")
+    git(branched, "checkout", "main")
+    git(branched, "branch", "-D", "feature")
+
+    assert landed(branched) == set()
+
+
+@pytest.mark.parametrize(
+    "branch, own", [("main", None), ("feature", "feature"), ("HEAD", None), (None, None)]
+)
+def test_what_is_learnt_on_the_default_branch_or_on_none_holds_everywhere(branched, branch, own):
+    assert branch_of_its_own(locate(branched), branch) == own
+
+
+def test_the_remote_says_which_branch_is_the_default(branched):
+    git(branched, "update-ref", "refs/remotes/origin/next", "HEAD")
+    git(branched, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/next")
+
+    assert branch_of_its_own(locate(branched), "next") is None
+    assert branch_of_its_own(locate(branched), "main") == "main"
+
+
+def test_a_merge_is_noticed_while_the_engine_is_open(branched):
+    with Engine.open(branched, branched.parent / "home", embedder=FakeEmbedder()) as engine:
+        git(branched, "commit", "--allow-empty", "-m", "More")
+        engine.remember("The parser is being rewritten", branch="feature")
+    git(branched, "checkout", "main")
+    with Engine.open(branched, branched.parent / "home", embedder=FakeEmbedder()) as engine:
+        before = engine.list()
+        git(branched, "merge", "feature")
+
+        assert (before, len(engine.list())) == ((), 1)
 
 
 def test_memories_of_a_branch_are_seen_on_it_and_where_it_is_merged(tmp_path):

@@ -10,7 +10,7 @@ import recollect.model as m
 from recollect.config import Settings
 from recollect.context.confirmed_time import WORTH_A_NOTICE, confirmed_now, see_clock
 from recollect.context.embedder import Embedder
-from recollect.context.project import ProjectFolder, merged_branches
+from recollect.context.project import ProjectFolder, checked_out, landed_branches
 from recollect.context.store import Store
 from recollect.errors import OutOfScope, UnknownName
 from recollect.kinds import kind_of
@@ -135,16 +135,38 @@ class Context:
 
     def _branches(self, branch: str | None) -> frozenset[str]:
         current = self.folder.branch if self.folder else None
-        return frozenset({*(name for name in (branch, current) if name), *self._merged_branches})
+        return frozenset({*(name for name in (branch, current) if name), *self._landed_branches()})
+
+    def _landed_branches(self) -> frozenset[str]:
+        """Return the other branches that what is checked out contains. Git runs only if memories of some exist."""
+        if self.folder is None:
+            return frozenset()
+        seq = self.store.seq()
+        cache = self._branch_cache
+        if cache.seq != seq:
+            view = m.View(self.user_id, self.project_id, states=m.ALL_STATES)
+            named = {name for name in self.store.counts(view, "branch") if name}
+            cache.seq, cache.named = seq, frozenset(named - {self.folder.branch})
+        if not cache.named:
+            return frozenset()
+        key = checked_out(self.folder), cache.named  # a merge changes the commit
+        if cache.key != key:
+            cache.key, cache.landed = key, landed_branches(self.folder, cache.named)
+        return cache.landed
 
     @cached_property
-    def _merged_branches(self) -> frozenset[str]:
-        """Branches merged into the current one. Git runs only if memories of other branches exist."""
-        if self.folder is None or self.folder.branch is None:
-            return frozenset()
-        view = m.View(self.user_id, self.project_id, states=m.ALL_STATES)
-        others = set(self.store.counts(view, "branch")) - {None, self.folder.branch}
-        return merged_branches(self.folder) & others if others else frozenset()
+    def _branch_cache(self) -> "_BranchCache":
+        return _BranchCache()
+
+
+@dataclass(slots=True)
+class _BranchCache:
+    """The branches that memories name, for a state of the store; and which have landed, for a commit."""
+
+    seq: int | None = None
+    named: frozenset[str] = frozenset()
+    key: tuple[str | None, frozenset[str]] | None = None
+    landed: frozenset[str] = frozenset()
 
 
 def _states(state: str | None) -> frozenset[m.State]:

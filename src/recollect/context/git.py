@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ SECONDS = 10.0  # that a command may take by default
 LARGEST_REFS = 64 * 1024 * 1024  # bytes of packed refs that are read
 MOST_REFS = 20_000  # branches that are looked at
 _CHUNK = 1 << 20
+_DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")  # without a remote that says which it is
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # SHA-1 or SHA-256
 _REF = re.compile(r"refs/(?:(?!\.)[^\x00-\x20~^:?*\[\\/]+/)*(?!\.)[^\x00-\x20~^:?*\[\\/]+")
 _KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
@@ -67,6 +68,44 @@ class Repository:
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Return whether commit `newer` descends from commit `older` or is the same."""
         return self.output("merge-base", "--is-ancestor", older, newer) is not None
+
+    def default_branch(self) -> str | None:
+        """Return the branch that the remote starts from, else the local one with the usual name; None if unknown."""
+        text = read_text(self.common_directory / "refs/remotes/origin/HEAD", 4_096).strip()
+        if text.startswith("ref: refs/remotes/origin/"):
+            return text.removeprefix("ref: refs/remotes/origin/")
+        names = self.branches().keys() | {self.branch}
+        return next((name for name in _DEFAULT_BRANCHES if name in names), None)
+
+    def landed_branches(self, names: Collection[str]) -> frozenset[str]:
+        """Return which of `names` are branches whose work is part of the commit checked out.
+
+        They are merged, and have commits of their own; or they were worked on here and are gone, as after a squash.
+        """
+        contained = self.merged_branches()
+        existing = self.branches().keys()
+        gone = [name for name in names if name not in existing and not self._is_remote(name)]
+        log = self._head_log() if gone else ""
+        return frozenset(
+            {name for name in names if name in contained and self._has_commits(name)}
+            | {name for name in gone if re.search(rf"\bmoving from {re.escape(name)} to \S", log)}
+        )
+
+    def _has_commits(self, branch: str) -> bool:
+        """Return whether something was committed on a branch since it was made; True if that is not recorded."""
+        log = read_text(self.common_directory / "logs/refs/heads" / branch)
+        messages = [line.partition("\t")[2] for line in log.splitlines()]
+        return not messages or any(not message.startswith("branch: ") for message in messages)
+
+    def _head_log(self) -> str:
+        places = dict.fromkeys((self.git_directory, self.common_directory))
+        return "\n".join(read_text(place / "logs/HEAD", LARGEST_REFS) for place in places)
+
+    def _is_remote(self, branch: str) -> bool:
+        """Return whether a remote has a branch of this name, as far as is known here."""
+        prefix, ending = "refs/remotes/", f"/{branch}"
+        packed = (name for name in self._packed() if name.startswith(prefix))
+        return any(name.endswith(ending) for name in (*packed, *self._loose_names(prefix)))
 
     def merged_branches(self) -> frozenset[str]:
         """Return the local branches that the commit checked out contains."""

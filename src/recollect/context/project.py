@@ -9,6 +9,7 @@ Git's files are read by `context.git`.
 
 import hashlib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -102,10 +103,25 @@ def declare_subproject(place: ProjectFolder) -> tuple[Project, list[str]]:
     return Project(_new_id(keys[0]), place.folder.name, str(place.folder), why), keys
 
 
-def merged_branches(place: ProjectFolder) -> frozenset[str]:
-    """Return the local branches merged into the one checked out; empty if git cannot be run."""
+def landed_branches(place: ProjectFolder, names: Collection[str]) -> frozenset[str]:
+    """Return which of these branches are part of what is checked out; empty if git cannot be run."""
     repository = Repository.containing(place.root)
-    return repository.merged_branches() if repository else frozenset()
+    return repository.landed_branches(names) if repository else frozenset()
+
+
+def checked_out(place: ProjectFolder) -> str | None:
+    """Return the commit that is checked out; None without git or before the first commit."""
+    repository = Repository.containing(place.root)
+    return repository.head() if repository else None
+
+
+def branch_of_its_own(place: ProjectFolder, branch: str | None) -> str | None:
+    """Return the branch to which something learnt there belongs; None if it holds on all branches.
+
+    That is so for the default branch, which the others come from, for a detached head, and without git.
+    """
+    repository = Repository.containing(place.root) if branch and branch != "HEAD" else None
+    return None if repository is None or branch == repository.default_branch() else branch
 
 
 def _known(place: ProjectFolder, store: ProjectStore) -> str | None:

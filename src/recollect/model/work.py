@@ -57,6 +57,7 @@ class Finding:
     source: Source = Source.EXTRACTED
     signals: tuple[str, ...] = ()  # reasons to promote it, by name
     steps: tuple[str, ...] = ()  # of a procedure
+    branch: str | None = None  # that was checked out when it was noticed; None = unknown, or no git
 
 
 class MessageRow(NamedTuple):

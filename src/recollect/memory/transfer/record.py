@@ -163,6 +163,7 @@ class ForeignFinding(f.ForeignRecord):  # `fingerprint` is computed again
     source: m.Source | None = None
     signals: f.Texts | None = None
     steps: f.Texts | None = None
+    branch: f.Text | None = None
 
 
 class ForeignGap(f.ForeignRecord):

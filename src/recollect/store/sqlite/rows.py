@@ -127,6 +127,7 @@ _FINDINGS = {
     "source": Column(read=m.Source),
     "signals": STRINGS,
     "steps": STRINGS,
+    "branch": PLAIN,
 }
 FINDING_COLUMNS = ", ".join(_FINDINGS)
 finding_row = RowMapper(m.Finding, _FINDINGS).row

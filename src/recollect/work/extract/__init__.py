@@ -45,8 +45,8 @@ _PATH = re.compile(r"(?<![\w/.~-])(?:[\w.-]+/)+[\w.-]+\.\w{1,5}\b")
 def extract(events: Iterable[Event], now: datetime) -> list[Finding]:
     """Return what is worth remembering of `events`, in order; each statement once per session."""
     findings: dict[tuple[str, str], Finding] = {}
-    for session, observation, at in _observations(events):
-        finding = _finding(session, observation, at or now)
+    for session, observation, at, branch in _observations(events):
+        finding = _finding(session, observation, at or now, branch)
         if finding is not None:
             findings.setdefault((session, finding.fingerprint), finding)
     return list(findings.values())
@@ -68,23 +68,26 @@ class _SessionRules:
         return self._procedures.finish()
 
 
-def _observations(events: Iterable[Event]) -> Iterator[tuple[str, Observation, datetime | None]]:
+def _observations(events: Iterable[Event]) -> Iterator[tuple[str, Observation, datetime | None, str | None]]:
     open_sessions: dict[tuple[str, str], _SessionRules] = {}
     at: datetime | None = None
+    branch: str | None = None
     for event in events:
-        at = event.at or at
+        at, branch = event.at or at, event.branch or None
         who = event.session, event.agent
         rules = open_sessions.pop(who, None) or _SessionRules()
         open_sessions[who] = rules  # the last one now
-        yield from ((event.session, observation, at) for observation in rules.read(event))
+        yield from ((event.session, observation, at, branch) for observation in rules.read(event))
         if len(open_sessions) > _MAX_OPEN:
             idle = next(iter(open_sessions))
-            yield from ((idle[0], observation, at) for observation in open_sessions.pop(idle).finish())
+            yield from (
+                (idle[0], observation, at, branch) for observation in open_sessions.pop(idle).finish()
+            )
     for (session, _), rules in open_sessions.items():
-        yield from ((session, observation, at) for observation in rules.finish())
+        yield from ((session, observation, at, branch) for observation in rules.finish())
 
 
-def _finding(session: str, observation: Observation, at: datetime) -> Finding | None:
+def _finding(session: str, observation: Observation, at: datetime, branch: str | None) -> Finding | None:
     """Return None if too little is left without secrets, or if the text is Recollect's own."""
     content, _ = redact(observation.content)
     content = clip(content, MAX_CONTENT)
@@ -108,4 +111,5 @@ def _finding(session: str, observation: Observation, at: datetime) -> Finding | 
         source=observation.source,
         signals=tuple(sorted(observation.signals)),
         steps=observation.steps,
+        branch=branch,
     )

@@ -6,7 +6,8 @@ that way `Episodes` records the work, `Measures` counts, `extract` makes finding
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import recollect.model as m
 from recollect.config import expand_home
 from recollect.context.context import Context
-from recollect.context.project import identify, locate
+from recollect.context.project import branch_of_its_own, identify, locate
 from recollect.errors import (
     ContentRefused,
     EmbedderUnavailable,
@@ -142,13 +143,14 @@ class Sessions:
         branch: str | None = None,
         transcript: str = "",
         at: datetime | None = None,
+        resume: bool = True,
     ) -> m.Session:
-        """Begin a session, or resume the one with this id."""
+        """Begin a session, or resume the one with this id. With `resume=False`, one that has ended stays so."""
         now = at or self.clock()
         known = self.store.get_session(session_id) if session_id else None
         if known is not None:
             self._refuse_others(known)
-            if known.ended_at is not None:  # resumed: its new events will be learnt from too
+            if resume and known.ended_at is not None:  # resumed: its new events will be learnt from too
                 known = replace(known, ended_at=None, extracted_at=None)
                 self.store.put_session(known)
             return known
@@ -355,14 +357,20 @@ class Sessions:
 
         return (spool or self.spool).drain(deliver)
 
-    def recover(self, session_id: str | None = None) -> tuple[EndedSession, ...]:
-        """End sessions that crashed: the one named, or all that have been idle for half an hour."""
+    def recover(
+        self, session_id: str | None = None, *, alive: Collection[str] = ()
+    ) -> tuple[EndedSession, ...]:
+        """End sessions that crashed: the one named, or all that have been idle for half an hour.
+
+        Those that are `alive` are left alone.
+        """
         if not self.on:
             return ()
         if session_id is not None:
             lost = [self.get(session_id)]
         else:
-            lost = self.store.events.idle_sessions(self.user_id, self.project_id, self.clock() - IDLE)
+            idle = self.store.events.idle_sessions(self.user_id, self.project_id, self.clock() - IDLE)
+            lost = [session for session in idle if session.id not in alive]
         ended = []
         for session in lost:
             try:
@@ -538,7 +546,18 @@ class Sessions:
             return None, Evidence(False, f"the host's record could not be read: {error.message}")
         if first is None:
             return None, Evidence(False, "the host's record has nothing of this session")
-        return chain([first], events), evidence
+        return self._on_branches(session.id, chain([first], events)), evidence
+
+    def _on_branches(self, session_id: str, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events with the branch that was checked out then, as recorded here: few hosts record it."""
+        recorded = [(event.at, event.branch) for event in self._events(session_id) if event.at is not None]
+        times = [at for at, _ in recorded]
+        at: datetime | None = None
+        for event in events:
+            at = event.at or at
+            if at is not None and times and (place := bisect_right(times, at)):
+                event = replace(event, branch=recorded[place - 1][1])
+            yield event
 
     def _events(self, session_id: str) -> list[Event]:
         kept = [
@@ -580,11 +599,12 @@ class Sessions:
                 min(max(learnt.importance, 0.0), 1.0),
                 file_paths=learnt.file_paths,
                 messages=span,
+                branch=session.branch,
             )
 
     def _summary(self, summary_builder: SummaryBuilder, found: Sequence[m.Finding]) -> str:
-        if summary_builder.is_empty:
-            return ""
+        if summary_builder.is_empty or not (summary_builder.has_worked or found):
+            return ""  # nothing was said, or nothing came of it
         text = (
             self.sidecar.summarise(summary_builder.digest.text(), LINES) if self.sidecar is not None else None
         )
@@ -621,7 +641,7 @@ class Sessions:
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
                 continue
-            draft = _draft(finding, session, verdict.reason, evidence, is_typed)
+            draft = _draft(finding, session, verdict.reason, evidence, is_typed, self._branch_for(finding))
             try:
                 name = (
                     None if is_typed else self._promoted_before(finding, session)
@@ -632,6 +652,12 @@ class Sessions:
             self.store.events.mark_promoted(finding.id, name)
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
+
+    def _branch_for(self, finding: m.Finding) -> str | None:
+        """Return the branch to which a memory made of the finding belongs; a rule of the user holds on all."""
+        if finding.source in USER_SOURCES or self.context.folder is None:
+            return None
+        return branch_of_its_own(self.context.folder, finding.branch)
 
     def _is_unconfirmed(self, finding: m.Finding) -> bool:
         """Return whether the memory that a finding became does not count as the user's word, and is still in use."""
@@ -700,7 +726,12 @@ def _rules(findings: Iterable[m.Finding]) -> list[m.Finding]:
 
 
 def _draft(
-    finding: m.Finding, session: m.Session, reason: str, evidence: Evidence, is_typed: bool
+    finding: m.Finding,
+    session: m.Session,
+    reason: str,
+    evidence: Evidence,
+    is_typed: bool,
+    branch: str | None,
 ) -> m.Draft:
     """Return what to store. With `is_typed` it is written in the user's name, else in that of the agent."""
     is_rule = finding.source in USER_SOURCES
@@ -718,7 +749,7 @@ def _draft(
         messages=finding.messages,
         snippet=reason,
         evidence=evidence.reason if is_rule else "",
-        branch=None,
+        branch=branch,
         standing=None if is_typed else m.Standing.CANDIDATE,
     )
 

@@ -21,6 +21,7 @@ class SummaryBuilder:
 
     def __init__(self) -> None:
         self._request = ""
+        self.has_worked = False  # the agent has used a tool
         self._files: Counter[str] = Counter()
         self.digest = SessionDigest()  # for a language model, if there is one
 
@@ -28,6 +29,7 @@ class SummaryBuilder:
         self.digest.add(event)
         if not self._request and event.author == "user" and event.is_message and not event.injected:
             self._request = " ".join(event.text.split())
+        self.has_worked = self.has_worked or event.is_call
         if event.is_call and family_of(event) in (EDIT, WRITE):
             path = path_of(event)
             if path:
