@@ -537,6 +537,7 @@ def test_after_ten_quiet_minutes_memories_are_consolidated(hook, service, memory
 
 def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, service, memory, clock, execute):
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
+    service.settle(30)  # nobody else writes
     execute("UPDATE sessions SET active_at = '2020-01-01T00:00:00.000000Z'")
     clock.advance(minutes=1)
 

@@ -11,6 +11,7 @@ An event takes this path:
 3. What is ready before the hook's deadline is printed, in the host's form (`work.hosts.hook_output`); what comes later
    is added to the answer of the next prompt or tool call.
 4. `_follow_up` queues the rest for the background thread: a checkpoint after a turn, learning after a session.
+   A session whose host is gone without a word is ended by `tick`, or before the next briefing in its project.
 
 Once a second the server calls `HookService.tick`. After five seconds without a hook that runs `Schedule.run_idle`,
 recovers crashed sessions, consolidates if it is due, and updates the code graphs of projects in use.
@@ -23,6 +24,7 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
 - `first_prompts`: which sessions have had their first prompt, which may wait longer than others
+- `host_process`: the process of a host, by which a session that never ended is known to be over
 - `spool`: events that hooks wrote to disk while no daemon ran, with what they showed the model themselves
 - `embedder`: vectors from the daemon's model, for commands and the MCP server
 - `connection`: the checks and repairs of `recollect doctor`, from a host's configuration to the daemon

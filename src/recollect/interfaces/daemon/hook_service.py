@@ -10,13 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import recollect.model as m
+from recollect.context.project import locate
 from recollect.embed.heap import trim
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew
 from recollect.interfaces.daemon.hook_session import HookSession, context_limit
+from recollect.interfaces.daemon.host_process import HostProcess, host_process
 from recollect.interfaces.daemon.protocol import NotRecorded
 from recollect.interfaces.daemon.spool import Fields, HookSpool, ShownText, SpooledEvent
 from recollect.interfaces.engine_pool import EnginePool
@@ -41,6 +44,9 @@ MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
+GONE_SECONDS = 2.0  # in which events of a host that is gone may still come in
+# What goes on after the end of a session resumes it. The end of a turn, which may come late, does not.
+RESUMING = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL})
 HOOK_ACTOR = "agent:hook"
 NOTHING = Delivery("", 0, ())
 _SHOW_LATE_TEXTS = (HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
@@ -83,8 +89,10 @@ class HookService:
 
     # while a hook waits
 
-    def handle(self, fields: Fields, body: dict[str, Any]) -> bytes:
+    def handle(self, fields: Fields, body: dict[str, Any], hook: int | None = None) -> bytes:
         """Record the event and return what the hook prints; when this returns, the event is on disk.
+
+        `hook` is the process that waits for the answer; None if it is unknown.
 
         Raise `NotRecorded`, with what the hook prints, if the event could not be recorded in time; and `StoreTooNew`.
         What is printed is read from the store while the event is recorded: a busy store costs no answer.
@@ -95,15 +103,18 @@ class HookService:
         event = host_event(host, name, event_id, at, folder, body)
         self._last_hook = self._now()
         with self.foreground.working():
-            return self._handle(event, until, record_until)
+            return self._handle(event, until, record_until, host_process(hook))
 
-    def _handle(self, event: HostEvent, until: float, record_until: float) -> bytes:
+    def _handle(
+        self, event: HostEvent, until: float, record_until: float, process: HostProcess | None
+    ) -> bytes:
         if event.hook is None or not event.session:
             return b""
         self.events += 1
         drained = self._recorder.submit(self._attempt, self.drain) if self._spool.waiting() else None
         try:
             session = self._session_of(event)
+            session.process, session.gone_since = process or session.process, None
             with self.engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
@@ -149,10 +160,8 @@ class HookService:
 
         if drained is not None:  # what the session was told without us counts
             wait([drained], left())
-        if (
-            request.moment is Moment.START
-        ):  # what users have stated a moment ago in this project, if that is quick
-            learning = self._rules.submit(self._attempt, self._learn_rules, session)
+        if request.moment is Moment.START:  # what happened a moment ago in this project, if that is quick
+            learning = self._rules.submit(self._attempt, self._learn_from_others, session)
             wait([learning], min(left(), RULES_SECONDS))
         if request.needs_model and not self.model_is_ready.wait(left()):
             request = replace(request, use_model=False)
@@ -191,9 +200,18 @@ class HookService:
     def _record(self, session: HookSession, events: Sequence[HostEvent]) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             engine.context.register_project()
-            branch = engine.context.folder.branch if engine.context.folder else None
-            engine.sessions.start(session.session, host=session.host, branch=branch, at=events[0].at)
-            recorded = [pair for event in events for pair in session_events(event)]
+            engine.sessions.start(
+                session.session,
+                host=session.host,
+                branch=_branch(events[0], engine),
+                at=events[0].at,
+                resume=any(event.kind in RESUMING for event in events),
+            )
+            recorded = [
+                (name, replace(each, branch=_branch(event, engine) or ""))
+                for event in events
+                for name, each in session_events(event)
+            ]
             if recorded:
                 engine.sessions.record(session.session, recorded, checkpoint=False)
                 session.new_events += len(recorded)
@@ -294,6 +312,35 @@ class HookService:
             logger.info("learnt from a session", extra={"fields": fields})
         self._write_rules(session)
 
+    def _end_gone(self, session: HookSession) -> None:
+        """End a session whose host is gone; does nothing if someone else has done it."""
+        with self._lock:
+            if self._sessions.get(session.session) is not session:
+                return
+            del self._sessions[session.session]
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            stored = engine.sessions.get(session.session)
+            if stored.ended_at is None:
+                engine.sessions.end(session.session, at=stored.active_at)
+                logger.info("ended a session whose host is gone", extra={"fields": {"session": stored.id}})
+
+    def _learn_from_others(self, session: HookSession) -> None:
+        """Store rules that users have just stated in this project, and end the sessions whose hosts are gone."""
+        self._learn_rules(session)
+        with self._lock:
+            others = [other for other in self._sessions.values() if other.folder == session.folder]
+        for other in others:
+            if other is not session and other.process is not None and not other.process.is_alive():
+                self._end_gone(other)
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            engine.sessions.recover(alive=self._alive())
+
+    def _alive(self) -> set[str]:
+        """Return the sessions whose host is known to run, however long it has been silent."""
+        with self._lock:
+            sessions = list(self._sessions.values())
+        return {each.session for each in sessions if each.process is not None and each.process.is_alive()}
+
     def _learn_rules(self, session: HookSession) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             engine.sessions.learn_rules()
@@ -383,8 +430,18 @@ class HookService:
             sessions = list(self._sessions.values())
         for session in sessions:
             self._checkpoint_if_due(session)
+            self._end_if_gone(session)
         if self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy():
             self._later_once("maintain", self._maintain)
+
+    def _end_if_gone(self, session: HookSession) -> None:
+        """Schedule the end of a session whose host is gone, once events that were under way have come in."""
+        if session.process is None or session.process.is_alive():
+            return
+        if session.gone_since is None:
+            session.gone_since = self._now()
+        elif self._now() - session.gone_since >= GONE_SECONDS and not self._spool.waiting():
+            self._later_once(f"end {session.session}", partial(self._end_gone, session))
 
     def _later_once(self, name: str, job: Callable[[], object]) -> None:
         """Schedule the job unless it is queued already."""
@@ -407,7 +464,7 @@ class HookService:
                 engine.sessions.drain_spool()  # what agents in Python left there
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
                     self._recovered[folder] = self._now()
-                    engine.sessions.recover()
+                    engine.sessions.recover(alive=self._alive())
         self._consolidate_if_due()
         self.engines.close_idle(CLOSE_AFTER)
         self._update_code_graphs()
@@ -433,7 +490,7 @@ class HookService:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
                 why = due(last_run(engine.store), m.utc_now(), active, engine.settings.capacity, idle)
                 if why is not None:
-                    engine.sessions.recover()
+                    engine.sessions.recover(alive=self._alive())
                     care = replace(engine.care, context=replace(engine.context, actor=CONSOLIDATION_ACTOR))
                     care.consolidate(stop=self._must_stop, busy=self.foreground.busy)
                     logger.info("consolidated memories", extra={"fields": {"why": why}})
@@ -499,6 +556,14 @@ class HookService:
     def _failed(self, error: BaseException, what: str) -> None:
         self.last_error = type(error).__name__
         logger.warning(what, exc_info=error)
+
+
+def _branch(event: HostEvent, engine: Engine) -> str | None:
+    """Return the branch that the agent is on: in its own folder, which may be another worktree than the session's."""
+    try:
+        return locate(Path(event.cwd)).branch
+    except (RecollectError, OSError, ValueError):
+        return engine.context.folder.branch if engine.context.folder else None
 
 
 def _note_transcript(engine: Engine, session: HookSession, event: HostEvent) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.engine import Engine
+from recollect.interfaces.daemon.host_process import HostProcess
 from recollect.interfaces.daemon.spool import ShownText
 from recollect.text.tokens import count
 from recollect.work.agent.turn import Message, current_turn
@@ -56,6 +57,8 @@ class HookSession:
         self.new_events = 0  # since the last checkpoint
         self._next_checkpoint = float("-inf")
         self._ended_turn: HostEvent | None = None  # the end of a turn that no checkpoint has followed yet
+        self.process: HostProcess | None = None  # the host's; None = unknown
+        self.gone_since: float | None = None  # when that process was first missed
         self.transcript = ""  # the host's own, once it names one that may be read
         self._told: Told | None = None  # None until it is read from the store
         self._told_lock = threading.Lock()

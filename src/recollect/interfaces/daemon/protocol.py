@@ -194,6 +194,14 @@ class SocketPath:
             os.close(self._folder)
 
 
+def peer_pid(connection: _socket.socket) -> int | None:
+    """Return the process at the other end of a Unix socket; None if the system does not say."""
+    if _PLATFORM != "linux" or _ADDRESS is None or connection.family != _ADDRESS:
+        return None
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[:4], sys.byteorder) or None
+
+
 def peer_uid(connection: _socket.socket) -> int | None:
     """Return the user of the process at the other end of a Unix socket; None if the system does not say."""
     if _PLATFORM == "linux":

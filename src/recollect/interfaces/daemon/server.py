@@ -227,7 +227,7 @@ class Server:
                 seconds = self._settings.first_prompt_seconds
                 fields = (*fields[:4], f"{seconds:.3f}", *fields[5:])
                 connection.sendall(protocol.wait(seconds))
-            answer = protocol.answer("ok", self._service.handle(fields, event))
+            answer = protocol.answer("ok", self._service.handle(fields, event, protocol.peer_pid(connection)))
         except ValueError:  # not JSON: nothing to record, now or later
             answer = protocol.answer("ok", b"")
         except protocol.NotRecorded as unrecorded:
