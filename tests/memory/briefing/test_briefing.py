@@ -13,10 +13,11 @@ from test_render import ATTACKS, NOW, TEXTS, hidden, hits, memory
 
 import recollect.model as m
 from recollect.code.modules.module_map import ModuleCard
+from recollect.code.relevant.evidence import FileToShow
 from recollect.errors import UnknownName
 from recollect.kinds import KINDS
 from recollect.memory.briefing import briefing as briefings
-from recollect.memory.briefing.briefing import MOST_ALWAYS, BriefingContent, FileCard, ProjectCard
+from recollect.memory.briefing.briefing import MOST_ALWAYS, BriefingContent, ProjectCard
 from recollect.memory.briefing.budget import SHARES, allocate
 from recollect.text import tokens
 from recollect.work.hosts.registry import BRIEFING_FORMATS as HOSTS
@@ -97,7 +98,7 @@ def example():
         project=ProjectCard(
             "shop", ("Modules: authentication, checkout", "Build: make", "Test: make test", "Lint: make lint")
         ),
-        files=(FileCard("middleware/auth.ts", ("refresh", "validate"), ("tests/auth/refresh.test.ts",)),),
+        files=(FileToShow("middleware/auth.ts", ("refresh", "validate"), ("tests/auth/refresh.test.ts",)),),
         modules=(
             ModuleCard(
                 "authentication",
@@ -222,7 +223,9 @@ def test_rules_take_at_most_eight_lines():
 
 def test_what_was_told_is_left_out():
     one, other = memory("One"), memory("Two")
-    content = BriefingContent(task=tuple(hits(one, other)), files=(FileCard("a.py"), FileCard("b.py")))
+    content = BriefingContent(
+        task=tuple(hits(one, other)), files=(FileToShow("a.py", (), ()), FileToShow("b.py", (), ()))
+    )
 
     briefing = briefings.compose(content, PLENTY, "plain", told={one.id, "file a.py"})
 
@@ -366,7 +369,7 @@ def materials(draw):
 
     return BriefingContent(
         always=memories(30),
-        files=tuple(FileCard(words(), many(), many()) for _ in some(8)),
+        files=tuple(FileToShow(words(), many(), many()) for _ in some(8)),
         fixes=many(),
         modules=tuple(ModuleCard(words(), many(), many(), many()) for _ in some(20)),
         bridge=tuple(finding(words(), kind=rng.choice(list(KINDS)), file_paths=many()) for _ in some(40)),

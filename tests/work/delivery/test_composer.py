@@ -205,3 +205,44 @@ def test_without_the_model_words_are_enough(engine, tell, embedder, monkeypatch)
     told = tell(Moment.PROMPT, "Must payment webhook retries stay idempotent?", use_model=False)
 
     assert GOTCHA in told.text
+
+
+def test_a_prompt_brings_the_files_to_look_at_first(engine, folder, tell):
+    (folder / "tills.py").write_text("def print_receipt(order):\n    return order.total\n")
+    (folder / "carts.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    (folder / "test_tills.py").write_text(
+        "from tills import print_receipt\n\ndef test_receipt():\n    assert print_receipt\n"
+    )
+    tell(Moment.START)
+    unread = tell(
+        Moment.PROMPT, "print_receipt in tills.py forgets the tax, fix it", told=Told(has_started=True)
+    )
+    engine.code.refresh()
+    engine.code.files_to_show("tills", wait=True)
+
+    told = tell(Moment.PROMPT, "print_receipt in tills.py forgets the tax, fix it")
+
+    assert unread.text == ""
+    assert "[FILE] tills.py\nSymbols: print_receipt | Tests: test_tills.py\n" in told.text
+    assert tell(Moment.PROMPT, "thanks, that looks great!").text == ""
+
+
+def test_what_the_last_session_left_open_is_told_at_the_start(engine, tell):
+    now, user, project = m.utc_now(), engine.settings.user, engine.project.id
+    engine.store.put_session(m.Session("s0", user, project, now, ended_at=now, summary="- Changed: till.py"))
+    engine.episodes.start_task("Mend the till that prints twice", session="s0")
+
+    assert "- Left open: Mend the till that prints twice" in tell(Moment.START).text
+
+
+def test_being_linked_costs_a_memory_nothing(engine, tell):
+    hit = engine.remember(GOTCHA, kind="gotcha")
+    linked = engine.remember("Refunds are paid by the night job")
+    engine.link(hit.id, linked.id)
+    before = engine.get(linked.id).confidence
+
+    for number in range(5):
+        tell(Moment.PROMPT, f"{ASK} {number}", told=Told(has_started=True))
+    engine.delivery.flush()
+
+    assert engine.get(linked.id).confidence == before

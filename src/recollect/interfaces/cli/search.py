@@ -180,6 +180,10 @@ def search(
         filters["as_of"] = parse_time(as_of)
     found = cli.engine.search(read_text(query), graph=not no_graph, **filters)
     stale = cli.engine.care.stale()
+    shown = {hit.memory.id for hit in found.results}
+    disputed = [
+        (one, other) for _, one, other in cli.engine.conflicts() if not shown.isdisjoint((one.id, other.id))
+    ]
 
     def text() -> None:
         if not found.results:
@@ -195,7 +199,12 @@ def search(
             for hit in found.results
             if hit.memory.id in stale
         ]
-        output.print_notes([*found.notes, *outdated])
+        disagreeing = [
+            f"{one.id[-output.SHORT_ID :]} and {other.id[-output.SHORT_ID :]} disagree:"
+            f" “{output.one_line(one.content)}”, “{output.one_line(other.content)}”."
+            for one, other in disputed
+        ]
+        output.print_notes([*found.notes, *outdated, *disagreeing])
 
     value = {name: getattr(found, name) for name in ("results", "partial", "took_ms", "notes")}
     return CommandResult(value, text)

@@ -24,7 +24,7 @@ The tiers, in the order they are filled:
 - `diversity`: which hits do not repeat each other
 - `budget`: the shares of the tiers in one table, `SHARES`
 - `briefing`: fills the tiers, counting tokens on the rendered text
-- `render`: the formats; search results are rendered here too
+- `render`: the formats; the answers of MCP tools are rendered here too
 
 It calls `recollect.text.tokens` for counts.
 

@@ -21,6 +21,7 @@ from recollect.text import tokens
 
 if TYPE_CHECKING:
     from recollect.code.modules.module_map import ModuleCard
+    from recollect.code.relevant.evidence import FileToShow
 
 MOST_ALWAYS = 8  # lines of what is always said
 MOST_CONFLICTS = 2  # shown with one memory; more would push it out of its tier
@@ -39,26 +40,13 @@ class ProjectCard:
 
 
 @dataclass(frozen=True, slots=True)
-class FileCard:
-    """A file to look at first."""
-
-    path: str
-    symbols: tuple[str, ...] = ()  # those that the task is about
-    tests: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        return f"file {self.path}"
-
-
-@dataclass(frozen=True, slots=True)
 class BriefingContent:
     """Everything a briefing could say. What does not fit is left out, so there may be more than enough."""
 
     always: tuple[m.Memory, ...] = ()  # pinned, and the user's rules, the most important first
     project: ProjectCard | None = None  # None = nothing is known of it, or it was not asked for
     modules: "tuple[ModuleCard, ...]" = ()  # of the task, the most relevant first
-    files: tuple[FileCard, ...] = ()  # to look at first
+    files: "tuple[FileToShow, ...]" = ()  # to look at first
     fixes: tuple[str, ...] = ()  # what helped against such a failure
     bridge: tuple[m.Finding, ...] = ()  # new, of other running sessions
     task: tuple[m.Hit, ...] = ()  # the best first
@@ -212,7 +200,7 @@ class _EntryMaker:
 
     def files(self) -> Iterator[_Candidate]:
         for number, card in enumerate(self._content.files):
-            yield _Candidate(card.key, (number, 0, ""), _file(card))
+            yield _Candidate(f"file {card.path}", (number, 0, ""), _file(card))
 
     def fixes(self) -> Iterator[_Candidate]:
         for number, text in enumerate(self._content.fixes):
@@ -295,7 +283,7 @@ def _module(card: "ModuleCard") -> BriefingEntry:
     return BriefingEntry("module", "MODULE", one_line(card.name), details=(details,) if details else ())
 
 
-def _file(card: FileCard) -> BriefingEntry:
+def _file(card: "FileToShow") -> BriefingEntry:
     parts = {"Symbols": card.symbols, "Tests": card.tests}
     details = " | ".join(f"{label}: {_first_few(items)}" for label, items in parts.items() if items)
     return BriefingEntry("file", "FILE", one_line(card.path), details=(details,) if details else ())

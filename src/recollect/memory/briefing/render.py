@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import recollect.model as m
@@ -24,13 +24,10 @@ TITLES = {
     "bridge": "Other sessions at work",
     "task": "For this task",
     "summaries": "Recent sessions",
-    "found": "Found",
 }
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
 LINE = 40  # tokens of a statement; summaries made on writing have at most 35
 DETAIL = 100  # tokens of a procedure's steps, or of what it needs
-HIT = 30  # tokens of a search result, of which at least
-HIT_TEXT = 12  # are for the statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +79,6 @@ def format_named(name: str) -> Format:
     if name not in FORMATS:
         raise UnknownName("format", name, list(FORMATS))
     return FORMATS[name]
-
-
-def render_hits(
-    hits: Iterable[m.Hit],
-    format: str,
-    *,
-    stale: frozenset[str] = frozenset(),
-    disputed: frozenset[str] = frozenset(),
-) -> str:
-    """Render search hits, best first, with about 30 tokens each.
-
-    `stale` and `disputed` are the ids of memories whose code has changed, and of those in an open conflict.
-    """
-    form, memories = format_named(format), [hit.memory for hit in hits]
-    names = short_ids(memory.id for memory in memories)
-    entries = []
-    for memory in memories:
-        entry = memory_entry(
-            memory, names[memory.id], stale=memory.id in stale, disputed=memory.id in disputed
-        )
-        head = tokens.count(form.write(replace(entry, text="", details=())))
-        text = tokens.clip(entry.text, max(HIT - head, HIT_TEXT))
-        entries.append(form.write(replace(entry, text=text, details=())))
-    return form.document([form.section("found", entries)] if entries else [])
 
 
 def memory_entry(

@@ -3,8 +3,9 @@
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import recollect.model as m
 from recollect.context.context import Context
@@ -35,6 +36,8 @@ from recollect.work.metrics.saved import USED
 
 if TYPE_CHECKING:
     from recollect.code.codebase import Codebase
+    from recollect.code.modules.module_map import ModuleCard
+    from recollect.code.relevant.evidence import FileToShow
     from recollect.llm.protocol import Sidecar
     from recollect.memory.memories import Memories
     from recollect.memory.retrieval import Retrieval
@@ -49,7 +52,9 @@ MOST_MATCHES = 5  # are shown at most
 MOST_WARNINGS = 3
 MOST_FIXES = 2
 MOST_FINDINGS = 3
+MOST_OPEN_TASKS = 2
 _SESSIONS_READ = 20
+_TASKS_READ = 10
 
 
 class DeliveryParts(Protocol):
@@ -293,10 +298,11 @@ class Composer:
             always=always,
             project=self._project(request) if plan.project else None,
             modules=self._modules(request, text) if plan.matches and text else (),
+            files=self._files(request, text) if plan.matches and text else (),
             bridge=bridge[:MOST_FINDINGS] if plan.matches and role.bridge else (),
             task=tuple(hits),
             fixes=fixes,
-            summaries=recent_sessions(sessions, request.session, plan.sessions) if role.summaries else (),
+            summaries=self._last_sessions(request, plan, sessions) if role.summaries else (),
             conflicts=conflicts_of(store, view, (*always, *(hit.memory for hit in hits))),
             stale=frozenset(stale_in(store, view.project_id)),
             probabilities=probabilities,
@@ -361,12 +367,35 @@ class Composer:
             hit for hit in found if hit.score >= ranking.KNOWN_ERROR_SCORE
         ]
 
+    def _last_sessions(
+        self, request: DeliveryRequest, plan: MomentPlan, sessions: Sequence[m.Session]
+    ) -> tuple[m.Session, ...]:
+        """Return the last sessions that did something, the latest with the tasks that it left open."""
+        last = recent_sessions(sessions, request.session, plan.sessions)
+        if not last:
+            return ()
+        owner = m.Owner(self._context.user_id, self._context.project_id)
+        unfinished = self._store.episodes.tasks(
+            owner, (m.TaskStatus.ACTIVE, m.TaskStatus.PAUSED), _TASKS_READ
+        )
+        lines = [f"- Left open: {task.description}" for task in unfinished if task.session == last[0].id]
+        return (replace(last[0], summary="\n".join((*lines[:MOST_OPEN_TASKS], last[0].summary))), *last[1:])
+
     def _project(self, request: DeliveryRequest) -> ProjectCard | None:
         project = self._context.project
         return project_card(self._store, project) if project else None
 
-    def _modules(self, request: DeliveryRequest, text: str) -> Any:
-        return self._parts.code.maps.cards(text, request.files) if self._context.project else ()
+    def _modules(self, request: DeliveryRequest, text: str) -> "tuple[ModuleCard, ...]":
+        """Return the modules of a task that is asked about; at a prompt, files say more."""
+        if request.moment is not Moment.ON_REQUEST or self._context.project is None:
+            return ()
+        return self._parts.code.maps.cards(text, request.files)
+
+    def _files(self, request: DeliveryRequest, text: str) -> "tuple[FileToShow, ...]":
+        """Return the files to look at first, if a graph of the code is there; only a request waits for it to be read."""
+        if self._context.project is None or not self._parts.codebase.exists:
+            return ()
+        return self._parts.code.files_to_show(text, wait=request.moment is Moment.ON_REQUEST)
 
 
 def _plan(request: DeliveryRequest, told: Told) -> MomentPlan:

@@ -24,9 +24,7 @@ PLANS = {
     Moment.START: MomentPlan(
         Allocation(1100, always=420, map=220, task=220, summaries=300), rules=True, project=True, sessions=1
     ),
-    Moment.PROMPT: MomentPlan(
-        Allocation(700, map=90, files=170, bridge=160, task=560), matches=True, triggers=True
-    ),
+    Moment.PROMPT: MomentPlan(Allocation(700, files=170, bridge=160, task=560), matches=True, triggers=True),
     Moment.BEFORE_TOOL: MomentPlan(Allocation(300, task=280), triggers=True),
     Moment.AFTER_FAILURE: MomentPlan(Allocation(300, fixes=140, task=280), fixes=True),
     Moment.AFTER_COMPACTION: MomentPlan(

@@ -1,6 +1,6 @@
 """The methods of an engine that a context window uses."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import recollect.model as m
 from recollect.config import Settings
@@ -8,6 +8,7 @@ from recollect.config import Settings
 if TYPE_CHECKING:
     from recollect.code.relevant.search import Relevant
     from recollect.context.store import Store
+    from recollect.work.delivery.composer import Composer
     from recollect.work.episodes.episodes import Episodes
 
 
@@ -26,7 +27,8 @@ class WindowEngine(Protocol):
     @property
     def episodes(self) -> "Episodes": ...
 
-    def search(self, query: str, limit: int = 10, **filters: Any) -> m.Answer: ...
+    @property
+    def delivery(self) -> "Composer": ...
 
     def relevant(
         self, task: str, *, limit: int = 10, budget: int = 2000, patient: bool = True

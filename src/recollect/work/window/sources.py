@@ -6,17 +6,16 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.memory import ranking
-from recollect.memory.briefing.render import format_named, memory_entry, short_ids
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
 from recollect.work.window.backing import WindowEngine
 from recollect.work.window.item import ItemType
 
 logger = logging.getLogger(__name__)
 
-SEARCHED = 5  # memories at most
 SIMILAR = 3  # tasks at most
 _FILES = 5  # named per task
-_FORMAT = "xml"  # in which memories are written
+_HOST = "claude-code"  # in whose format memories are written: XML
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,7 @@ class EngineSources:
     def __init__(self, engine: WindowEngine, session: str) -> None:
         self._engine = engine
         self._session = session
+        self._told = Told(has_started=True)  # the window asks for what each message needs
 
     def code(self, text: str, budget: int) -> Sequence[Extra]:
         relevant = self._engine.relevant(text, budget=budget, patient=False)
@@ -69,21 +69,11 @@ class EngineSources:
         ]
 
     def memories(self, text: str, budget: int) -> Sequence[Extra]:
-        hits = [
-            hit
-            for hit in self._engine.search(text, SEARCHED, session=self._session).results
-            if hit.score >= ranking.WINDOW_SCORE
-        ]
-        form, names = format_named(_FORMAT), short_ids(hit.memory.id for hit in hits)
-        return [
-            Extra(
-                form.document(
-                    [form.section("found", [form.write(memory_entry(hit.memory, names[hit.memory.id]))])]
-                ),
-                relevance=min(hit.score, 1.0),
-            )
-            for hit in hits
-        ]
+        request = DeliveryRequest(
+            Moment.PROMPT, text, session=self._session, host=_HOST, budget=max(budget, 1)
+        )
+        delivery = self._engine.delivery.compose(request, self._told)
+        return [Extra(delivery.text)] if delivery.text else []
 
 
 def gather(
