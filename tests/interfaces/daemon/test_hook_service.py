@@ -10,6 +10,7 @@ from hook_fields import fields
 import recollect.model as m
 from hostile_repository import build
 from recollect.engine import Engine
+from recollect.interfaces.daemon.hook_service import NotReady
 from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY, HELD
 from recollect.interfaces.daemon.protocol import NotRecorded
 from recollect.interfaces.daemon.spool import HookSpool, ShownText
@@ -258,6 +259,15 @@ def test_what_a_hook_has_shown_without_a_daemon_is_recorded_and_not_said_again(h
     (record,) = memory.store.deliveries.of_session(memory.settings.user, "s1")
     assert (record.moment, record.text, record.host) == ("start", shown.text, "claude-code")
     assert [item.key for item in record.items] == [stored.id]
+
+
+def test_a_briefing_that_is_not_ready_in_time_is_left_to_the_hook(hook, service, monkeypatch):
+    gate = threading.Event()
+    monkeypatch.setattr(service, "_find", lambda *given: gate.wait(20))
+
+    with pytest.raises(NotReady):
+        hook("SessionStart", source="startup", seconds="0.05")
+    gate.set()
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_an_event_is_kept_before_it_is_acknowledged(serve, ask, folder, recorded
     assert recorded() == ["hello there"]
 
 
-def test_the_first_prompt_of_a_session_is_asked_to_wait_and_later_ones_are_not(serve, home, folder):
+def test_the_first_prompt_of_a_session_is_asked_to_wait_and_later_ones_are_not(serve, lock, home, folder):
     serve()
     body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
 
@@ -55,6 +55,24 @@ def test_the_first_prompt_of_a_session_is_asked_to_wait_and_later_ones_are_not(s
             return b"".join(iter(lambda: line.recv(1 << 16), b""))
 
     assert [answer(), answer()] == [b"wait 1.500\nok 0\n", b"ok 0\n"]
+
+
+def test_what_a_hook_did_not_wait_for_was_not_said(serve, lock, ask, home, folder, memory, service):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    over, sent = threading.Event(), service.sent
+    service.sent = lambda *given, **more: (sent(*given, **more), over.set())
+    serve()
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "source": "startup"}).encode()
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.connect(str(home / protocol.SOCKET))
+        gone.shutdown(socket.SHUT_RD)
+        gone.sendall(protocol.request("hook", "", fields("claude-code", "SessionStart"), body))
+        assert over.wait(20)
+
+    again = [ask("hook", *fields("claude-code", "SessionStart"), body=body) for _ in range(2)]
+
+    assert b"Tuesdays" in again[0]
+    assert again[1] == b""
 
 
 def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):

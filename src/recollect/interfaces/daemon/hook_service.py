@@ -53,6 +53,10 @@ _SHOW_LATE_TEXTS = (HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
 
+class NotReady(Exception):
+    """The text for the start of a session is not ready in time."""
+
+
 class HookService:
     """Records hook events, answers them within their deadline, and does slow work in one background thread.
 
@@ -70,6 +74,7 @@ class HookService:
         self.engines = engines  # also for MCP sessions
         self._spool = spool
         self._sessions: dict[str, HookSession] = {}
+        self._answered: dict[str, tuple[HookSession, Delivery]] = {}  # by event, until the answer is sent
         self._lock = threading.Lock()
         self._lookups = ThreadPoolExecutor(4, "recollect-recall")
         self._worker = ThreadPoolExecutor(1, "recollect-learn")
@@ -94,7 +99,8 @@ class HookService:
 
         `hook` is the process that waits for the answer; None if it is unknown.
 
-        Raise `NotRecorded`, with what the hook prints, if the event could not be recorded in time; and `StoreTooNew`.
+        Raise `NotRecorded`, with what the hook prints, if the event could not be recorded in time; `NotReady` if the
+        start of a session must do without us; and `StoreTooNew`. Call `sent` once the answer is sent.
         What is printed is read from the store while the event is recorded: a busy store costs no answer.
         """
         host, name, event_id, at, seconds, folder = fields
@@ -133,19 +139,27 @@ class HookService:
         except Exception as error:  # a folder that is gone, a session of another project, an odd event
             self._failed(error, "an event was not recorded")
             return b""
-        delivery = self._in_time(session, finding, until) if finding else NOTHING
+        delivery = self._in_time(session, event, finding, until) if finding else NOTHING
         more = self._shortened_in_time(shortening, until) if shortening else {}
         text = delivery.text
         if delivery.ask and HOSTS[event.host].hold_tool is not None:
             # The reason says it all, also once the tool has run.
             text, more = "", session.hold(event, delivery.ask)
         output = self._printed(session, event, text, more)
-        if finding:
-            self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
+        self._answered[event.id] = session, delivery
         if not self._is_recorded(recording, record_until):
             raise NotRecorded(output)
         self._follow_up(session, event)
         return output
+
+    def sent(self, event_id: str, *, received: bool) -> None:
+        """Note whether the hook has received the answer to an event: what it has not received was not said."""
+        session, delivery = self._answered.pop(event_id, (None, NOTHING))
+        if session is not None and delivery is not NOTHING:
+            if not received:
+                with suppress(RecollectError), self.engines.use(session.folder, HOOK_ACTOR) as engine:
+                    session.retract(engine, delivery)
+            self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
 
     def _note_deliveries(self, session: HookSession) -> None:
         """Write down what the session was told, so that another daemon does not repeat it."""
@@ -237,11 +251,18 @@ class HookService:
             roots = {project.id: project.root for project in engine.store.projects()}
             return roots.get(stored.project_id or "", event.cwd)
 
-    def _in_time(self, session: HookSession, finding: "Future[Delivery]", until: float) -> Delivery:
-        """Return what the lookup finds; if it takes too long, the text comes with the next event."""
+    def _in_time(
+        self, session: HookSession, event: HostEvent, finding: "Future[Delivery]", until: float
+    ) -> Delivery:
+        """Return what the lookup finds; if it takes too long, the text comes with the next event.
+
+        At the start of a session raise `NotReady`: the hook composes the text itself.
+        """
         try:
             return finding.result(max(until - time.monotonic(), 0.0))
         except TooLate:
+            if event.kind is HookKind.SESSION_START:
+                raise NotReady from None
             finding.add_done_callback(lambda done: self._came_late(session, done))
         except Exception as error:
             self._failed(error, "a lookup for an event failed")

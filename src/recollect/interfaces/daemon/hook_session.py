@@ -189,6 +189,12 @@ class HookSession:
         delivery = Delivery(shown.text, tokens, shown.items, host=self.host)
         engine.delivery.note_told(request, delivery, self._told_by(engine), event.at)
 
+    def retract(self, engine: Engine, delivery: Delivery) -> None:
+        """Count what nobody received as not told."""
+        with self._told_lock:
+            engine.delivery.retract(self.session, delivery)
+            self._told = None
+
     def _told_by(self, engine: Engine) -> Told:
         with self._told_lock:
             if self._told is None:

@@ -24,7 +24,7 @@ from recollect.interfaces.cli.daemon_client import ACCEPTED
 from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.caller import can_serve, unpack
 from recollect.interfaces.daemon.first_prompts import FirstPrompts
-from recollect.interfaces.daemon.hook_service import HookService
+from recollect.interfaces.daemon.hook_service import HookService, NotReady
 from recollect.interfaces.daemon.log import write_log
 from recollect.interfaces.daemon.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 TICK = 1.0  # seconds between two checks for due work
 COMMAND_SECONDS = 30.0  # in which a client must have read the output of a command
 REQUEST_SECONDS = 5.0  # in which a request must have arrived whole
+START_SECONDS = 2.0  # that the start of a session may wait for us; most hosts wait for five
 LONGEST_LINE = 8192
 _BACKLOG = 128
 _AT_ONCE = 16
@@ -223,8 +224,7 @@ class Server:
         began = time.monotonic()
         try:
             event = parse(body)
-            if self._may_wait(fields, event):
-                seconds = self._settings.first_prompt_seconds
+            if seconds := self._longer_wait(fields, event):
                 fields = (*fields[:4], f"{seconds:.3f}", *fields[5:])
                 connection.sendall(protocol.wait(seconds))
             answer = protocol.answer("ok", self._service.handle(fields, event, protocol.peer_pid(connection)))
@@ -232,26 +232,38 @@ class Server:
             answer = protocol.answer("ok", b"")
         except protocol.NotRecorded as unrecorded:
             answer = protocol.answer("unrecorded", unrecorded.text)
+        except NotReady:
+            answer = protocol.answer("no", b"")
         except StoreTooNew:  # the hook keeps the event, and the next one starts the newer daemon
             logger.info("a newer version has migrated the store")
             self.stop()
             answer = protocol.answer("no", b"")
-        connection.sendall(answer)
-        took = round(1000 * (time.monotonic() - began))
-        logger.info("hook", extra={"fields": {"host": fields[0], "event": fields[1], "ms": took}})
+        received = False
+        try:
+            connection.sendall(answer)
+            received = True
+        finally:  # a hook that has gone has closed the connection
+            self._service.sent(fields[2], received=received)
+            took = round(1000 * (time.monotonic() - began))
+            details = {"host": fields[0], "event": fields[1], "ms": took, "received": received}
+            logger.info("hook", extra={"fields": details})
 
-    def _may_wait(self, fields: Fields, body: dict[str, Any]) -> bool:
-        """Return whether the hook is to wait longer than it would: at the first prompt of a session."""
-        host, name, event_id, at, seconds, folder = fields
+    def _longer_wait(self, fields: Fields, body: dict[str, Any]) -> float:
+        """Return how long the hook is to wait for its answer if that is longer than it would; else 0.
+
+        A hook that gets no answer at the start of a session has more to do than we; and a session's first prompt may
+        wait for the model.
+        """
+        host, name, event_id, at, given, folder = fields
         event = host_event(host, name, event_id, at, folder, body)
-        shows_prompt = event.kind is HookKind.PROMPT and event.hook is not None and event.hook.injects
-        if (
-            not shows_prompt
-            or not event.session
-            or not 0 < float(seconds) < self._settings.first_prompt_seconds
-        ):
-            return False
-        return self._first_prompts.claim(event.session)
+        if event.hook is None or not event.hook.injects or not event.session or not float(given) > 0:
+            return 0.0
+        first_prompt = self._settings.first_prompt_seconds
+        if event.kind is HookKind.SESSION_START and float(given) < START_SECONDS:
+            return START_SECONDS
+        if event.kind is HookKind.PROMPT and float(given) < first_prompt:
+            return first_prompt if self._first_prompts.claim(event.session) else 0.0
+        return 0.0
 
     def _reply(self, want: str, fields: list[str], body: bytes) -> bytes:
         if want == "embed" and len(fields) == 1:

@@ -184,6 +184,15 @@ class Composer:
         told.has_started |= PLANS[request.moment].rules
         self._note(request, PLANS[request.moment], delivery, at)
 
+    def retract(self, session: str, delivery: Delivery) -> None:
+        """Count a delivery as not made, unless it is written down already."""
+        with self._lock:
+            self._unwritten = [
+                record
+                for record in self._unwritten
+                if (record.session, record.text) != (session, delivery.text)
+            ]
+
     def note_used(self, session: str, keys: Sequence[str]) -> None:
         """Note that the session has used what it was told; `flush` writes it down."""
         if keys:
