@@ -5,6 +5,7 @@ make hosts HOSTS="claude-code codex" CHECKS="correction never"
 make hosts ARGS="--full --jobs 2"                       as often as a release asks for, two hosts at a time
 
 python -m livehosts session HOST PROMPT                 one session by hand; see --help
+python -m livehosts record                              what hooks get, as fixtures of the tests
 """
 
 import argparse
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from livehosts import by_hand, report
+from livehosts import by_hand, record, report
 from livehosts.check import Check, CheckRun
 from livehosts.checks.registry import CHECKS
 from livehosts.clis.registry import CLIS
@@ -28,6 +29,8 @@ OUT = Path(__file__).parent / "out"
 def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["session"]:
         return by_hand.main(arguments[1:])
+    if arguments[:1] == ["record"]:
+        return record.main(arguments[1:])
     given = _parser().parse_args(arguments)
     clis = [CLIS[name] for name in given.hosts or CLIS]
     checks = [CHECKS[name] for name in given.checks or CHECKS]

@@ -11,6 +11,7 @@ from livehosts.terminal import Terminal
 
 START_SECONDS = 90.0  # that a host may take until it shows its input, under load
 ANSWER_SECONDS = 90.0
+MENU_SECONDS = 20.0  # until a command is offered that was typed
 STEADY_SECONDS = 2.0  # without a dialog, after which none is expected
 
 
@@ -66,18 +67,34 @@ class InteractiveSession:
         end = f"Answer {self._prompts} ends."
         self._box.play({text: (*actions, Say(end))})
         self.type(text)
-        if not self._terminal.wait_for(end, ANSWER_SECONDS):
-            raise NotShown(f"no answer to {text!r}:\n{self.screen}")
+        self._wait_for_answer(text, end)
         time.sleep(1.0)  # what the host does once the agent has finished
 
-    def prompt_command(self, text: str, words: str) -> None:
-        """Type a slash command, whose text for the model has `words`, and wait for the answer."""
+    def prompt_command(self, command: str, description: str, argument: str, words: str) -> None:
+        """Type a slash command when the host offers it, with an argument, and wait for the answer.
+
+        `words` are of the text that the model gets for it.
+        """
         self._prompts += 1
         end = f"Answer {self._prompts} ends."
         self._box.play({words: (Say(end),)})
-        self.type(text)
-        if not self._terminal.wait_for(end, 30.0):
-            raise NotShown(f"no answer to {text!r}:\n{self.screen}")
+        self._terminal.type(command)
+        if not self._terminal.wait_for(description, MENU_SECONDS):
+            raise NotShown(f"{command} is not offered:\n{self.screen}")
+        self.type(f" {argument}")
+        self._wait_for_answer(f"{command} {argument}", end)
+
+    def _wait_for_answer(self, text: str, end: str) -> None:
+        """Wait until the screen shows `end`. A dialog that swallowed the text is answered, and the text typed again."""
+        until = time.monotonic() + ANSWER_SECONDS
+        while end not in (screen := self.screen):
+            if time.monotonic() > until:
+                raise NotShown(f"no answer to {text!r}:\n{screen}")
+            if any(dialog in screen for dialog in self._box.cli.dialogs):
+                self.wait_until_ready()
+                self._terminal.press("C-u")
+                self.type(text)
+            time.sleep(0.2)
 
     def wait_for(self, text: str, seconds: float = ANSWER_SECONDS) -> bool:
         return self._terminal.wait_for(text, seconds)

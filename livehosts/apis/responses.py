@@ -7,6 +7,7 @@ from typing import Any
 from livehosts.model_request import (
     CALL,
     RESULT,
+    WORDS,
     ModelRequest,
     OfferedTool,
     RequestPart,
@@ -14,6 +15,8 @@ from livehosts.model_request import (
     content_parts,
 )
 from livehosts.reply import ModelReply
+
+SEARCHED = "tool_search_output"  # which tools Codex found; it offers those of MCP servers only then
 
 
 def read(path: str, body: Mapping[str, Any]) -> ModelRequest:
@@ -23,7 +26,9 @@ def read(path: str, body: Mapping[str, Any]) -> ModelRequest:
 
 
 def _tools(body: Mapping[str, Any]) -> Iterator[OfferedTool]:
-    for tool in body.get("tools") or ():
+    """Yield the tools of a request, and those that the model has found with `tool_search`."""
+    found = [item.get("tools") or () for item in body.get("input") or () if item.get("type") == SEARCHED]
+    for tool in [*(body.get("tools") or ()), *(tool for tools in found for tool in tools)]:
         if tool.get("type") == "namespace":  # the tools of an MCP server, below the server's name
             for inner in tool.get("tools") or ():
                 yield OfferedTool(
@@ -39,6 +44,8 @@ def _parts(body: Mapping[str, Any]) -> Iterator[RequestPart]:
         kind = str(item.get("type") or "message")
         if kind == "message":
             yield from content_parts(str(item.get("role")), item.get("content"))
+        elif kind == SEARCHED:
+            yield RequestPart("user", WORDS, json.dumps(item.get("tools")))
         elif kind.endswith("_output"):
             yield RequestPart("user", RESULT, as_text(item.get("output")), str(item.get("call_id")))
         elif kind.endswith("_call"):
@@ -79,6 +86,9 @@ def answer(request: ModelRequest, reply: ModelReply) -> bytes:
 def _call(request: ModelRequest, reply: ModelReply, number: str) -> dict[str, Any]:
     offered = next((tool for tool in request.tools if tool.name == reply.tool), None)
     item: dict[str, Any] = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": reply.tool}
+    if reply.tool == "tool_search":
+        found = {"type": "tool_search_call", "status": "completed", "execution": "client"}
+        return {**found, "call_id": item["call_id"], "arguments": dict(reply.arguments or {})}
     if reply.custom_input is not None:
         return {**item, "type": "custom_tool_call", "input": reply.custom_input}
     if offered and (namespace := offered.definition.get("namespace")):

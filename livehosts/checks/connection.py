@@ -52,7 +52,7 @@ def slash_commands(run: CheckRun) -> None:
         box.install()
         command = f"{box.cli.slash}remember"
         with interactive_session(box) as session:
-            session.prompt_command(f"{command} {FACT}", "long-term memory")
+            session.prompt_command(command, "Remember something", FACT, "long-term memory")
             session.quit()
         texts = [part.text for turn in session.turns for part in turn.parts if part.author == "user"]
         asked = [
@@ -95,5 +95,7 @@ def _difference(before: dict[Path, bytes], after: dict[Path, bytes]) -> list[str
 def _is_ours(path: Path, text: bytes, box: Sandbox) -> bool:
     """Whether a file that `install` edits or writes names us; the host's logs and transcripts are its own."""
     settings = {"settings.json", ".claude.json", "hooks.json", "config.toml", "opencode.json", "recollect.js"}
-    is_setting = path.name in settings or path.parent.name in ("commands", "prompts") or path.name == "SKILL.md"
+    is_setting = (
+        path.name in settings or path.parent.name in ("commands", "prompts") or path.name == "SKILL.md"
+    )
     return is_setting and b"recollect" in text.replace(str(box.folder).encode(), b"")

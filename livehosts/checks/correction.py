@@ -50,7 +50,7 @@ def _judge(run: CheckRun, box: Sandbox, number: int, turns: Sequence[ModelReques
     blocks = "\n".join(delivered(turns[0])) if turns else ""
     wrong = [line for line in blocks.splitlines() if WRONG.search(line) and "Use pnpm" not in line]
     if "Use pnpm, not npm" not in blocks:
-        known = [memory["statement"] for memory in box.memories()]
+        known = [memory["content"] for memory in box.memories()]
         run.expect(False, f"{number + 1}: no 'Use pnpm, not npm' in {blocks!r}; the store has {known}")
     else:
         run.expect(not wrong, f"{number + 1}: still told {wrong}")

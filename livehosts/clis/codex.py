@@ -52,6 +52,8 @@ def _calls(action: Action, request: ModelRequest) -> ModelReply:
         case WriteFile(path, text):
             return _shell(f"cat > {path} <<'END'\n{text.rstrip()}\nEND", request)
         case CallTool(name, arguments):
+            if not request.tool_named(name) and request.tool_named("tool_search"):
+                return ModelReply(tool="tool_search", arguments={"query": f"recollect {name}"})
             return ModelReply(tool=request.tool_named(name) or name, arguments=arguments)
         case Say(text):
             return ModelReply(text)
@@ -78,8 +80,12 @@ CODEX = HostCli(
     resumed=_resumed,
     calls=_calls,
     ready="Ask Codex to do anything",
-    dialogs={"Hooks need review": ("2",), "Use existing model": ("2",)},
+    dialogs={"Hooks need review": ("2", "Enter"), "Use existing model": ("2", "Enter")},
     slash="/prompts:",
     quit_keys=(("/quit",), ("Enter",)),
-    warnings=(r"(?i)hook[^\n]*(error|failed)", r"(?i)mcp[^\n]*(failed|error)", r"(?i)\bwarning:"),
+    warnings=(
+        r"(?i)hook[^\n]*(error|failed)",
+        r"(?i)mcp[^\n]*(failed|error)",
+        r"(?i)\bwarning: (?!`--dangerously)",
+    ),
 )
