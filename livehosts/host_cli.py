@@ -39,6 +39,7 @@ class HostCli:
     dialogs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # text on the screen → keys to send
     quit_keys: Sequence[Sequence[str]] = ()  # key presses that end a session, one after the other
     submit_keys: Sequence[str] = ("Enter",)
+    completing_key: str = ""  # completes the name of a command, where a space does not
     slash: str = "/"  # before the name of a command of ours
     warnings: Sequence[str] = ()  # regular expressions of complaints about hooks, servers or settings
     limits: Mapping[str, str] = field(default_factory=dict)  # check → why the host cannot do it

@@ -81,7 +81,10 @@ class InteractiveSession:
         self._terminal.type(command)
         if not self._terminal.wait_for(description, MENU_SECONDS):
             raise NotShown(f"{command} is not offered:\n{self.screen}")
-        self.type(f" {argument}")
+        if self._box.cli.completing_key:
+            self._terminal.press(self._box.cli.completing_key)
+            time.sleep(1.0)
+        self.type(argument if self._box.cli.completing_key else f" {argument}")
         self._wait_for_answer(f"{command} {argument}", end)
 
     def _wait_for_answer(self, text: str, end: str) -> None:

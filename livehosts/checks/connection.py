@@ -52,6 +52,7 @@ def slash_commands(run: CheckRun) -> None:
         box.install()
         command = f"{box.cli.slash}remember"
         with interactive_session(box) as session:
+            session.prompt("Say hello")
             session.prompt_command(command, "Remember something", FACT, "long-term memory")
             session.quit()
         texts = [part.text for turn in session.turns for part in turn.parts if part.author == "user"]

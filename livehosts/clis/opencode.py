@@ -74,6 +74,7 @@ OPENCODE = HostCli(
     resumed=_resumed,
     calls=_calls,
     ready="Ask anything",
+    completing_key="Tab",
     quit_keys=(("/exit",), ("Enter",)),
     limits={
         "session-ended": "OpenCode sends no event when its user quits; the session is closed before the next briefing.",
