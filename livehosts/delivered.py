@@ -9,7 +9,7 @@ from livehosts.model_request import ModelRequest, RequestPart
 _BLOCK = re.compile(
     r'<project_memory source="recollect-memory".*?</project_memory>'
     r"|--- recollect-memory:.*?--- end of recollect-memory ---"
-    r"|(?:## Project memory\n)?> recollect-memory:.*?> end of recollect-memory",
+    r"|(?:## Project memory\n)?[>*] ?recollect-memory:.*?[>*] ?end of recollect-memory\*?",
     re.DOTALL,
 )
 _ID = re.compile(r"#([0-9a-z]{6})\b")

@@ -77,6 +77,8 @@ class Sandbox:
     def _prepare(self) -> None:
         self.home.mkdir(parents=True)
         (self.home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.com\n")
+        # A login shell, which Codex runs commands in, sets the path anew.
+        (self.home / ".bash_profile").write_text(f'export PATH="{self.folder / "bin"}:$PATH"\n')
         for name, text in COMMANDS.items():
             write_script(self.folder / "bin" / name, text)
         write_project(self.project, self.environment)
