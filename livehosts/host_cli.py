@@ -29,6 +29,7 @@ class HostCli:
     program: str  # in node_modules/.bin
     setup: str = ""  # the script, below the package's folder, that npm would run after installing
     primed: Sequence[str] = ()  # what it downloads into the home of its user at the first start
+    database: str = ""  # with its sessions, below the home of its user
     prepare: Callable[[Workplace], None]  # writes the host's own settings, as its user would have them
     environment: Callable[[Workplace], Mapping[str, str]]
     headless: Callable[[str], Sequence[str]]  # the arguments for a session with one prompt

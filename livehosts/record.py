@@ -8,6 +8,7 @@ and before those of a run the host's transcripts as they were after it. Long tex
 import argparse
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ RULE = "Answer in British English"
 FIRST = "Migrate the database of the shop"
 CORRECTION = "No, use pnpm, not npm"
 LATER = "Which language do I want, and how is the front end built?"
+TABLES = ("session", "message", "part")  # of OpenCode's database
 LONGEST = 400  # characters of a text in a transcript
 
 
@@ -64,8 +66,25 @@ def _run_lines(box: Sandbox, run: int) -> Iterator[dict[str, Any]]:
             lines = _without_paths(file.read_text("utf-8"), box).splitlines()
             text = "\n".join(json.dumps(_shortened(json.loads(line)), ensure_ascii=False) for line in lines)
             yield {"run": run, "transcript": path, "text": text + "\n"}
+    if box.cli.database:
+        yield {"run": run, "database": f"$HOME/{box.cli.database}", "tables": _tables(box)}
     for event in events:
         yield {"run": run, **event}
+
+
+def _tables(box: Sandbox) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of a host that keeps its sessions in a database."""
+    connection = sqlite3.connect(box.home / box.cli.database)
+    connection.row_factory = sqlite3.Row
+    try:
+        rows = {
+            name: [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")]
+            for name in TABLES
+        }
+    finally:
+        connection.close()
+    tables: dict[str, list[dict[str, Any]]] = json.loads(_without_paths(json.dumps(rows), box))
+    return tables
 
 
 def _take_events(box: Sandbox) -> Iterator[dict[str, Any]]:

@@ -68,6 +68,7 @@ OPENCODE = HostCli(
         f".config/opencode/{name}"
         for name in ("node_modules", "package.json", "package-lock.json", ".gitignore")
     ),
+    database=".local/share/opencode/opencode.db",
     prepare=_prepare,
     environment=_environment,
     headless=_headless,

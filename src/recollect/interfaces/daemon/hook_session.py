@@ -16,6 +16,7 @@ from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.delivery.use import UseWatch
 from recollect.work.episodes.record import call_failed
+from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
     answer_of,
@@ -221,9 +222,12 @@ def _size_of(path: str) -> int:
 
 
 def _is_failure(event: HostEvent) -> bool:
-    """Return whether the tool of the event failed, as far as the host or the output tells."""
+    """Return whether the tool of the event failed, as far as the host or the output tells.
+
+    Codex hands on what a command printed and not how it exited; an error in it is worth a look at the known fixes.
+    """
     call, answer = (each for _, each in session_events(event))
-    return call_failed(call, answer)
+    return call_failed(call, answer) or (answer.failed is None and bool(error_line(answer.text)))
 
 
 def context_limit(host: str) -> int:
