@@ -4,7 +4,8 @@
     ├── Refused                 the request breaks a rule; nothing was changed
     │   ├── ContentRefused          empty, too long, not text, from an ignored file
     │   ├── LimitReached            an agent has written too many memories in a session
-    │   └── OutOfScope              an agent tried to write to another project
+    │   ├── OutOfScope              an agent tried to write to another project
+    │   └── MemoryOff               the user has turned memory off
     ├── MemoryNotFound          no memory has this id
     ├── AmbiguousId             several memories match
     ├── ChangeNotFound          no change has this id
@@ -52,6 +53,16 @@ class LimitReached(Refused):
 
 class OutOfScope(Refused):
     """Raised when an agent tries to write outside the project that it runs in."""
+
+
+class MemoryOff(Refused):
+    """Raised when memory is to be used in a project in which the user has turned it off."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Memory is off in this project.",
+            "Run `recollect on` to turn it on. `recollect list` and `recollect show` still show what is stored.",
+        )
 
 
 class MemoryNotFound(RecollectError):

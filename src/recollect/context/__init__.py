@@ -21,7 +21,7 @@ What a `Context` decides, for everybody:
 - `view` and `full_view`: which memories a call may see. An agent never sees other projects; a memory of another branch
   is seen once that branch is merged.
 - `refuse_agents`: what only the user may do.
-- `is_on`: whether memory or learning is switched on here.
+- `is_on`: whether memory or learning is switched on here. `refuse_if_off` is the one place that refuses.
 - `confirmed_now`: the time to compare with when something is deleted or archived by age.
 - `register_project`: projects are stored when something is first written about them.
 

@@ -12,7 +12,7 @@ from recollect.context.confirmed_time import WORTH_A_NOTICE, confirmed_now, see_
 from recollect.context.embedder import Embedder
 from recollect.context.project import ProjectFolder, checked_out, landed_branches
 from recollect.context.store import Store
-from recollect.errors import OutOfScope, UnknownName
+from recollect.errors import MemoryOff, OutOfScope, UnknownName
 from recollect.kinds import kind_of
 
 
@@ -78,6 +78,16 @@ class Context:
         """Whether "memory" or "auto" is on: as set for the project, else as set for all projects, else on."""
         in_project = self.store.setting(self.project_id, switch) if self.project else None
         return bool(in_project if in_project is not None else self.store.setting(None, switch) is not False)
+
+    def refuse_if_off(self) -> None:
+        """Raise `MemoryOff` if the user has turned memory off here: for whatever stores, searches or recalls."""
+        if not self.is_on("memory"):
+            raise MemoryOff
+
+    def refuse_agents_if_off(self) -> None:
+        """Raise `MemoryOff` if the actor is an agent and memory is off: a person may still look and tidy up."""
+        if self.is_agent:
+            self.refuse_if_off()
 
     def confirmed_now(self) -> datetime:
         """Return the time to compare with when something is deleted or archived by age: see `confirmed_time`."""

@@ -67,6 +67,7 @@ class AnthropicMemoryTool:
 
         Raise `RecollectError`, whose message and hint are the text for a `tool_result` with `is_error`.
         """
+        self._engine.context.refuse_if_off()
         commands = {
             "view": lambda: self.view(_path(command), command.get("view_range")),
             "create": lambda: self.create(_path(command), _text(command, "file_text")),

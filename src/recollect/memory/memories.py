@@ -55,6 +55,7 @@ class Memories:
 
     def get(self, name: str) -> m.Memory:
         """Return the memory with this id, or with an id that begins with it. Raises `MemoryNotFound`, `AmbiguousId`."""
+        self._context.refuse_agents_if_off()
         return self._store.get(self._store.resolve(self._context.full_view(), name))
 
     def find(self, name: str) -> m.Memory:
@@ -73,6 +74,7 @@ class Memories:
         self, *, tag: str | None = None, file: str | None = None, limit: int | None = None, **filters: Any
     ) -> tuple[m.Memory, ...]:
         """Return memories of this project and global ones, newest first. For `filters` see `Context.view`."""
+        self._context.refuse_agents_if_off()
         return tuple(
             self._store.newest(
                 self._context.view(**filters), tag=normal_tag(tag) if tag else None, file=file, limit=limit
@@ -121,6 +123,7 @@ class Memories:
 
     def remember(self, content: str, **details: Any) -> m.Receipt:
         """Store a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
+        self._context.refuse_if_off()
         if self._context.is_agent:
             details["created_by"] = self._context.actor  # an agent cannot write in another's name
             details.pop("evidence", None)

@@ -72,6 +72,7 @@ class Retrieval:
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
         Without `meaning` only words are compared, and no model is loaded.
         """
+        self._context.refuse_if_off()
         _check_limit(limit)
         if as_of is not None and as_of > self._context.clock():
             raise Refused(f"{as_of:%Y-%m-%d %H:%M} is in the future.", "Give a time in the past.")
@@ -115,6 +116,7 @@ class Retrieval:
 
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
         """Return the memories most similar to one, best first."""
+        self._context.refuse_if_off()
         from recollect.memory.search.graph import similar
 
         _check_limit(limit)
@@ -137,6 +139,7 @@ class Retrieval:
         self, query: str, limit: int = 10, *, all_projects: bool = False
     ) -> tuple[m.MessageHit, ...]:
         """Return messages from sessions of this project, best first."""
+        self._context.refuse_if_off()
         _check_limit(limit)
         return self.searcher.search_messages(query, self._context.view(all_projects=all_projects), limit)
 
@@ -144,6 +147,7 @@ class Retrieval:
         self, query: str, limit: int = 10, *, all_projects: bool = False
     ) -> tuple[m.SessionHit, ...]:
         """Return the sessions of this project whose messages match, best first."""
+        self._context.refuse_if_off()
         _check_limit(limit)
         return self.searcher.search_sessions(query, self._context.view(all_projects=all_projects), limit)
 

@@ -158,7 +158,8 @@ def on(cli: CliContext, everywhere: bool) -> CommandResult:
 def off(cli: CliContext, everywhere: bool) -> CommandResult:
     """Turn memory off: nothing is recorded, learnt or given to agents.
 
-    Stored memories are kept, and you can still search them.
+    `remember`, `recall` and `search` are refused as well, because agents use them too. Stored memories are kept: list,
+    show, edit, forget, export and review work as before.
     """
     return _set_switch(cli, "memory", False, everywhere)
 

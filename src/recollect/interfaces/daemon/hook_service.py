@@ -548,7 +548,8 @@ class HookService:
 
     def _load_project(self, folder: str) -> None:
         with self.engines.use(folder or "/", HOOK_ACTOR) as engine:
-            engine.recall("warm")
+            if engine.sessions.on:
+                engine.recall("warm")
             redact("warm")
             engine.sidecar.verify("warm", ())
 

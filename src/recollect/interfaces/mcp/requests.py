@@ -17,7 +17,7 @@ from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from pydantic import ValidationError
 
-from recollect.errors import RecollectError, Refused, StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool, Opener
 
 if TYPE_CHECKING:
@@ -128,11 +128,7 @@ class McpRequests:
         def run_in_thread(folder: Path) -> Result:
             counted = self._work.working() if self._work else contextlib.nullcontext()
             with counted, self._engine(folder, f"agent:{host}") as engine:
-                if not engine.sessions.on:
-                    raise Refused(
-                        "The user has turned memory off in this project.",
-                        "Run `recollect on` to turn it on again.",
-                    )
+                engine.context.refuse_if_off()
                 return work(ToolContext(engine, client, host))
 
         try:

@@ -103,7 +103,12 @@ class Composer:
         """Return what the agent is told at this moment, and note that it was told; nothing is said twice.
 
         `sidecar` verifies the memories that match instead of the engine's. Raise `Refused` for a budget below 1, and `UnknownName` for an unknown host or role.
+        If memory is off, nothing is said; a request raises `MemoryOff`.
         """
+        if not self._context.is_on("memory"):
+            if request.moment is Moment.ON_REQUEST:
+                self._context.refuse_if_off()
+            return Delivery("", 0, ())
         if request.moment is Moment.AFTER_COMPACTION:
             told.forget()
         format, plan = briefing_format(request.host), _plan(request, told)

@@ -102,7 +102,8 @@ class Episodes:
         return Owner(self.context.user_id, self.context.project_id)
 
     @property
-    def _on(self) -> bool:
+    def on(self) -> bool:
+        """Whether memory is on, so that work is recorded and shown to agents."""
         return self.context.is_on("memory")
 
     @property
@@ -158,7 +159,7 @@ class Episodes:
         self._tables.close()
 
     def _write(self, batch: Sequence[_QueuedCall]) -> None:
-        if not self._on:
+        if not self.on:
             return
         executions, touches = [], []
         active: dict[str, str | None] = {}
@@ -290,7 +291,7 @@ class Episodes:
         context: str | None = None,
     ) -> None:
         """Record work on a file without a tool; for example, part of it was pruned from a context window."""
-        if not self._on:
+        if not self.on:
             return
         now = self.clock()
         touch = FileTouch(

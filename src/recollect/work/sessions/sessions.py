@@ -22,6 +22,7 @@ from recollect.context.project import branch_of_its_own, identify, locate
 from recollect.errors import (
     ContentRefused,
     EmbedderUnavailable,
+    MemoryOff,
     NoHome,
     RecollectError,
     Refused,
@@ -459,7 +460,7 @@ class Sessions:
         from recollect.work.sessions.transcript import LearningReport, learn_from_file
 
         if not self.on:
-            raise Refused("Memory is off in this project.", "Run `recollect on` to turn it on.")
+            raise MemoryOff
         self.context.register_project()
         report = LearningReport()
         for path in files:

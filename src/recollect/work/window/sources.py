@@ -57,6 +57,8 @@ class EngineSources:
         ]
 
     def past_work(self, text: str, budget: int) -> Sequence[Extra]:
+        if not self._engine.episodes.on:
+            return []
         similar = self._engine.episodes.similar_tasks(text, SIMILAR)
         return [
             Extra(
