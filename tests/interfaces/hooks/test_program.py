@@ -176,11 +176,15 @@ def _spooled(home, count):
         ("SessionStart", SESSION_DEADLINE),
         ("sessionStart", SESSION_DEADLINE),
         ("session_start", SESSION_DEADLINE),
+        ("PreToolUse", SESSION_DEADLINE),
+        ("BeforeTool", SESSION_DEADLINE),
+        ("tool.execute.before", SESSION_DEADLINE),
         ("UserPromptSubmit", DEADLINE),
+        ("PostToolUse", DEADLINE),
         ("session.created", DEADLINE),
     ],
 )
-def test_the_start_of_a_session_may_take_longer(event, seconds, monkeypatch):
+def test_the_start_of_a_session_and_a_check_before_a_tool_may_take_longer(event, seconds, monkeypatch):
     monkeypatch.delenv("RECOLLECT_HOOK_DEADLINE", raising=False)
 
     assert deadline(event) == seconds

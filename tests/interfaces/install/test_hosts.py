@@ -52,7 +52,9 @@ def test_the_marketplace_leads_to_the_plugin():
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_slash_commands_run_the_program_by_its_path(host):
-    texts = dict(templates.commands(HOSTS[host], MACHINE))
+    texts = {
+        name: text for name, text in templates.commands(HOSTS[host], MACHINE) if not name.endswith(".yaml")
+    }
 
     assert len(texts) == len(templates.COMMANDS)
     for text in texts.values():

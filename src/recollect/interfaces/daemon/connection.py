@@ -1,19 +1,22 @@
 """Check the connection from a host to memory, step by step: its configuration, the hook program, the spool, the daemon."""
 
 import subprocess
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from recollect.errors import RecollectError
 from recollect.interfaces.daemon import client
 from recollect.interfaces.install.change import read, text_of
-from recollect.interfaces.install.edits import OwnFile, edits_for
+from recollect.interfaces.install.edits import FileEdit, JsonEdit, OwnFile, edits_for
 from recollect.interfaces.install.installations import Installation, installations
 from recollect.interfaces.install.ledger import InstalledFile, Ledger
 from recollect.interfaces.install.machine import Machine
 from recollect.interfaces.install.plan import carry_out, plan_install
 from recollect.memory.maintenance.doctor import Diagnosis
+from recollect.text import jsonc
 
 _HOOK_SECONDS = 10  # for a program that needs a tenth of a second
 _STALE_HOURS = 24  # that events may wait
@@ -25,6 +28,7 @@ def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagn
     connected = installations(records)
     return (
         *(_check_host(installation, machine, records) for installation in connected),
+        *(check for installation in connected for check in _check_use(installation, connected, machine)),
         *([_check_hook(connected[0], machine)] if connected else [_no_host()]),
         _check_spool(home, now),
         _check_daemon(home),
@@ -67,6 +71,13 @@ def _check_host(installation: Installation, machine: Machine, records: Iterable[
         for edit in edits_for(installation.host, installation.scope, installation.root, machine)
         if str(edit.path) in written and not isinstance(edit, OwnFile)
     ]
+    known = {
+        str(edit.path)
+        for edit in edits_for(installation.host, installation.scope, installation.root, machine)
+    }
+    for path in sorted(_paths_of(installation, records) - known):
+        if Path(path).exists():
+            return problem(f"{path} is left of an older version.")
     for edit in configured:
         try:
             data = read(edit.path)
@@ -83,6 +94,86 @@ def _check_host(installation: Installation, machine: Machine, records: Iterable[
         except (RecollectError, ValueError) as error:
             return problem(f"{edit.path} cannot be read: {error}")
     return Diagnosis("host", True, f"{installation.name}: connected.")
+
+
+def _paths_of(installation: Installation, records: Iterable[InstalledFile]) -> set[str]:
+    root = str(installation.root) if installation.scope == "project" else ""
+    wanted = (installation.host.name, installation.scope, root)
+    return {record.path for record in records if (record.host, record.scope, record.root) == wanted}
+
+
+def _check_use(
+    installation: Installation, connected: Sequence[Installation], machine: Machine
+) -> Iterator[Diagnosis]:
+    """Yield what a new installation cannot fix: hooks that are not trusted, other variables, things that are there twice."""
+    host = installation.host
+    for edit in edits_for(host, installation.scope, installation.root, machine):
+        try:
+            data = read(edit.path)
+            text = text_of(edit.path, data) if data is not None else ""
+            findings = [
+                *_untrusted(installation, edit, text, machine),
+                *_other_variables(edit, text, machine),
+                *_twice(installation, edit, text, connected, machine),
+            ]
+        except (RecollectError, ValueError):
+            continue  # it is named by `_check_host`
+        for finding, hint in findings:
+            yield Diagnosis("host", False, f"{installation.name}: {finding}", hint)
+
+
+def _untrusted(
+    installation: Installation, edit: FileEdit, text: str, machine: Machine
+) -> Iterator[tuple[str, str]]:
+    trust = installation.host.hook_trust
+    if trust is None or not isinstance(edit, JsonEdit) or not edit.hooks:
+        return
+    data = read(machine.path(installation.host, trust.file, installation.root))
+    states: Any = tomllib.loads(data.decode("utf-8", "replace")) if data else {}
+    for key in trust.keys:
+        states = states.get(key, {}) if isinstance(states, dict) else {}
+    events = []
+    for event, place, index, entry in edit.our_hooks(text):
+        state = states.get(trust.key(str(edit.path), event, place, index), {})
+        is_trusted = state.get("trusted_hash") == trust.digest(event, entry)
+        if not is_trusted or state.get("enabled") is False:
+            events.append(event)
+    if events:
+        yield f"it does not run hooks that you have not trusted: {', '.join(events)}.", trust.hint
+
+
+def _other_variables(edit: FileEdit, text: str, machine: Machine) -> Iterator[tuple[str, str]]:
+    for name, value in sorted(edit.variables(text).items()):
+        if name.startswith("RECOLLECT_") and value != machine.environment.get(name, ""):
+            ours = machine.environment.get(name)
+            yield (
+                f"{edit.path} gives the MCP server another {name} than hooks have: {value}, not {ours or 'none'}.",
+                f"Set {name} in your shell's profile, or remove it from {edit.path}.",
+            )
+
+
+def _twice(
+    installation: Installation, edit: FileEdit, text: str, connected: Sequence[Installation], machine: Machine
+) -> Iterator[tuple[str, str]]:
+    host = installation.host
+    if not isinstance(edit, JsonEdit) or not edit.hooks or not edit.our_hooks(text):
+        return
+    if installation.scope == "project" and any(
+        other.host == host and other.scope == "user" for other in connected
+    ):
+        yield (
+            "each event is recorded twice: it is connected for you too.",
+            _run(installation.uninstall_command),
+        )
+    if host.bundle_folder and machine.path(host, host.bundle_folder, machine.user).is_dir():
+        yield "it is there twice: as an extension too.", _run(installation.uninstall_command)
+    plugins = jsonc.load(text).get(host.bundle_keys, {}) if host.bundle_keys else {}
+    if any(name.startswith("recollect@") and plugins[name] for name in plugins):
+        yield "it is there twice: as a plugin too.", _run(installation.uninstall_command)
+
+
+def _run(command: str) -> str:
+    return f"Run `{command}`, or remove the other one."
 
 
 def _check_hook(installation: Installation, machine: Machine) -> Diagnosis:

@@ -14,7 +14,9 @@ import time
 from recollect.interfaces.daemon import protocol
 
 DEADLINE = 0.15  # seconds that a prompt or a tool may wait
-SESSION_DEADLINE = 0.5  # seconds that the start of a session may wait
+SESSION_DEADLINE = 0.5  # seconds that the start of a session may wait, and a tool that changes something
+# Events that are answered late or never otherwise: a session starts once, and a tool that has run cannot be held back.
+_MAY_WAIT = ("sessionstart", "pretooluse", "beforetool", "toolexecutebefore")
 LARGEST = (
     256 * 1024
 )  # bytes of an event that is sent while the host waits; larger ones are delivered in the background
@@ -73,8 +75,8 @@ def deadline(event: str) -> float:
             return given
     except ValueError:
         pass
-    is_start = event.lower().replace("_", "") == "sessionstart"  # however the host spells it
-    return SESSION_DEADLINE if is_start else DEADLINE
+    name = event.lower().replace("_", "").replace(".", "")  # however the host spells it
+    return SESSION_DEADLINE if name in _MAY_WAIT else DEADLINE
 
 
 def _read() -> bytes:

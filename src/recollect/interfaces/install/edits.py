@@ -42,6 +42,9 @@ class FileEdit(Protocol):
     def programs(self, text: str) -> list[str]:
         """Return the programs that our entries in the text start."""
 
+    def variables(self, text: str) -> dict[str, str]:
+        """Return the variables that the text sets for our MCP server."""
+
 
 @dataclass(frozen=True, slots=True)
 class AllowedNames:
@@ -115,6 +118,20 @@ class JsonEdit:
         entries = [*(entry for _, entry in _hooks_in(data)), _server_in(data, self.servers)]
         return [program_of(entry) for entry in entries if is_ours(entry)]
 
+    def variables(self, text: str) -> dict[str, str]:
+        return _variables(_server_in(jsonc.load(text), self.servers))
+
+    def our_hooks(self, text: str) -> list[tuple[str, int, int, dict[str, Any]]]:
+        """Return each hook of ours: its event, its place in the two lists, and an entry with it alone."""
+        hooks = _at(jsonc.load(text), ("hooks",))
+        return [
+            (event, place, index, {**entry, "hooks": [handler]})
+            for event, entries in (hooks.items() if isinstance(hooks, dict) else ())
+            for place, entry in enumerate(entries if isinstance(entries, list) else ())
+            for index, handler in enumerate(_handlers_of(entry))
+            if is_ours(handler)
+        ]
+
     def _without_names(self, text: str, before: Any) -> str:
         """Return the text without the names that were not there before us."""
         if self.allowed is None:
@@ -184,6 +201,16 @@ def _without_values(data: Any, keys: tuple[str, ...], values: tuple[str, ...]) -
         }
         return {key: value for key, value in inner.items() if key != keys[0] or value}
     return [item for item in data if item not in values] if isinstance(data, list) else data
+
+
+def _handlers_of(entry: Any) -> list[Any]:
+    handlers = entry.get("hooks") if isinstance(entry, dict) else None
+    return handlers if isinstance(handlers, list) else []
+
+
+def _variables(server: dict[str, Any] | None) -> dict[str, str]:
+    given = (server or {}).get("env", (server or {}).get("environment"))
+    return {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
 
 
 def _hooks_in(data: Any) -> list[tuple[str, Any]]:
@@ -270,6 +297,9 @@ class TomlEdit:
         server = toml.server(text)
         return [program_of(server)] if server is not None and is_ours(server) else []
 
+    def variables(self, text: str) -> dict[str, str]:
+        return _variables(toml.server(text))
+
 
 @dataclass(frozen=True, slots=True)
 class BlockEdit:
@@ -293,6 +323,9 @@ class BlockEdit:
 
     def programs(self, text: str) -> list[str]:
         return []
+
+    def variables(self, text: str) -> dict[str, str]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +352,9 @@ class OwnFile:
 
     def programs(self, text: str) -> list[str]:
         return []
+
+    def variables(self, text: str) -> dict[str, str]:
+        return {}
 
 
 class LeftAlone(Refused):

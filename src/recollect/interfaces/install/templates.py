@@ -21,9 +21,13 @@ _TYPED = "$ARGUMENTS"
 def commands(host: Host, machine: Machine) -> list[tuple[str, str]]:
     """Return the file names and texts of the slash commands, in the format the host takes."""
     names, suffix = host.commands.renamed, host.commands.suffix
-    return [
+    texts = [
         (names.get(name, name) + suffix, command_text(host, name, _program(machine))) for name in COMMANDS
     ]
+    if host.commands.format == "skill":
+        policy = f"# {MARK}.\npolicy:\n  allow_implicit_invocation: false\n"  # the model is not offered them
+        texts += [(f"{name}/agents/openai.yaml", policy) for name in COMMANDS]
+    return texts
 
 
 def command_text(host: Host, name: str, program: str | None = None) -> str:
@@ -50,6 +54,8 @@ def command_text(host: Host, name: str, program: str | None = None) -> str:
         return f"{body.strip()}\n" + (f"\n{mark}" if mark else "")
     if not host.commands.front_matter:
         head = f"description: {about}"
+    if host.commands.format == "skill":
+        head = f"name: {name}\n{head}"
     return f"---\n{head}\n---\n\n{body.strip()}\n" + (f"\n{mark}" if mark else "")
 
 

@@ -306,6 +306,7 @@ CLAUDE_CODE = Host(
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
+    bundle_keys="enabledPlugins",
     reports_failures=True,
     hold_tool=ToolHold(ask_permission, asks_user=True),
     replace_output=_replace_output,

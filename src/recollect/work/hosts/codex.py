@@ -5,6 +5,8 @@ A transcript is `~/.codex/sessions/…/rollout-….jsonl` since the first versio
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
@@ -15,6 +17,7 @@ from recollect.work.hosts.host import (
     HookCommand,
     HookKind,
     HookReply,
+    HookTrust,
     Host,
     HostFiles,
     SessionFiles,
@@ -230,6 +233,26 @@ def _refuse(reason: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
 
 
+def _event_key(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+
+
+def _trust_key(path: str, event: str, group: int, handler: int) -> str:
+    return f"{path}:{_event_key(event)}:{group}:{handler}"
+
+
+def _trust_digest(event: str, entry: Mapping[str, Any]) -> str:
+    """Return the digest under which Codex (0.166) trusts a hook: of what it runs and when, however it is written."""
+    (handler,) = entry["hooks"]
+    known = {
+        "event_name": _event_key(event),
+        "hooks": [{"async": False, **{name: handler[name] for name in ("command", "timeout", "type")}}],
+        **({"matcher": entry["matcher"]} if entry.get("matcher") else {}),
+    }
+    text = json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
 # What decides which store is opened. Codex passes no other variables of the user's on to an MCP server.
 _VARIABLES = (
     "RECOLLECT_HOME",
@@ -253,7 +276,7 @@ CODEX = Host(
     user_files=HostFiles(
         hooks="{config}/hooks.json",
         mcp="{config}/config.toml",
-        commands="{config}/prompts",
+        commands="{config}/skills",
         skill="~/.agents/skills/long-term-memory",
     ),
     project_files=HostFiles(
@@ -298,6 +321,13 @@ CODEX = Host(
         Hook("notify", HookKind.TURN_END),  # how older versions say that a turn is over
     ),
     hook_entry=_hook_entry,
+    hook_trust=HookTrust(
+        "{config}/config.toml",
+        ("hooks", "state"),
+        _trust_key,
+        _trust_digest,
+        "Start `codex` and choose *Trust all*, or review them there with `/hooks`.",
+    ),
     payload_fields={
         "session": ("thread-id", "thread_id"),
         "call": ("call_id",),
@@ -308,7 +338,7 @@ CODEX = Host(
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
     servers_key="mcp_servers",
     server_entry=_server_entry,
-    commands=SlashCommands(front_matter=True),
+    commands=SlashCommands("skill", "/SKILL.md", ""),  # it has no slash commands of the user's any more
     briefing_format="plain",
     transcript=TranscriptFormat("codex", read, read_document, _is_record, _is_member),
     session_files=SessionFiles(

@@ -261,6 +261,7 @@ GEMINI = Host(
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
+    bundle_folder="{home}/.gemini/extensions/recollect",
     payload_fields={"session": ("sessionId",), "answer": ("prompt_response",)},
     reports_failures=True,
     exit_line=_EXIT_LINE,

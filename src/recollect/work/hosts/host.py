@@ -82,6 +82,19 @@ class ToolHold:
 
 
 @dataclass(frozen=True, slots=True)
+class HookTrust:
+    """How a host keeps which hooks the user has trusted: by a key and a digest, in a TOML file."""
+
+    file: str
+    keys: tuple[str, ...]  # of the table in that file
+    key: Callable[
+        [str, str, int, int], str
+    ]  # of a hook: from its file, its event, and its place in the lists
+    digest: Callable[[str, Mapping[str, Any]], str]  # of an entry with one handler, from its event and itself
+    hint: str  # what the user does to trust them
+
+
+@dataclass(frozen=True, slots=True)
 class HostFiles:
     """Where a host's files are; empty = it has none. `~` and {folders} are filled in on the user's machine."""
 
@@ -110,7 +123,7 @@ class ToolPermissions:
 class SlashCommands:
     """How a host's slash commands are written."""
 
-    format: str = "markdown"  # markdown, plain or toml
+    format: str = "markdown"  # markdown, plain, toml or skill
     suffix: str = ".md"
     arguments: str = "$ARGUMENTS"  # what the host replaces by what the user typed; empty = nothing
     front_matter: bool = False  # whether the host reads more of it than the description
@@ -186,6 +199,9 @@ class Host:
 
     hooks: tuple[Hook, ...]
     hook_entry: Callable[[Hook, HookCommand], dict[str, Any]] | None = None  # None = a plugin calls us
+    hook_trust: HookTrust | None = None  # None = the host runs every hook that is configured
+    bundle_folder: str = ""  # where the host keeps our extension, if somebody installed that as well
+    bundle_keys: str = ""  # of the plugins in the hooks file, by name, where it keeps ours
     hook_file_keys: Mapping[str, Any] = field(default_factory=dict)  # that the hooks file must have
     payload_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # besides COMMON_FIELDS
     clean_prompt: Callable[[str], str] = str  # removes what the host puts around what the user typed
