@@ -23,6 +23,7 @@ from livehosts.clis.registry import CLIS
 from livehosts.host_cli import HostCli
 from livehosts.npm import installed
 
+LONGEST = 2000  # characters of an error, whose end says most
 OUT = Path(__file__).parent / "out"
 
 
@@ -68,7 +69,7 @@ def _run(check: Check, cli: HostCli, given: argparse.Namespace) -> report.CheckR
     try:
         check.run(run)
     except Exception as error:  # one check that cannot run must not stop the others
-        run.expect(False, f"{type(error).__name__}: {error}")
+        run.expect(False, f"{type(error).__name__}: {str(error).strip()[-LONGEST:]}")
         traceback.print_exc(file=sys.stderr)
     result = report.CheckResult(
         cli.name,

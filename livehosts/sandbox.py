@@ -107,7 +107,7 @@ class Sandbox:
 
     def install(self, *options: str) -> str:
         """Connect the host as a user would, and agree to what it asks."""
-        return self.recollect("install", self.cli.name, "--yes", *options)
+        return self.recollect("install", self.cli.name, "--yes", "--allow-tools", *options)
 
     def recollect(self, *words: str) -> str:
         """Run a command of Recollect in the project; return what it prints. Raise `RuntimeError` if it fails."""

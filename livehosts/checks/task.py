@@ -3,17 +3,16 @@
 from livehosts.check import CheckRun
 from livehosts.delivered import delivered
 
-TASK = "Large orders get their discount too late: it must begin at 50 euros"
+TASK = "Charge cards again when the bank times out"
+FILES = ("src/shop/payment.py", "tests/test_payment.py")
 
 
 def map_and_files(run: CheckRun) -> None:
     with run.sandbox() as box:
         box.recollect("init")
         box.install()
-        for is_warm in (False, True):
+        for when in ("cold", "warm"):
             blocks = "\n".join(delivered(box.run(TASK).first))
-            when = "warm" if is_warm else "cold"
-            run.expect(
-                "src/shop/discount.py" in blocks, f"{when}: no src/shop/discount.py in {blocks[:400]!r}"
-            )
-            run.expect("pytest" in blocks, f"{when}: not how to test, in {blocks[:400]!r}")
+            missing = [name for name in FILES if name not in blocks]
+            run.expect(not missing, f"{when}: no {missing} in {blocks[:600]!r}")
+            run.expect("pytest" in blocks, f"{when}: not how to test, in {blocks[:600]!r}")
