@@ -2,11 +2,11 @@
 
 import itertools
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
-AT = "2026-11-17T08:27:12.666Z"
 _TABLES = """
     CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, time_created INTEGER NOT NULL);
     CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, data TEXT NOT NULL);
@@ -64,19 +64,19 @@ class HostHome:
                     "source": "exec",
                     **more,
                 }
-                self._append(path, {"timestamp": AT, "type": "session_meta", "payload": meta})
+                self._append(path, {"timestamp": _now(), "type": "session_meta", "payload": meta})
             kind = "input_text" if who == "user" else "output_text"
             item = {"type": "message", "role": who, "content": [{"type": kind, "text": text}]}
-            self._append(path, {"timestamp": AT, "type": "response_item", "payload": item})
+            self._append(path, {"timestamp": _now(), "type": "response_item", "payload": item})
         elif host == "gemini":
             path = self.path(host, session)
             if not path.exists():
                 self._append(
-                    path, {"sessionId": session, "projectHash": "aa", "startTime": AT, "kind": "main", **more}
+                    path, {"sessionId": session, "projectHash": "aa", "startTime": _now(), "kind": "main", **more}
                 )
             kind = {"user": "user", "assistant": "gemini"}[who]
             self._append(
-                path, {"id": f"m{number}", "timestamp": AT, "type": kind, "content": [{"text": text}]}
+                path, {"id": f"m{number}", "timestamp": _now(), "type": kind, "content": [{"text": text}]}
             )
         elif host == "cursor":
             line = {"role": who, "message": {"content": [{"type": "text", "text": text}]}}
@@ -89,7 +89,7 @@ class HostHome:
             "type": who,
             "uuid": f"u{next(_NUMBERS)}",
             "sessionId": session,
-            "timestamp": AT,
+            "timestamp": _now(),
             "cwd": str(self.project),
             "isSidechain": False,
             "userType": "external",
@@ -116,6 +116,10 @@ class HostHome:
             file.write(json.dumps(line) + "\n")
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
 def opencode_database(session: str, *parts: tuple[str, dict[str, object]]) -> bytes:
     """Return the bytes of OpenCode's database with one session; a part is given with the role of its message."""
     database = apsw.Connection(":memory:")
@@ -128,11 +132,11 @@ def opencode_database(session: str, *parts: tuple[str, dict[str, object]]) -> by
 def _add_part(
     database: apsw.Connection, place: tuple[str, str | None, str], who: str, part: dict[str, object]
 ) -> None:
-    number = next(_NUMBERS)
+    number, at = next(_NUMBERS), int(datetime.now(UTC).timestamp() * 1000)
     database.execute("INSERT OR IGNORE INTO session VALUES (?, ?, ?, 1)", place)
-    message = (f"msg{number:04}", place[0], number, json.dumps({"role": who}))
+    message = (f"msg{number:04}", place[0], at, json.dumps({"role": who}))
     database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", message)
     database.execute(
         "INSERT INTO part VALUES (?, ?, ?, ?, ?)",
-        (f"prt{number:04}", message[0], place[0], number, json.dumps(part)),
+        (f"prt{number:04}", message[0], place[0], at, json.dumps(part)),
     )

@@ -192,6 +192,7 @@ class Draft:
     snippet: str = ""
     project_id: str | None = None  # None = the project the engine is open in
     standing: str | None = None  # None = confirmed; what was promoted automatically is a candidate
+    said_at: datetime | None = None  # when it was said, if that was earlier; None = now
     evidence: str = ""  # how it is known that a user said it, or why that is not known
 
 

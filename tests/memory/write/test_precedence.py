@@ -53,6 +53,14 @@ def test_the_last_word_of_the_user_wins_whatever_its_trust(memory, source):
     assert decide(last, [(memory(m.Source.USER_CORRECTED), CONTRADICTION)]).superseded
 
 
+def test_what_the_user_said_before_does_not_replace_what_the_user_said_since(memory):
+    said_before = memory(m.Source.USER_CORRECTED)
+    said_before = replace(said_before, valid_from=said_before.valid_from - timedelta(days=1))
+
+    assert decide(said_before, [(memory(m.Source.USER_STATED), CONTRADICTION)]).conflicts
+    assert decide(said_before, [(memory(m.Source.OBSERVED), CONTRADICTION)]).superseded
+
+
 @pytest.mark.parametrize(
     "rule",
     ["Use pnpm, not npm.", "Never use npm.", "We use pnpm here, not npm.", "Stop using npm; use pnpm."],

@@ -52,7 +52,7 @@ def memory_from(
         fingerprint=m.fingerprint(text),
         created_at=now,
         updated_at=now,
-        valid_from=now,
+        valid_from=min(draft.said_at or now, now),
         provenance=(origin,),
         created_by=draft.created_by,
         visibility=one_of(m.Visibility, "visibility", draft.visibility)

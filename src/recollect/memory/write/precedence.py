@@ -52,7 +52,10 @@ def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
 
 
 def _wins(new: m.Memory, old: m.Memory) -> bool:
-    return new.provenance[-1].source in USER_SOURCES or new.trust >= old.trust
+    if new.provenance[-1].source in USER_SOURCES:
+        # A session may be learnt from late: of two statements of the user, the one said later counts.
+        return old.source not in USER_SOURCES or new.valid_from >= old.valid_from
+    return new.trust >= old.trust
 
 
 def governs(new: m.Memory, old: m.Memory) -> bool:

@@ -750,6 +750,7 @@ def _draft(
         messages=finding.messages,
         snippet=reason,
         evidence=evidence.reason if is_rule else "",
+        said_at=finding.created_at if is_typed else None,
         branch=branch,
         standing=None if is_typed else m.Standing.CANDIDATE,
     )
