@@ -72,7 +72,8 @@ class HostHome:
             path = self.path(host, session)
             if not path.exists():
                 self._append(
-                    path, {"sessionId": session, "projectHash": "aa", "startTime": _now(), "kind": "main", **more}
+                    path,
+                    {"sessionId": session, "projectHash": "aa", "startTime": _now(), "kind": "main", **more},
                 )
             kind = {"user": "user", "assistant": "gemini"}[who]
             self._append(

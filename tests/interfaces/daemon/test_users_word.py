@@ -95,6 +95,20 @@ def corrected(conversation, memory):
     return hold
 
 
+def test_the_project_is_not_introduced_with_a_tool_that_the_user_has_ruled_out(conversation, memory, folder):
+    scripts = {"build": "tsc", "test": "jest"}
+    (folder / "package.json").write_text(json.dumps({"name": "shop", "scripts": scripts}))
+    memory.maps.rescan()
+    before = conversation("claude-code", "before").start()
+
+    memory.remember("Use pnpm, not npm.", kind="correction")
+    after = conversation("claude-code", "after").start()
+
+    assert "npm run build" in before
+    assert RULE in after
+    assert "npm run build" not in after
+
+
 def stored(memory):
     return {each.content: each for each in memory.list()}
 

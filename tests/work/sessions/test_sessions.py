@@ -341,6 +341,7 @@ def test_with_memory_off_nothing_is_kept(engine, talk):
     engine.preferences.set_switch("memory", False)
 
     ended = learn(engine, corrected(talk))
+    engine.preferences.set_switch("memory", True)
 
     assert (ended.findings, ended.promoted) == (0, ())
     assert engine.search_messages("lint step") == ()
@@ -355,6 +356,7 @@ def test_with_memory_off_the_hosts_record_and_what_waits_are_left_alone(engine, 
     engine.sessions.drain_spool()
     checked = engine.sessions.checkpoint("t1")
     ended = engine.sessions.end("t1")
+    engine.preferences.set_switch("memory", True)
 
     assert (checked, ended.findings, ended.promoted, ended.session.summary) == (0, 0, (), "")
     assert engine.search_messages("lint step") == ()

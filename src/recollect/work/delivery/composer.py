@@ -310,7 +310,7 @@ class Composer:
         bridge = fresh_findings(store, sessions, request.session, self._context.clock())
         content = BriefingContent(
             always=always,
-            project=self._project(request) if plan.project else None,
+            project=self._project(always) if plan.project else None,
             modules=self._modules(request, text) if plan.matches and text else (),
             files=self._files(request, text) if plan.matches and text else (),
             bridge=bridge[:MOST_FINDINGS] if plan.matches and role.bridge else (),
@@ -395,9 +395,9 @@ class Composer:
         lines = [f"- Left open: {task.description}" for task in unfinished if task.session == last[0].id]
         return (replace(last[0], summary="\n".join((*lines[:MOST_OPEN_TASKS], last[0].summary))), *last[1:])
 
-    def _project(self, request: DeliveryRequest) -> ProjectCard | None:
+    def _project(self, rules: Sequence[m.Memory]) -> ProjectCard | None:
         project = self._context.project
-        return project_card(self._store, project) if project else None
+        return project_card(self._store, project, rules) if project else None
 
     def _modules(self, request: DeliveryRequest, text: str) -> "tuple[ModuleCard, ...]":
         """Return the modules of a task that is asked about; at a prompt, files say more."""

@@ -1,5 +1,8 @@
 """The project in five lines: its modules, and how to build, test and lint it."""
 
+import re
+from collections.abc import Sequence
+
 import recollect.model as m
 from recollect.code.modules.module_map import ModuleMap, from_document
 from recollect.code.paths import FileRole
@@ -8,24 +11,44 @@ from recollect.memory.briefing.briefing import ProjectCard
 from recollect.memory.briefing.render import one_line
 
 MOST_MODULES = 12
+_NO_TOOLS = frozenset("run test tests build lint check format types exec all".split())
 _COMMANDS = {"Build": ("build",), "Test": ("test",), "Lint": ("lint", "types", "format")}
 
 
-def project_card(store: Store, project: m.Project) -> ProjectCard | None:
-    """Return the stored map of the project in five lines; None if nobody has scanned it yet."""
+def project_card(store: Store, project: m.Project, rules: Sequence[m.Memory] = ()) -> ProjectCard | None:
+    """Return the stored map of the project in five lines; None if nobody has scanned it yet.
+
+    Commands that run a tool which one of the `rules` rules out are left out.
+    """
     document = store.modules.get(project.id)
     known = from_document(document) if document else None
-    return ProjectCard(project.name, tuple(_lines(known))) if known else None
+    return ProjectCard(project.name, tuple(_lines(known, rules))) if known else None
 
 
-def _lines(known: ModuleMap) -> list[str]:
+def _lines(known: ModuleMap, rules: Sequence[m.Memory]) -> list[str]:
     names = [module.name for module in known.modules if module.kind is FileRole.CODE]
     lines = []
     if names:
         more = [f"+{len(names) - MOST_MODULES}"] if len(names) > MOST_MODULES else []
         lines.append(one_line(f"Modules: {', '.join([*names[:MOST_MODULES], *more])}", 80))
     for label, slots in _COMMANDS.items():
-        commands = [tools.commands[slot] for tools in known.tools for slot in slots if slot in tools.commands]
+        found = [tools.commands[slot] for tools in known.tools for slot in slots if slot in tools.commands]
+        commands = [command for command in found if not _is_ruled_out(command, rules)]
         if commands:
             lines.append(one_line(f"{label}: {'; '.join(dict.fromkeys(commands))}", 50))
     return lines
+
+
+def _is_ruled_out(command: str, rules: Sequence[m.Memory]) -> bool:
+    """Return whether a rule says that a tool which the command runs is not to be used: `npm test`, "Use pnpm, not npm"."""
+    words = _words(command) - _NO_TOOLS
+    texts = [rule.content for rule in rules if words & _words(rule.content)]
+    if not texts:
+        return False
+    from recollect.memory.write.contradict import banned_tools, tools_named  # their tables cost 60 ms
+
+    return any(tools_named(command) & banned_tools(text) for text in texts)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[\w-]+", text.lower()))
