@@ -15,6 +15,19 @@ def test_files_are_shown_for_a_task_about_them_with_symbols_and_tests(graph, roo
     assert first.tests == ("tests/test_cart.py",)
 
 
+def test_names_that_every_class_has_are_not_shown(root, tmp_path):
+    (root / "shop/basket.py").write_text(
+        "class Basket:\n    def __init__(self, basket):\n        self.basket = basket\n"
+    )
+    code = Codebase(root, tmp_path / "code.db", None)
+    graph = code.graph
+
+    first = shown(graph, root, "Basket in shop/basket.py keeps the basket it is given")[0]
+
+    code.close()
+    assert first.symbols == ("Basket",)
+
+
 def test_no_file_is_shown_for_a_text_about_no_file(graph, root):
     assert shown(graph, root, "thanks, please commit and push that") == ()
     assert shown(graph, root, "what is the weather in Tokyo") == ()

@@ -61,8 +61,9 @@ def worth_showing(found: "Relevant", graph: "CodeGraph") -> tuple[FileToShow, ..
 
 
 def _symbols(found: "Relevant", hit: "FileHit") -> tuple[str, ...]:
+    """Return the names of the symbols that fit best, without those that every class has."""
     names = [symbol_hit.symbol.name for symbol_hit in found.symbols if symbol_hit.symbol.path == hit.path]
-    return tuple(dict.fromkeys(names))[: w.SYMBOLS_PER_FILE]
+    return tuple(name for name in dict.fromkeys(names) if not name.startswith("__"))[: w.SYMBOLS_PER_FILE]
 
 
 def _tests_of(path: str, tests: "list[str]", graph: "CodeGraph") -> tuple[str, ...]:
