@@ -160,6 +160,9 @@ def test_a_prompt_that_only_an_event_claims_is_not_the_users_word(host, conversa
     assert RULE in stored(memory)
     users = [each for each in memory.list() if each.source in (m.Source.USER_STATED, m.Source.USER_CORRECTED)]
     assert [each.content for each in users] == [RULE]
+    claimed = stored(memory)["Use npm, not pnpm."]
+    assert claimed.source is m.Source.OBSERVED
+    assert claimed.provenance[0].reason.endswith("the host's own record of the session does not have it")
 
 
 def test_without_a_record_it_is_observed_and_the_reason_is_kept(conversation, memory, service, hosts):

@@ -60,6 +60,7 @@ RULES_SECONDS = 0.3  # that a briefing may wait for rules that were stated a mom
 MOST_OPEN = 8  # sessions, newest first, that are looked at for such rules
 LARGEST_RECORD = 4 * 2**20  # bytes of a transcript that is read for them: 104 MB take 6 seconds
 NOTHING_READ = Evidence(False, "nothing was read")
+NOT_IN_RECORD = Evidence(False, "the host's own record of the session does not have it")
 IDLE = timedelta(minutes=30)  # after which a session without an end counts as crashed
 EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is recognised
 _MAX_TOUCHED = 2000  # files of a session that raise the confidence of their modules
@@ -293,12 +294,25 @@ class Sessions:
             return self._learn(session, (), SummaryBuilder(), NOTHING_READ, learning=False)
         written, evidence = self._transcript_events(session)
         if written is not None:
-            return self.learn_from(session, written, evidence, whole=True, learning=self.auto)
+            ended = self.learn_from(session, written, evidence, whole=True, learning=self.auto)
+            return self._with_unconfirmed_rules(ended) if self.auto and self.context.project else ended
         events = self._events(session.id)
         self._store_messages(events)
         since = events[0].order if events else None
         builder = summary_builder_for(events)
         return self._learn(session, events, builder, evidence, summary, since=since, learning=self.auto)
+
+    def _with_unconfirmed_rules(self, ended: EndedSession) -> EndedSession:
+        """Store the rules that only events have, as observed: the host's record may lag, or nobody typed them."""
+        session = ended.session
+        known = {finding.fingerprint for finding in self.store.findings(session.id)}
+        stated = _rules(extract(self._events(session.id), self.clock()))
+        missing = [finding for finding in stated if finding.fingerprint not in known]
+        if not missing:
+            return ended
+        self.store.events.put_findings(session.id, missing)
+        promoted = self._promote_rules(session, missing, NOT_IN_RECORD)
+        return replace(ended, findings=ended.findings + len(missing), promoted=(*ended.promoted, *promoted))
 
     def _learn(
         self,
