@@ -1,15 +1,18 @@
 """The bench of what reaches the agent: its data keep their format, and it counts what it says it counts."""
 
 import json
+import math
 
 import pytest
 
-from bench.delivery import files
+from bench.delivery import files, refit
 from bench.delivery.datasets import DeliveryTask, load
 from bench.delivery.files import FilesOutcome
 from bench.delivery.measure import Outcome, figures, outcomes_of
 from recollect.kinds import KINDS
 from recollect.model import Source
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
 
 PROJECTS = load("all")
 
@@ -101,3 +104,30 @@ def test_files_count_as_right_for_commits_and_as_wrong_where_none_is_concerned()
 
 def _write(folder, name, *rows):
     (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_a_refit_finds_by_how_much_the_probabilities_are_off():
+    shown = [(0.5, number % 5 == 0) for number in range(300)] + [
+        (0.9, number % 2 == 0) for number in range(300)
+    ]
+
+    slope, shift = refit.correction(shown)
+
+    assert 1 / (1 + math.exp(-shift)) == pytest.approx(0.2, abs=0.01)
+    assert 1 / (1 + math.exp(-(slope * math.log(9) + shift))) == pytest.approx(0.5, abs=0.01)
+    assert refit.correction(shown[:10]) is None
+
+
+def test_a_refit_reads_what_was_shown_and_used(engine):
+    engine.remember("The payment webhook retries must be idempotent.", kind="gotcha")
+    request = DeliveryRequest(
+        Moment.PROMPT, "Make the payment webhook retries idempotent, please", session="s1"
+    )
+    shown = engine.delivery.compose(request, Told(has_started=True))
+    engine.delivery.note_used("s1", shown.memories)
+    engine.delivery.flush()
+
+    result = refit.run(engine)
+
+    assert result["items"] == 1
+    assert sum(count * used for _, _, count, used in result["bins"]) == 1

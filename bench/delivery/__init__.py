@@ -3,6 +3,7 @@
 - `datasets`: the projects of bench/data/delivery, as stores
 - `systems`: the ways in which an agent is told something
 - `measure`: useful and wrong memories
+- `refit`: probabilities compared with what was used in a real store
 - `files`: right files for commits, and none for prompts that concern no file
 """
 

@@ -4,9 +4,10 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from bench.delivery import files, measure
+from bench.delivery import files, measure, refit
 from bench.delivery.datasets import DATA, load
 from bench.delivery.systems import SYSTEMS
+from recollect.engine import Engine
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,7 +18,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--failures", action="store_true", help="list what was missed and what was wrong; development only"
     )
+    parser.add_argument(
+        "--refit",
+        action="store_true",
+        help="instead, compare what agents were shown and used in your own project with the probabilities",
+    )
     options = parser.parse_args(arguments)
+    if options.refit:
+        with Engine.open() as engine:
+            refit.show(refit.run(engine))
+        return
     if options.failures and options.split != "dev":
         parser.error("--failures needs --split dev: nobody looks at single tasks of the unseen half")
     if options.only != "files":

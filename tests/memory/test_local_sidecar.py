@@ -22,8 +22,7 @@ def found(engine):
         for content, score, *channels in scored:
             memory = engine.get(engine.remember(content, **fields).id)
             names = channels or ("words", "meaning")
-            terms = ", ".join(content.lower().split()[:3])
-            why = {"channels": {name: {"terms": terms} for name in names}, "parts": dict.fromkeys(names, 0.1)}
+            why = {"channels": {name: {"score": 20.0} for name in names}, "parts": dict.fromkeys(names, 0.1)}
             hits.append(m.Hit(memory, score, why))
         return hits
 

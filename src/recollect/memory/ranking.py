@@ -157,8 +157,9 @@ class UsefulnessModel:
     """The coefficients of a logistic regression, and what the weaker hits of a search usually score."""
 
     bias: float
-    words: float  # × the logarithm of 1 + how many of the query's words a memory has
+    words: float  # × the logarithm of 1 + the BM25 score
     above: float  # × standard deviations above the weaker hits
+    share_of_best: float  # × the score, divided by that of the best hit
     supported: float  # × the score of another hit that says nearly the same, times the share of common words
     usual_score: float
     usual_spread: float
@@ -166,22 +167,39 @@ class UsefulnessModel:
 
 
 # Fitted on the development half of bench/data/delivery (81 prompts, 630 memories, the 25 best hits of each), regularised
-# (C = 0.3). Ten other features (cosine, coverage, raw BM25, kind, source, prompt length, distance to the best hit, token
-# by token similarity) did not improve the figures when one project was predicted from the other. docs/benchmarks.md has
-# the figures; `python -m bench delivery --refit` fits what was shown and used in your own store.
+# (C = 0.3). Other features (cosine, coverage, number of words, kind, source, length of the prompt, similarity sentence by
+# sentence and token by token) did not improve the figures when one project was predicted from the other. docs/benchmarks.md
+# has the figures; `python -m bench delivery --refit` compares the probabilities with what was used in your own project.
 USEFUL = UsefulnessModel(
-    bias=-5.19, words=0.51, above=1.47, supported=5.63, usual_score=0.33, usual_spread=0.11
+    bias=-7.63,
+    words=0.72,
+    above=0.93,
+    share_of_best=2.96,
+    supported=6.51,
+    usual_score=0.33,
+    usual_spread=0.11,
 )
-# Without vectors. The bias is 0.38 lower than fitted, so that the same floor leaves out as much of what is not known.
+# Without vectors. The bias is 0.35 lower than fitted, so that the same floor is as silent about what is not known.
 USEFUL_BY_WORDS = UsefulnessModel(
-    bias=-6.03, words=1.69, above=1.46, supported=9.85, usual_score=0.126, usual_spread=0.058
+    bias=-7.79,
+    words=1.65,
+    above=0.92,
+    share_of_best=0.95,
+    supported=11.37,
+    usual_score=0.126,
+    usual_spread=0.058,
 )
 TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment
+FEW_HITS = (
+    10  # a search that finds fewer searches a small store, where a memory is shown too if the query has
+)
+COVERED_SHARE = 0.75  # of its distinctive words, and
+FEWEST_COVERED = 3  # of them at least
 BACKGROUND_WEIGHT = 5.0  # hits that the usual score counts for, where a search finds few
 LEAST_SPREAD = 0.05  # is added to the spread
-# Chosen so that the memories of one project are shown as well as those of the other: silent for 92 % of what is not
-# known, and half of what is shown is useful.
-USEFUL_FLOOR = 0.35  # the likeliest memory is shown from here on, and with it
-FURTHER_FLOOR = 0.12  # others from here on
+# Chosen where one project was predicted from the other: silent for 92 % of what is not known, and at least half of what is
+# shown is useful.
+USEFUL_FLOOR = 0.4  # the likeliest memory is shown from here on, and with it
+FURTHER_FLOOR = 0.11  # others from here on
 
 DIVERSITY_SHARE = 0.3  # of a hit's value that depends on how unlike the hits already chosen it is

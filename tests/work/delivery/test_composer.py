@@ -184,7 +184,7 @@ def test_what_was_told_is_kept_with_its_items_and_what_was_used(engine, tell):
     assert [record.moment for record in kept] == ["start", "prompt"]
     assert kept[1].text == shown.text
     assert kept[1].items[0].used_at is not None
-    assert kept[1].items[0].probability > 0.5
+    assert kept[1].items[0].probability > 0.3
     assert engine.get(shown.memories[0]).access_count == 1
 
 
@@ -199,6 +199,8 @@ def test_a_text_fits_into_what_the_host_shows(engine, tell):
 
 def test_without_the_model_words_are_enough(engine, tell, embedder, monkeypatch):
     engine.remember(GOTCHA, kind="gotcha")
+    for text in RULES:
+        engine.remember(text)
     tell(Moment.START)
     monkeypatch.setattr(embedder, "embed", lambda texts: pytest.fail("the model was used"))
 

@@ -2,7 +2,7 @@
 
 A score says which of two hits fits better. Whether any of them is worth an agent's attention depends on how far it stands
 out from the other hits of the same search: a question about which nothing is known has hits too. The model is a
-logistic regression of three features; its coefficients and the floors are in `recollect.memory.ranking`.
+logistic regression of a few features; its coefficients and the floors are in `recollect.memory.ranking`.
 """
 
 import math
@@ -18,8 +18,9 @@ from recollect.text.words import distinctive_words
 class Features(NamedTuple):
     """What decides whether a hit is useful."""
 
-    words: float  # the logarithm of 1 + how many of the query's words it has
+    words: float  # the logarithm of 1 + its BM25 score: how many of the query's words it has, and how rare they are
     above: float  # its score, in standard deviations above the weaker hits of the search
+    share_of_best: float  # its score, divided by that of the best hit
     supported: float  # the score of another hit that says nearly the same, times the share of words they have in common
     transient: bool  # whether it describes a moment
 
@@ -28,10 +29,13 @@ def useful_probabilities(hits: Sequence[m.Hit]) -> dict[str, float]:
     """Return by id how likely each hit is to be useful. `hits` are all that one search found."""
     by_meaning = any("meaning" in _parts(hit) for hit in hits)
     model = ranking.USEFUL if by_meaning else ranking.USEFUL_BY_WORDS
-    return {
-        hit.memory.id: round(_probability(model, each), 4) if _matches(hit) else 0.0
-        for hit, each in zip(hits, features_of(hits, model), strict=True)
-    }
+    probabilities = {}
+    for hit, each in zip(hits, features_of(hits, model), strict=True):
+        probability = round(_probability(model, each), 4) if _matches(hit) else 0.0
+        if len(hits) < ranking.FEW_HITS and _is_covered(hit):
+            probability = max(probability, ranking.USEFUL_FLOOR)
+        probabilities[hit.memory.id] = probability
+    return probabilities
 
 
 def useful_hits(hits: Sequence[m.Hit], probabilities: Mapping[str, float]) -> list[m.Hit]:
@@ -45,11 +49,13 @@ def useful_hits(hits: Sequence[m.Hit], probabilities: Mapping[str, float]) -> li
 def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[Features]:
     """Return the features of each hit of one search."""
     mean, deviation = _background([hit.score for hit in hits], model)
+    best = max((hit.score for hit in hits), default=0.0)
     words = [frozenset(distinctive_words(hit.memory.content)) for hit in hits]
     return [
         Features(
-            words=math.log1p(_matched_words(hit)),
+            words=math.log1p(_word_score(hit)),
             above=(hit.score - mean) / deviation,
+            share_of_best=hit.score / best if best > 0 else 0.0,
             supported=max(
                 (other.score * _common(words[place], words[i]) for i, other in enumerate(hits) if i != place),
                 default=0.0,
@@ -65,6 +71,7 @@ def _probability(model: ranking.UsefulnessModel, each: Features) -> float:
         model.bias
         + model.words * each.words
         + model.above * each.above
+        + model.share_of_best * each.share_of_best
         + model.supported * each.supported
         + model.transient * each.transient
     )
@@ -80,9 +87,16 @@ def _background(scores: Sequence[float], model: ranking.UsefulnessModel) -> tupl
     return mean, math.sqrt(spread / count) + ranking.LEAST_SPREAD
 
 
-def _matched_words(hit: m.Hit) -> int:
-    terms = hit.why.get("channels", {}).get("words", {}).get("terms", "")
-    return sum(bool(term) and " " not in term for term in terms.split(", "))
+def _word_score(hit: m.Hit) -> float:
+    return max(float(hit.why.get("channels", {}).get("words", {}).get("score", 0.0)), 0.0)
+
+
+def _is_covered(hit: m.Hit) -> bool:
+    """Return whether the query has most of the memory's distinctive words. A small store cannot tell which words are rare."""
+    terms = hit.why.get("channels", {}).get("words", {}).get("terms", "").split(", ")
+    matched = sum(bool(term) and " " not in term for term in terms)
+    words = len(set(distinctive_words(hit.memory.content)))
+    return matched >= ranking.FEWEST_COVERED and matched >= ranking.COVERED_SHARE * words
 
 
 def _common(one: frozenset[str], other: frozenset[str]) -> float:
