@@ -1,7 +1,6 @@
 """Does a rule of the user's stop a tool before it runs?"""
 
 from livehosts.check import CheckRun
-from livehosts.delivered import blocks_in
 from livehosts.model_request import RESULT
 from livehosts.script import RunShell, Say
 
@@ -21,11 +20,4 @@ def never(run: CheckRun) -> None:
                 f"Publish the branch, number {number + 1}", RunShell(COMMAND), Say("Published.")
             ).turns
             results = [part.text for turn in turns for part in turn.parts if part.kind == RESULT]
-            warned = any(
-                RULE in block for turn in turns for part in turn.parts for block in blocks_in(part.text)
-            )
-            if limit := box.cli.limits.get("never"):
-                run.notes[:] = [limit]
-                run.expect(warned, f"{number + 1}: no warning in {results}")
-            else:
-                run.expect(not ran.exists(), f"{number + 1}: the command ran; results {results}")
+            run.expect(not ran.exists(), f"{number + 1}: the command ran; results {results}")

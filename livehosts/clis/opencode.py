@@ -79,7 +79,6 @@ OPENCODE = HostCli(
     quit_keys=(("/exit",), ("Enter",)),
     limits={
         "session-ended": "OpenCode sends no event when its user quits; the session is closed before the next briefing.",
-        "never": "A plugin cannot ask the user before a tool runs; it can only stop the tool.",
     },
     warnings=(r"(?i)plugin[^\n]*(error|failed)", r"(?i)mcp[^\n]*(failed|error)"),
 )
