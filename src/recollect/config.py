@@ -17,6 +17,7 @@ from typing import Any
 
 from recollect.errors import BadSetting, NoHome
 
+DATABASE = "recollect.db"  # in the home
 _PREFIX = "RECOLLECT_"
 # Variables that are not settings: the home, secrets, which must not be in a file, and the deadline of hooks, which read
 # no file.
@@ -60,7 +61,7 @@ class Settings:
 
     @property
     def database(self) -> Path:
-        return self.home / "recollect.db"
+        return self.home / DATABASE
 
 
 _CHOICES = {

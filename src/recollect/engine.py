@@ -22,7 +22,7 @@ from recollect.embed.open import embedder_for, open_embedder
 from recollect.errors import StoreError
 from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
-from recollect.store import open_store, open_store_to_read
+from recollect.store import finish_rekeying, open_store, open_store_to_read
 from recollect.store.keys import find_key
 from recollect.work.metrics.measures import Measures, TimedEmbedder
 
@@ -85,6 +85,7 @@ class Engine:
         """
         settings = settings or load_settings(home)
         folder = locate(Path(project or settings.project or "."))
+        finish_rekeying(settings.database, os.environ)
         store = open_store(settings.database, settings.user, find_key(settings.database, os.environ))
         try:
             found, keys = identify(folder, store)

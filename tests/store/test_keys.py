@@ -1,3 +1,4 @@
+import json
 import random
 import subprocess
 from pathlib import Path
@@ -13,6 +14,8 @@ from recollect.engine import Engine
 from recollect.errors import BadSetting, Refused, StoreBusy, StoreError, StoreMissing, WrongKey
 from recollect.store import restore_missing_store
 from recollect.store.keys import note_path
+from recollect.store.sealing import public_key, seal, unseal
+from recollect.store.spool_files import SEALED, SpoolFiles
 
 RAW = "0123456789abcdef" * 4
 WORDS = ["quokka", "axolotl", "narwhal", "pangolin", "capybara"]
@@ -45,7 +48,10 @@ def filled(open_engine):
     engine.backup()
     engine.store.trim_audit(keep=3, down_to=2)
     engine.close()
-    return engine.settings.home
+    home = engine.settings.home
+    for folder in ("hooks", "sessions/none"):
+        SpoolFiles(home / "spool" / folder).append("s1", '{"prompt": "Where does the quokka sleep?"}\n')
+    return home
 
 
 @pytest.fixture(autouse=True)
@@ -433,6 +439,12 @@ from pathlib import Path
 from recollect.engine import Engine
 from recollect.embed.open import NoEmbedder
 from crash import crash_everywhere
+from recollect.store.keys import intent_path, is_plain, note_path
+
+def waiting(home):
+    lines = [line for file in home.rglob("*.jsonl") if "spool" in str(file) for line in file.read_bytes().splitlines()]
+    assert len(lines) == 2, lines
+    return [line for line in lines if line.startswith(b"sealed:")]
 
 home, work, folder, what = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 OPEN = lambda home: Engine.open(folder, home, embedder=NoEmbedder())
@@ -451,8 +463,16 @@ engine = OPEN(home)
 before = contents(engine)
 engine.store.close()
 for crashed in crash_everywhere(home, work, rekey):
+    begun = all(path(crashed / "recollect.db").exists() for path in (intent_path, note_path))
     engine = OPEN(crashed)
     assert contents(engine) == before and not engine.store.notices and engine.store.check() == [], crashed
+    done = engine.store.info().encrypted == (what == "encrypt")
+    assert done or not begun, crashed
+    assert not intent_path(crashed / "recollect.db").exists()
+    backups = [is_plain(backup) for backup in (crashed / "backups").glob("*.db")]
+    assert backups == [not engine.store.info().encrypted] * 2, crashed
+    assert (waiting(crashed) == []) == (not engine.store.info().encrypted), crashed
+    print("completed" if begun else "begun anew")
     if engine.store.info().encrypted != (what == "encrypt"):
         os.environ["RECOLLECT_KEY"] = sys.argv[5] if what == "encrypt" else os.environ["RECOLLECT_KEY"]
         getattr(engine, what)()
@@ -474,8 +494,9 @@ def test_encrypting_killed_at_any_step_leaves_a_store_that_opens(
 
     out = child.run(CRASHING, filled, tmp_path, folder, "encrypt", retry, RAW)
 
-    crashed = [Path(line) for line in out.splitlines()]
+    crashed = [Path(line) for line in out.splitlines() if line.startswith("/")]
     assert len(crashed) >= 8
+    assert out.count("completed") >= 8
     assert [words_below(home) for home in crashed] == [set()] * len(crashed)
 
 
@@ -484,7 +505,7 @@ def test_decrypting_killed_at_any_step_leaves_a_store_that_opens(filled, folder,
 
     out = child.run(CRASHING, filled, tmp_path, folder, "decrypt", RAW, RAW)
 
-    assert len(out.splitlines()) >= 8
+    assert out.count("completed") >= 8
 
 
 REKEY = """
@@ -518,3 +539,75 @@ def test_rekeying_killed_at_any_moment_leaves_a_store_that_opens(filled, folder,
         if engine.store.info().encrypted:
             engine.decrypt()
         engine.close()
+
+
+# events that wait
+
+
+def spool_of(home):
+    return SpoolFiles(home / "spool" / "hooks", database=home / "recollect.db")
+
+
+def waiting(home):
+    lines = []
+    spool_of(home).drain(lambda found: lines.extend(found) or len(found))
+    return lines
+
+
+def test_events_are_sealed_while_the_key_is_not_at_hand(filled, open_engine, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    open_engine().encrypt()
+    monkeypatch.delenv("RECOLLECT_KEY")
+
+    assert spool_of(filled).append("the axolotl session", '{"prompt": "Does the axolotl sleep?"}\n')
+
+    assert words_below(filled) == set()
+    assert not list(filled.rglob("*axolotl*"))
+    with pytest.raises(WrongKey):
+        waiting(filled)
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    assert sorted(waiting(filled)) == [
+        b'{"prompt": "Does the axolotl sleep?"}',
+        b'{"prompt": "Where does the quokka sleep?"}',
+    ]
+    assert waiting(filled) == []
+
+
+def test_sealed_events_can_be_read_after_encryption_is_turned_off(filled, open_engine, monkeypatch):
+    keyring.set_keyring(FakeKeychain())
+    engine = open_engine()
+    engine.encrypt()
+    spool_of(filled).append("s2", '{"prompt": "Does the axolotl sleep?"}\n')
+    engine.decrypt()
+
+    assert len(waiting(filled)) == 2
+    assert all(line.startswith(b'{"prompt"') for line in waiting(filled))
+
+
+def test_an_event_that_cannot_be_sealed_is_refused_and_counted(filled, open_engine, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    engine = open_engine()
+    engine.encrypt()
+    engine.close()
+    note = note_path(filled / "recollect.db")
+    old = {name: value for name, value in json.loads(note.read_text()).items() if name != "public"}
+    note.write_text(json.dumps(old))  # as an older version wrote it
+
+    assert not spool_of(filled).append("s2", '{"prompt": "Does the axolotl sleep?"}\n')
+    assert spool_of(filled).refused() == 1
+    assert words_below(filled) == set()
+
+    open_engine()  # adds what is missing
+    assert spool_of(filled).append("s2", '{"prompt": "Does the axolotl sleep?"}\n')
+
+
+def test_a_sealed_line_is_opened_by_its_key_only_and_as_a_whole():
+    sealed = seal(b"quokka", public_key(RAW))
+
+    assert unseal(sealed, RAW) == b"quokka"
+    assert seal(b"quokka", public_key(RAW)) != sealed
+    for wrong in (sealed[:-8], sealed[:20] + b"A" + sealed[21:], SEALED, SEALED + b"AAAA"):
+        with pytest.raises(ValueError):
+            unseal(wrong, RAW)
+    with pytest.raises(ValueError, match="this key"):
+        unseal(sealed, RAW[::-1])

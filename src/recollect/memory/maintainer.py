@@ -20,8 +20,8 @@ from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
 from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
-from recollect.store.keys import drop_key, find_key, make_key, read_note
-from recollect.store.spool_files import SpoolFiles
+from recollect.store.keys import find_key, make_key
+from recollect.store.spool_files import SpoolFiles, spool_folders
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
@@ -188,8 +188,8 @@ class Maintenance:
         """Forget everything in every project, as one change. Events that wait to be recorded are dropped permanently."""
         context = self.context
         context.refuse_agents("forget everything")
-        for folder in ("spool", "spool/hooks"):
-            SpoolFiles(context.settings.home / folder).drain(lambda lines: 0)
+        for folder in spool_folders(context.settings.home):
+            SpoolFiles(folder).drain(lambda lines: 0)
         change = context.new_change("forget", "Forgot everything.")
         cleared = states.forget_all(context.store, change, None)
         delete_graph_databases(context.settings.home)
@@ -242,13 +242,11 @@ class Maintenance:
         """Decrypt the store and its backups, and drop the key. Raises `Refused`."""
         context = self.context
         context.refuse_agents("change the encryption")
-        note = read_note(context.settings.database)
-        if not context.store.info().encrypted or note is None:
+        if not context.store.info().encrypted:
             raise Refused("The store is not encrypted.", "Run `recollect encrypt` to encrypt it.")
         context.store.decrypt()
         self._drop_code_graphs()
         context.store.log("update", context.actor, context.clock(), None, {"encrypted": False})
-        drop_key(context.settings.database, note)
         self.code.use_key(None)
 
     def _drop_code_graphs(self) -> None:

@@ -121,6 +121,9 @@ class KeyNote:
     check: str  # recognises the key
     salt: str  # for keys that are passphrases
     where: str  # "variable", "keychain", or the path of the key's file
+    public: str = (
+        ""  # the public key for lines that are written without the key; "" in notes of older versions
+    )
 
 
 @dataclass(frozen=True, slots=True)

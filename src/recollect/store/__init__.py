@@ -12,8 +12,10 @@ of `recollect.model` go in and come out, never rows.
 - `row_snapshots`: rows before and after a change, as undo records them; shared by all backends
 - `visibility`: who may see which rows, decided once per class of rows instead of once per row
 - `keys`: where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file
+- `plain_files`: what is not encrypted beside an encrypted store
 - `file_lock`: locks between processes
 - `spool_files`: lines that wait in files until they are processed, for events that could not be recorded
+- `sealing`: lines that are encrypted without the key, for events that come while it is not at hand
 
 What a store promises:
 
@@ -34,6 +36,7 @@ To add a method, add it to the protocol, the backend and the contract tests; CON
 the schema, add a file to `sqlite/migrations`.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +51,25 @@ def open_store(path: Path, user_id: str, key: str | None = None) -> "Store":
     """
     from recollect.store.sqlite.store import SqliteStore  # loads SQLite, which not every command needs
 
+    if key is not None:
+        from recollect.store.keys import complete_note
+
+        complete_note(path, key)
     return SqliteStore(path, user_id, key)
+
+
+def finish_rekeying(path: Path, environment: Mapping[str, str]) -> None:
+    """Finish a change of the encryption that was interrupted, if nobody else has the store open and the key is at hand.
+
+    Until then, the store opens with the old key or the new one, and `recollect doctor` lists what is not encrypted.
+    """
+    from recollect.store.keys import intent_path
+
+    if not intent_path(path).exists():
+        return
+    from recollect.store.sqlite.rekeying import finish
+
+    finish(path, environment)
 
 
 def restore_missing_store(path: Path, key: str | None = None) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from recollect.config import expand_home
@@ -59,13 +59,38 @@ def read_note(path: Path) -> KeyNote | None:
 
 def write_note(path: Path, note: KeyNote) -> None:
     """Write the note and sync it to disk: without its salt a passphrase is useless."""
-    fresh = Path(f"{note_path(path)}.new")
+    _write_private(note_path(path), json.dumps(asdict(note)))
+
+
+def intent_path(path: Path) -> Path:
+    """Return the file that says how a change of the encryption ends; it exists while one is under way."""
+    return Path(f"{path}.rekeying.json")
+
+
+def write_intent(path: Path, *, encrypted: bool) -> None:
+    _write_private(intent_path(path), json.dumps({"encrypted": encrypted}))
+
+
+def read_intent(path: Path) -> bool | None:
+    """Return whether an interrupted change was to end encrypted; None if there was none."""
+    try:
+        return bool(json.loads(intent_path(path).read_text(encoding="utf-8"))["encrypted"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):  # killed while it was written: nothing had been changed yet
+        intent_path(path).unlink(missing_ok=True)
+        return None
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all, and sync it."""
+    fresh = Path(f"{path}.new")
     fresh.unlink(missing_ok=True)
     fresh.touch(0o600)
-    fresh.write_text(json.dumps(asdict(note)), encoding="utf-8")
+    fresh.write_text(text, encoding="utf-8")
     sync(fresh)
-    fresh.replace(note_path(path))
-    sync(note_path(path))
+    fresh.replace(path)
+    sync(path)
 
 
 def sync(path: Path) -> None:
@@ -87,6 +112,19 @@ def find_key(path: Path, environment: Mapping[str, str]) -> str | None:
     note = read_note(path)
     if note is None or not is_encrypted(path):
         return None
+    return key_for(path, note, environment)
+
+
+def complete_note(path: Path, key: str) -> None:
+    """Add the public key to the note of a version that did not seal what hooks write down."""
+    note = read_note(path)
+    if note is not None and not note.public and check_of(key) == note.check:
+        with contextlib.suppress(OSError):  # a read-only home
+            write_note(path, replace(note, public=_public(key)))
+
+
+def key_for(path: Path, note: KeyNote, environment: Mapping[str, str]) -> str:
+    """Return the key that the note describes, whether the store is encrypted by now or not. Raise `WrongKey`."""
     text = environment.get(VARIABLE) or _from_file(environment.get(FILE_VARIABLE))
     if text is None and note.where == "keychain":
         text = _keychain_get(path)
@@ -123,7 +161,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
         text, where = secrets.token_hex(32), "keychain"
         _keychain_set(path, text)
     key = _as_key(text, salt)
-    return key, KeyNote(check_of(key), salt, where)
+    return key, KeyNote(check_of(key), salt, where, _public(key))
 
 
 def drop_key(path: Path, note: KeyNote) -> None:
@@ -134,6 +172,12 @@ def drop_key(path: Path, note: KeyNote) -> None:
 
         with contextlib.suppress(KeyringError):
             keyring.delete_password(_SERVICE, str(path.resolve()))
+
+
+def _public(key: str) -> str:
+    from recollect.store.sealing import public_key  # loads ciphers, which only an encrypted store needs
+
+    return public_key(key)
 
 
 def _as_key(text: str, salt: str) -> str:

@@ -169,7 +169,7 @@ def test_without_its_key_an_encrypted_store_says_nothing(start, encrypted, no_da
 
 
 def test_a_keychain_that_never_answers_costs_the_briefing_and_not_the_event(
-    start, encrypted, known, spooled, tmp_path, no_daemon
+    start, encrypted, known, spooled, tmp_path, no_daemon, monkeypatch
 ):
     note = known.with_name("recollect.db.key.json")
     note.write_text(json.dumps(json.loads(note.read_text()) | {"where": "keychain"}))
@@ -185,6 +185,7 @@ def test_a_keychain_that_never_answers_costs_the_briefing_and_not_the_event(
     environment = {"PYTHON_KEYRING_BACKEND": "stuck.Stuck", "PYTHONPATH": str(tmp_path)}
     assert start(environment=environment) == ""
 
+    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(encrypted))
     assert len(spooled()) == 1
 
 

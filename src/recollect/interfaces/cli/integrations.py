@@ -48,6 +48,10 @@ def _print_status(answer: dict[str, Any] | None, is_running: bool) -> None:
     )
     if answer["waiting"]:
         click.echo("Events are waiting to be read.")
+    if answer.get("spool_refused"):
+        click.echo(
+            f"{output.count(answer['spool_refused'], 'event')} refused by the spool. Run `recollect doctor`."
+        )
     if answer["refused"]:
         click.echo(f"{output.count(answer['refused'], 'request')} refused or interrupted.")
     if answer["last_error"]:

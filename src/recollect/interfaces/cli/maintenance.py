@@ -296,11 +296,15 @@ def _repair(engine: "Engine") -> list[str]:
     from recollect.interfaces.daemon.connection import repair_hosts, waiting_files
     from recollect.interfaces.install.machine import this_machine
     from recollect.memory.maintenance.doctor import close_to_others
+    from recollect.store.spool_files import count_refused, reset_refused
 
     home = engine.settings.home
     done = [*close_to_others(home), *repair_hosts(home, this_machine())]
     if events := engine.sessions.drain_spool():
         done.append(f"Read {output.count(events, 'event')} from the spool.")
+    if refused := count_refused(home):
+        reset_refused(home)
+        done.append(f"Reset the count of {output.count(refused, 'refused event')}.")
     if waiting_files(home) and client.ensure(home):
         done.append("Started the daemon, which reads the waiting events.")
     made, _ = make_vectors(engine)

@@ -16,6 +16,7 @@ from recollect.interfaces.install.ledger import InstalledFile, Ledger
 from recollect.interfaces.install.machine import Machine
 from recollect.interfaces.install.plan import carry_out, plan_install
 from recollect.memory.maintenance.doctor import Diagnosis
+from recollect.store.spool_files import count_refused
 from recollect.text import jsonc
 
 _HOOK_SECONDS = 10  # for a program that needs a tenth of a second
@@ -30,6 +31,7 @@ def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagn
         *(_check_host(installation, machine, records) for installation in connected),
         *(check for installation in connected for check in _check_use(installation, connected, machine)),
         *([_check_hook(connected[0], machine)] if connected else [_no_host()]),
+        *_check_refused(home),
         _check_spool(home, now),
         _check_daemon(home),
     )
@@ -193,6 +195,14 @@ def _check_hook(installation: Installation, machine: Machine) -> Diagnosis:
 def waiting_files(home: Path) -> list[Path]:
     """Return the files of events that wait for the daemon."""
     return [file for file in (home / "spool").rglob("*") if file.suffix in (".jsonl", ".draining")]
+
+
+def _check_refused(home: Path) -> tuple[Diagnosis, ...]:
+    if not (count := count_refused(home)):
+        return ()
+    finding = f"{count:,} {'event was' if count == 1 else 'events were'} refused: the spool was full, or the store is encrypted"
+    hint = "Run any command with the key at hand, then `recollect doctor --fix`, which reads what waits and resets the count."
+    return (Diagnosis("spool", False, f"{finding} and its note is of an older version.", hint),)
 
 
 def _check_spool(home: Path, now: datetime) -> Diagnosis:

@@ -30,6 +30,7 @@ from recollect.interfaces.daemon.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.store.file_lock import identity_of
+from recollect.store.spool_files import count_refused
 from recollect.work.hosts.hook_input import host_event
 from recollect.work.hosts.host import HookKind
 
@@ -348,6 +349,7 @@ class Server:
             "events": self._service.events,
             "sessions": self._service.sessions,
             "waiting": self._service.waiting,
+            "spool_refused": count_refused(self._home),
             "last_error": self._service.last_error,
             "idle_seconds": self._idle,
             "commands": self.commands,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import recollect.model as m
+from recollect.config import DATABASE
 from recollect.store.spool_files import SpoolFiles
 from recollect.text.redact import redact
 from recollect.work.hosts.hook_input import field_names
@@ -24,7 +25,7 @@ class ShownText(NamedTuple):
 
     moment: str
     tokens: int
-    text: str  # empty = the store is encrypted, and the spool is not
+    text: str  # empty = the store is encrypted
     items: tuple[m.ShownItem, ...]
 
 
@@ -54,7 +55,8 @@ class HookSpool:
     """The events that wait, in `spool/hooks` of a home."""
 
     def __init__(self, home: str | Path) -> None:
-        self._files = SpoolFiles(Path(home) / "spool" / "hooks")
+        home = Path(home)
+        self._files = SpoolFiles(home / "spool" / "hooks", database=home / DATABASE)
 
     def append(self, fields: Fields, body: bytes, shown: ShownText | None = None) -> bool:
         """Write the event down without its secrets; return whether it is on disk now. What is not JSON is dropped."""

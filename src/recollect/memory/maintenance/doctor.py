@@ -14,6 +14,7 @@ from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder
 from recollect.errors import EmbedderUnavailable
 from recollect.memory.anchors.stale import stale_in
+from recollect.store.plain_files import plain_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def examine(
         _home(settings),
         _clock(clock),
         *_store(store),
+        *_encryption(settings, store),
         *_backups(store, now),
         _embedder(embedder),
         _vectors(store, embedder),
@@ -110,6 +112,22 @@ def _store(store: Store) -> tuple[Diagnosis, ...]:
     kind = "encrypted" if info.encrypted else "not encrypted"
     size = f"{info.size / 1e6:.1f} MB, schema {info.version}, {kind}"
     return (Diagnosis("store", True, f"Rows, full text, vectors, links and audit agree ({size})."),)
+
+
+def _encryption(settings: Settings, store: Store) -> tuple[Diagnosis, ...]:
+    """Return a diagnosis for each file beside an encrypted store that is not encrypted."""
+    if not store.info().encrypted:
+        return ()
+    found = plain_files(settings.database)
+    if not found:
+        return (
+            Diagnosis("encryption", True, "Everything in the home that has memories or events is encrypted."),
+        )
+    hint = "Move it out of the home, or delete it."
+    return tuple(
+        Diagnosis("encryption", False, f"{path.relative_to(settings.home)} is not encrypted.", hint)
+        for path in found
+    )
 
 
 def _backups(store: Store, now: datetime) -> tuple[Diagnosis, ...]:

@@ -26,6 +26,7 @@ The other modules:
 - `opening`: open the file, check it after a crash, migrate it, or restore a backup
 - `schema`: the migrations (`migrations/`), and the version and columns of a file
 - `backup`: three rolling backups, and rewriting the file with another key
+- `rekeying`: finish a change of the encryption that was killed
 - `check`: damage, and parts that disagree, for `recollect doctor`
 - `purge`: clear projects, and permanently delete what was forgotten
 - `journal`: the rows that a transaction writes, as they were before

@@ -11,8 +11,18 @@ import apsw
 
 from recollect.errors import StoreError
 from recollect.model import BackupCheck, KeyNote
-from recollect.store.file_lock import one_at_a_time
-from recollect.store.keys import is_plain, note_path, read_note, sync, write_note
+from recollect.store.file_lock import identity_of, one_at_a_time
+from recollect.store.keys import (
+    drop_key,
+    intent_path,
+    is_plain,
+    note_path,
+    read_note,
+    sync,
+    write_intent,
+    write_note,
+)
+from recollect.store.spool_files import SpoolFiles, spool_folders
 from recollect.store.sqlite.check import damage_in
 from recollect.store.sqlite.connection import Database, connect, unwritable
 
@@ -114,7 +124,30 @@ class Backups:
             database.use_key(key)
         return note
 
+    def finish_rekeying(self, key: str | None, note: KeyNote | None) -> None:
+        """Finish an interrupted change to `key`, or to no key. Nobody else may have the store open."""
+        try:
+            self._rekey(key, note)
+        except OSError as error:
+            raise unwritable(self._path.parent, error) from error
+
     def _rekey(self, key: str | None, note: KeyNote | None) -> None:
+        """Rewrite everything. Each step may be repeated: until the intent is deleted, the next opening does so."""
+        before = self._identities()
+        try:
+            write_intent(self._path, encrypted=note is not None)
+            self._rewrite_all(key, note)
+        except Exception:
+            if self._identities() == before:  # nothing was rewritten, such as on a full disk
+                intent_path(self._path).unlink(missing_ok=True)
+            raise
+        intent_path(self._path).unlink(missing_ok=True)
+        sync(self._path)
+
+    def _identities(self) -> list[object]:
+        return [identity_of(path) for path in (self._path, *map(self._slot, range(1, KEPT + 1)))]
+
+    def _rewrite_all(self, key: str | None, note: KeyNote | None) -> None:
         if note is not None:
             write_note(self._path, note)
         for backup in self.existing():
@@ -129,7 +162,11 @@ class Backups:
         self._rewrite(self._path, store, key)
         for left in self._left_overs():
             left.unlink()
+        for folder in spool_folders(self._path.parent):
+            SpoolFiles(folder).reseal(self._key, note.public if note else None)
         if note is None:
+            if (old := read_note(self._path)) is not None:
+                drop_key(self._path, old)
             note_path(self._path).unlink(missing_ok=True)
             sync(self._path)
 

@@ -102,7 +102,9 @@ class Sessions:
         self._measures = measures
         self.sidecar = sidecar  # None = rules alone
         self._new_messages: dict[str, int] = {}  # by session, since its last checkpoint
-        self.spool = EventSpool(context.settings.home / "spool" / "sessions" / (self.project_id or "none"))
+        settings = context.settings
+        folder = settings.home / "spool" / "sessions" / (self.project_id or "none")
+        self.spool = EventSpool(folder, database=settings.database)
 
     # settings
 

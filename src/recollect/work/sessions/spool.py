@@ -19,11 +19,12 @@ Deliver = Callable[[str, Sequence[StoredEvent]], object]
 class EventSpool:
     """Several processes may append and drain at the same time."""
 
-    def __init__(self, folder: Path, largest: int = MAX_FILE) -> None:
-        self._files = SpoolFiles(folder, largest)
+    def __init__(self, folder: Path, largest: int = MAX_FILE, database: Path | None = None) -> None:
+        """`database` is the store that the events are for."""
+        self._files = SpoolFiles(folder, largest, database)
 
     def append(self, session: str, events: Sequence[tuple[str, Event]], now: datetime) -> bool:
-        """Append events, redacted; return False if the spool is full. They are on disk when it returns."""
+        """Append events, redacted; return False if they were refused and counted. They are on disk when it returns."""
         lines = "".join(_line(session, stored_event(event, event_id, now)) for event_id, event in events)
         return self._files.append(session, lines)
 

@@ -1,0 +1,42 @@
+"""Files beside an encrypted store that anyone who has the disk can read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from recollect.store.keys import is_encrypted, is_plain
+from recollect.store.spool_files import plain_spool_files
+
+_EXPORT = b'{"format": "recollect'  # the first bytes of an export
+_OTHERS = ("hosts", "run")  # folders with files of other programs, and with marks of sessions
+
+
+def plain_files(database: Path) -> list[Path]:
+    """Return the files in the home of an encrypted store that have memories or events in the clear, sorted.
+
+    These are databases (backups, code graphs, what a crash left), damaged files that were set aside, spooled events,
+    exports, and the notes of a mirror. A store that is not encrypted has none to speak of.
+    """
+    if not is_encrypted(database):
+        return []
+    home = database.parent
+    return sorted({*plain_spool_files(home), *filter(_has_texts, _files(home))})
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_symlink() or path.name in _OTHERS:
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        elif path.is_file():
+            yield path
+
+
+def _has_texts(path: Path) -> bool:
+    if path.suffix == ".md" or ".damaged-" in path.name:
+        return True
+    try:
+        with path.open("rb") as file:
+            return is_plain(path) or file.read(len(_EXPORT)) == _EXPORT
+    except OSError:
+        return False
