@@ -1,6 +1,7 @@
 """Texts and words: what every layer above needs to read, compare and clean them. Nothing here knows about memories.
 
 - `redact`: removes secrets and personal data, and says which kinds it found
+- `cuts`: the beginning or the end of a text, without a secret that the cut would split
 - `redaction_rules`: the rules of `data/redaction.toml`, and the checks that they name
 - `secret_values`: what a value looks like: a placeholder, a name, a digest, or random
 - `words`: stop words, distinctive words, parts of identifiers, the terms of a query
@@ -19,13 +20,13 @@ library: the tokenizer and the secret scanner are loaded on first use.
     memory.transfer.fields, .record      imported files
     work.sessions.events                 events of sessions; work.extract: findings
     work.episodes.record                 commands and paths of tool calls
-    work.window.pruned_texts             texts that left a context window
+    work.window.pruned_texts, .outputs   texts that left a context window, and what is shown of them
     interfaces.daemon.spool              events that wait on disk
     code.graph.scrub                     names and documentation in the code graph
     llm.questions                        prompts for a language model
 
-Two rules hold everywhere: a text is redacted before it is cut, because half a secret is not recognised, and redacting
-twice changes nothing more. To recognise another kind of secret, add a rule to `data/redaction.toml`.
+Two rules hold everywhere: a text is redacted before it is cut, or cut with `cuts`, because half a secret is not
+recognised, and redacting twice changes nothing more. To recognise another kind of secret, add a rule to `data/redaction.toml`.
 
 `jsonc` and `block` leave every byte outside their own value or block unchanged; `interfaces.install` relies on it.
 """

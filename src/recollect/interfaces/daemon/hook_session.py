@@ -10,6 +10,7 @@ from typing import Any
 from recollect.engine import Engine
 from recollect.interfaces.daemon.host_process import HostProcess
 from recollect.interfaces.daemon.spool import ShownText
+from recollect.text.cuts import start_of
 from recollect.text.tokens import count
 from recollect.work.agent.turn import Message, current_turn
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
@@ -152,6 +153,8 @@ class HookSession:
             return {}
         if any(name in word for word in (tool, *words_of(given)) for name in _ASKS_FOR_ALL):
             return {}
+        if len(output_of(event)) > LARGEST_OUTPUT:
+            return {}
         short = rewritten(event.host, tool, response_of(event), engine.settings.prune_output)
         if short is None or sum(map(len, short.whole.values())) > LARGEST_OUTPUT:
             return {}
@@ -173,7 +176,7 @@ class HookSession:
 
     def _remember(self, role: str, text: str) -> None:
         if text.strip():
-            self._recent.append({"role": role, "content": text[:LONGEST]})
+            self._recent.append({"role": role, "content": start_of(text, LONGEST)})
 
     def _was_compacted(self) -> bool:
         """Return whether the agent has forgotten what it was told, once."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import recollect.model as m
 from recollect.config import DATABASE
 from recollect.store.spool_files import SpoolFiles
+from recollect.text.cuts import start_of
 from recollect.text.redact import redact
 from recollect.work.hosts.hook_input import field_names
 
@@ -113,7 +114,7 @@ def _clean(value: Any, ids: Set[str], depth: int = 0) -> Any:
     secrets.
     """
     if isinstance(value, str):
-        return redact(value[: 2 * LONGEST])[0][:LONGEST]
+        return redact(start_of(value, 2 * LONGEST))[0][:LONGEST]
     if isinstance(value, dict):
         items = list(value.items())[:MOST_VALUES] if depth < DEEPEST else []
         return {

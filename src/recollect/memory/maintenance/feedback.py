@@ -187,10 +187,11 @@ def _gap_text(context: str) -> str | None:
     """Return the context as it may be stored; None if it says too little or is text that Recollect injected."""
     if m.INJECTED_MARK in context:
         return None
+    from recollect.text.cuts import start_of
     from recollect.text.redact import redact  # importing the rules takes 30 ms
 
     # Redact before shortening: half a secret is not recognised.
-    text = redact(" ".join(context[: 20 * MOST_CONTEXT].split()))[0][:MOST_CONTEXT].strip()
+    text = redact(" ".join(start_of(context, 20 * MOST_CONTEXT).split()))[0][:MOST_CONTEXT].strip()
     return text if len(distinctive_words(text)) >= FEWEST_WORDS else None
 
 

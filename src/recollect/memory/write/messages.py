@@ -11,6 +11,7 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import ContentRefused, EmbedderUnavailable, RecollectError
 from recollect.memory.write import limits
+from recollect.text.cuts import start_of
 from recollect.text.redact import redact
 
 MAX_TEXT = 8192  # bytes of UTF-8; the host's own transcript has the rest
@@ -102,7 +103,7 @@ def _message(
     if when is not None and not isinstance(when, str):
         raise ContentRefused(f"{when!r} is not a time.", "Give created_at in ISO 8601.")
     cleaned, redactions = redact(limits.plain(text, "The text"))
-    place, more = redact(limits.plain(session[: limits.MAX_FIELD], "The session"))
+    place, more = redact(limits.plain(start_of(session, limits.MAX_FIELD), "The session"))
     report.redacted += len(redactions) + len(more)
     return m.Message(
         session=place,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.model import INJECTED_MARK
+from recollect.text.cuts import start_of
 
 RECENT = 6  # messages that make up the context
 LONGEST = 2000  # characters of one of them
@@ -30,10 +31,10 @@ def current_turn(messages: Sequence[Message]) -> Turn:
     """Return the current turn of a conversation. Items that are not messages are ignored."""
     parts = [(role, text) for role, text in map(_role_and_text, messages) if text]
     request = next((text for role, text in reversed(parts) if role == "user"), "")
-    recent = [_cut(_without_code(text)) for role, text in parts if role != "tool"][-RECENT:]
+    recent = [start_of(_without_code(text), LONGEST) for role, text in parts if role != "tool"][-RECENT:]
     files = dict.fromkeys(match[0] for _, text in parts[-RECENT:] for match in _PATH.finditer(text[:LONGEST]))
     return Turn(
-        request=_cut(request),
+        request=start_of(request, LONGEST),
         text="\n".join(recent),
         answered="\n".join(_since_previous_request(parts)),
         files=tuple(files)[:20],
@@ -88,14 +89,6 @@ def _block(role: str, block: Mapping[str, Any]) -> tuple[str, str]:
         content = block.get("content")
         return "tool", content if isinstance(content, str) else ""
     return role, ""
-
-
-def _cut(text: str) -> str:
-    """Return at most LONGEST characters, cut between words: half a secret would not be recognised later."""
-    if len(text) <= LONGEST:
-        return text
-    head = text[:LONGEST]
-    return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
 
 
 def _without_code(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from recollect.text.cuts import end_of, start_of
 from recollect.text.redact import redact
 from recollect.work.extract.commands import parse
 
@@ -96,7 +97,7 @@ def failure_of(output: str, command: str = "") -> Failure | None:
 def specific_lines(output: str) -> list[str]:
     """Return the lines of `output` that best say what went wrong, best first."""
     if len(output) > 2 * _READ:
-        output = output[:_READ] + "\n" + output[-_READ:]
+        output = start_of(output, _READ) + "\n" + end_of(output, _READ)
     lines = [
         bare
         for line in _ANSI.sub("", output).splitlines()

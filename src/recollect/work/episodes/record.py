@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.model import FileOperation, FileTouch, ToolExecution
+from recollect.text.cuts import start_of
 from recollect.text.redact import redact
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.extract.commands import parse
@@ -224,7 +225,7 @@ def stored_command(command: str) -> str:
 
 def clean(text: str, longest: int) -> str:
     """Return a text as one line without secrets. It is redacted before it is cut, because half a secret is not found."""
-    return _redacted(" ".join(without_surrogates(text[: 8 * longest]).split()))[:longest]
+    return _redacted(" ".join(without_surrogates(start_of(text, 8 * longest)).split()))[:longest]
 
 
 @lru_cache(maxsize=4096)  # paths, names and commands repeat often

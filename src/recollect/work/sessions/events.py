@@ -10,6 +10,7 @@ from typing import Any
 import recollect.model as m
 from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
+from recollect.text.cuts import end_of, start_of
 from recollect.text.redact import redact
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import without_surrogates
@@ -38,7 +39,7 @@ def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
 def clean_event(event: Event) -> Event:
     """Return `event` redacted, then clipped: half a secret would not be recognised."""
     text = without_surrogates(event.text)
-    kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(text[: 8 * MAX_ANSWER])[0])
+    kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(start_of(text, 8 * MAX_ANSWER))[0])
     return replace(
         event,
         text=kept,
@@ -103,6 +104,6 @@ def _ends(text: str, size: int) -> str:
         first = last = redact(text)[0]
         if len(first) <= size:
             return first
-    else:  # a secret that the cut splits lies outside what is returned
-        first, last = redact(text[: 2 * size])[0], redact(text[-4 * size :])[0]
+    else:
+        first, last = redact(start_of(text, 2 * size))[0], redact(end_of(text, 4 * size))[0]
     return f"{first[: size // 3]}\n…\n{last[-2 * size // 3 :]}"

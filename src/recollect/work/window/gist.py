@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recollect.text.cuts import start_of
+from recollect.text.redact import redact
 from recollect.text.sentences import cut
 from recollect.work.extract.outcomes import error_line
 from recollect.work.window.item import ContextItem, ToolCall
@@ -43,4 +45,5 @@ def _first_line(text: str) -> str:
 
 
 def _clip(text: str, most: int = LONGEST) -> str:
-    return cut(" ".join(text.split()), most)
+    line = " ".join(text.split())
+    return line if len(line) <= most else cut(redact(start_of(line, 8 * most))[0], most)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recollect.text import tokens
+from recollect.text.redact import redact
 from recollect.work.transcripts.tools import FAMILIES, OTHER, READ, RUN, SEARCH
 
 WIDEST = 400  # characters of one line
@@ -40,7 +41,11 @@ def shorten(tool: str, text: str, budget: int) -> Shortened:
 
 
 def cut(text: str, budget: int, note: str, family: str = OTHER) -> str:
-    """Return beginning, important lines and end of `text` in `budget` tokens, with `note` at the first gap."""
+    """Return beginning, important lines and end of `text` in `budget` tokens, with `note` at the first gap.
+
+    Secrets are removed first: whoever stores what is left would not recognise half a secret.
+    """
+    text = redact(text)[0]
     room = budget - tokens.count(note) - 4
     if room <= 0:
         return tokens.clip(note, budget)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.text import tokens
+from recollect.text.redact import redact
 from recollect.work.window.item import (
     OVERHEAD,
     ContentPart,
@@ -58,9 +59,9 @@ def _strings(value: Any) -> list[str]:
 
 
 def _shorter(value: Any, budget: int) -> Any:
-    """Return `value` with every text clipped and lists cut to their first 20 entries."""
+    """Return `value` with every text clipped, without its secrets, and lists cut to their first 20 entries."""
     if isinstance(value, str):
-        return tokens.clip(value, budget)
+        return value if tokens.fits(value, budget) else tokens.clip(redact(value)[0], budget)
     if isinstance(value, Mapping):
         return {name: _shorter(item, budget) for name, item in value.items()}
     if isinstance(value, list):
