@@ -256,7 +256,7 @@ class Sessions:
 
     def _learn_rules_of(self, session: m.Session) -> tuple[str, ...]:
         stored = {finding.fingerprint for finding in self.store.findings(session.id) if finding.promoted_to}
-        stated = _rules(extract(self._events(session.id), self.clock()))
+        stated = _rules(extract(self._events(session.id), self.clock(), users_only=True))
         if all(finding.fingerprint in stored for finding in stated):
             return ()
         record, evidence = self._find_record(session)
@@ -264,7 +264,7 @@ class Sessions:
             return ()
         try:
             events = map(clean_event, record.events(session.id))
-            findings = _rules(extract(events, self.clock()))
+            findings = _rules(extract(events, self.clock(), users_only=True))
         except Refused:
             return ()
         self.store.events.put_findings(session.id, findings)
@@ -308,7 +308,7 @@ class Sessions:
         """Store the rules that only events have, as observed: the host's record may lag, or nobody typed them."""
         session = ended.session
         known = {finding.fingerprint for finding in self.store.findings(session.id)}
-        stated = _rules(extract(self._events(session.id), self.clock()))
+        stated = _rules(extract(self._events(session.id), self.clock(), users_only=True))
         missing = [finding for finding in stated if finding.fingerprint not in known]
         if not missing:
             return ended
