@@ -295,8 +295,10 @@ def test_a_daemon_that_is_stopped_is_replaced_within_the_session(window, home, e
     first = daemon.status(home)["pid"]
 
     daemon.stop(home)
+    stayed = daemon.is_running(home)
     shop.call("record_memory", content="The printer jams on Mondays")
 
+    assert not stayed
     assert daemon.status(home)["pid"] != first
     assert len({memory.session for memory in engine.list()}) == 1
     assert len(engine.list()) == 2

@@ -107,6 +107,7 @@ class Relay:
         self._server: Server | None = None
         self._pending: Server | None = None  # a daemon that has not accepted the session yet
         self._sessions: McpSessions | None = None  # if the server runs in this process
+        self._is_new = True  # no server yet
         self._connect_by = 0.0  # when we stop waiting for a daemon
         self._next_attempt = 0.0
         self._input = _standard_input()
@@ -119,7 +120,7 @@ class Relay:
         self._connect_by = time.monotonic() + START_SECONDS
         try:
             while True:
-                if self._server is None:
+                if self._needs_server():
                     self._connect()
                 if self._server is None and not self._is_input_open and not self._waiting:
                     return
@@ -143,11 +144,18 @@ class Relay:
         seconds = PARENT_SECONDS
         if self._server is not None:
             sources.append(self._server.socket)
-        else:
+        elif self._needs_server():
             seconds = RETRY_SECONDS
             if self._pending is not None:
                 sources.append(self._pending.socket)
         return select.select(sources, [], [], seconds)[0]
+
+    def _needs_server(self) -> bool:
+        """Whether to connect now: at the start, and after a server has gone when there is something to ask.
+
+        A daemon that was stopped stays stopped while nobody asks.
+        """
+        return self._server is None and (self._is_new or bool(self._waiting))
 
     # the client
 
@@ -212,6 +220,8 @@ class Relay:
                 self._version = known.get("protocolVersion", "")
                 self._send(request.line, request.key)
             return
+        if self._server is None and not self._waiting:
+            self._connect_by = time.monotonic() + START_SECONDS
         self._waiting[request.key] = request
         self._send(request.line, request.key)
 
@@ -270,6 +280,7 @@ class Relay:
     def _use(self, server: "Server") -> None:
         """Begin a session with a server: repeat the handshake, and send what is not answered."""
         self._server = server
+        self._is_new = False
         if self._hello:
             hello = json.loads(self._hello)
             self._send(self._hello, key_of(hello.get("id")))

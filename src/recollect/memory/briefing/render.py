@@ -24,6 +24,7 @@ TITLES = {
     "bridge": "Other sessions at work",
     "task": "For this task",
     "summaries": "Recent sessions",
+    "found": "Found",  # what a tool was asked for
 }
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
 LINE = 40  # tokens of a statement; summaries made on writing have at most 35
