@@ -1,11 +1,15 @@
-"""How soon the MCP server answers, and whether other people's clients get along with it: `make bench BENCH=mcp`.
+"""How soon the MCP server answers, what open windows cost, and whether other people's clients get along with it:
+`make bench BENCH=mcp`.
 
-From a cold process to the answer to tools/list, beside a server that has one tool and does nothing, by turns. Then a
+From a cold process to the answer to tools/list, beside a server that has one tool and does nothing, by turns: with a
+running daemon, without one, and the very first time, when no list has been answered before. Then ten windows at once,
+each of which has searched: the memory of all processes. Then `recollect search` with a daemon and without. Last, a
 client from the npm registry lists and calls the tools; it is installed into bench/out, and left out without npm.
 """
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -15,8 +19,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from recollect import Engine
+from recollect.interfaces.daemon import client
+from recollect.interfaces.mcp.relay import LISTS
+
 OUT = Path(__file__).parent / "out"
-ROUNDS = 15
+ROUNDS = 9
+FEW = 5  # rounds of what takes seconds
+WINDOWS = 10
+MEMORIES = 300
 CLIENT = "@modelcontextprotocol/inspector@2.12.0"
 
 MINIMAL = """
@@ -56,17 +67,29 @@ ERAS = {
 
 
 def run() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "RECOLLECT_HOME": home}
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        environment = {**os.environ, "RECOLLECT_HOME": name}
         figures: dict[str, Any] = {}
-        for era, messages in ERAS.items():
-            times: dict[str, list[float]] = {"minimal": [], "ours": []}
-            for _ in range(ROUNDS):
-                times["minimal"].append(_listed(MINIMAL, messages, environment))
-                times["ours"].append(_listed(OURS, messages, environment))
-            medians = {name: statistics.median(taken) for name, taken in times.items()}
-            figures[era] = {**medians, "ratio": medians["ours"] / medians["minimal"]}
-        figures["client"] = _other_client(home)
+        try:
+            _fill(home)
+            client.ensure(home)
+            for era, messages in ERAS.items():
+                times: dict[str, list[float]] = {"minimal": [], "ours": []}
+                for _ in range(ROUNDS):
+                    times["minimal"].append(_listed(MINIMAL, messages, environment))
+                    times["ours"].append(_listed(OURS, messages, environment))
+                medians = {name: statistics.median(taken) for name, taken in times.items()}
+                figures[era] = {**medians, "ratio": medians["ours"] / medians["minimal"]}
+            figures["without a daemon"] = _median(lambda: _without_daemon(home, environment))
+            figures["first time"] = _median(lambda: _first_time(home, environment))
+            figures["first time, in process"] = _median(lambda: _in_process(home, environment))
+            client.ensure(home)
+            figures["windows"] = _windows(home, environment)
+            figures["search"] = _searches(home, environment)
+        finally:
+            client.stop(home)
+        figures["client"] = _other_client(name)
         return figures
 
 
@@ -78,7 +101,115 @@ def show(figures: dict[str, Any]) -> None:
             f"  {era:10}  minimal {each['minimal'] * 1000:5.0f} ms  recollect {each['ours'] * 1000:5.0f} ms"
             f"  {each['ratio']:.2f} ×"
         )
+    for name in ("without a daemon", "first time", "first time, in process"):
+        print(f"  {name:24} {figures[name] * 1000:5.0f} ms")
+    windows = figures["windows"]
+    print(f"{WINDOWS} windows that have searched among {MEMORIES} memories, {windows['measure']}:")
+    print(
+        f"  daemon {windows['daemon']:.0f} MB, relays {windows['relays']:.0f} MB, all {windows['all']:.0f} MB"
+    )
+    for name, each in figures["search"].items():
+        print(
+            f"recollect search, {name}: {each['wall'] * 1000:.0f} ms, CPU of the process {each['cpu'] * 1000:.0f} ms"
+        )
     print(f"{CLIENT}: {figures['client']}")
+
+
+def _fill(home: Path) -> None:
+    with Engine.open(home, home) as engine:
+        for number in range(MEMORIES):
+            engine.remember(
+                f"Shelf {number} of the {number % 17} th hall holds {number * 7} boxes of size {number % 5}"
+            )
+
+
+def _median(measure: Any) -> float:
+    return statistics.median(measure() for _ in range(FEW))
+
+
+def _without_daemon(home: Path, environment: dict[str, str]) -> float:
+    client.stop(home)
+    return _listed(OURS, ERAS["initialize"], environment)
+
+
+def _first_time(home: Path, environment: dict[str, str]) -> float:
+    client.stop(home)
+    (home / LISTS).unlink(missing_ok=True)
+    return _listed(OURS, ERAS["initialize"], environment)
+
+
+def _in_process(home: Path, environment: dict[str, str]) -> float:
+    """Seconds if no daemon can be started."""
+    client.stop(home)
+    (home / LISTS).unlink(missing_ok=True)
+    return _listed(OURS, ERAS["initialize"], {**environment, "RECOLLECT_SESSION_LIMIT": "nonsense"})
+
+
+def _windows(home: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """Megabytes of the daemon and of the relays, with every window open."""
+    opened = [_window(home, environment) for _ in range(WINDOWS)]
+    for number, window in enumerate(opened):
+        assert window.stdin and window.stdout
+        call = {"name": "search_memory", "arguments": {"query": f"boxes of shelf {number}"}}
+        messages = [
+            *ERAS["initialize"][:2],
+            {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call},
+        ]
+        window.stdin.write("".join(json.dumps(message) + "\n" for message in messages).encode())
+        window.stdin.flush()
+        answers = [json.loads(window.stdout.readline()) for _ in range(2)]
+        assert "Shelf" in answers[1]["result"]["content"][0]["text"], answers[1]
+    status = client.status(home)
+    assert status and status["mcp_sessions"] == WINDOWS, status
+    relays = [_megabytes(window.pid) for window in opened]
+    daemon = _megabytes(status["pid"])
+    for window in opened:
+        window.communicate(timeout=60)
+    return {
+        "measure": daemon[1],
+        "daemon": daemon[0],
+        "relays": sum(size for size, _ in relays),
+        "all": daemon[0] + sum(size for size, _ in relays),
+    }
+
+
+def _window(home: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "recollect", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=home,
+        env=environment,
+    )
+
+
+def _megabytes(pid: int) -> tuple[float, str]:
+    """What a process takes, and how that was measured: its share of pages, or else all of its resident ones."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024, "PSS"
+    except OSError:
+        done = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True
+        )
+        return int(done.stdout) / 1024, "RSS"
+
+
+def _searches(home: Path, environment: dict[str, str]) -> dict[str, dict[str, float]]:
+    words = [sys.executable, "-m", "recollect", "search", "how many boxes does shelf 7 hold"]
+    ways = {"daemon": words, "in its own process": [*words, "--home", str(home)]}
+    return {name: _timed(command, home, environment) for name, command in ways.items()}
+
+
+def _timed(command: list[str], home: Path, environment: dict[str, str]) -> dict[str, float]:
+    walls, cpus = [], []
+    for _ in range(FEW):
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
+        walls.append(time.perf_counter() - begin)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return {"wall": statistics.median(walls), "cpu": statistics.median(cpus)}
 
 
 def _listed(program: str, messages: list[dict[str, Any]], environment: dict[str, str]) -> float:
