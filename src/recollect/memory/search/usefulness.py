@@ -32,7 +32,13 @@ def useful_probabilities(hits: Sequence[m.Hit]) -> dict[str, float]:
     probabilities = {}
     for hit, each in zip(hits, features_of(hits, model), strict=True):
         probability = round(_probability(model, each), 4) if _matches(hit) else 0.0
-        if len(hits) < ranking.FEW_HITS and _is_covered(hit):
+        is_good = hit.score >= ranking.SMALL_STORE_SCORE and each.share_of_best >= ranking.SMALL_STORE_SHARE
+        if (
+            len(hits) < ranking.FEW_HITS
+            and probability
+            and not each.transient
+            and (is_good or _is_covered(hit))
+        ):
             probability = max(probability, ranking.USEFUL_FLOOR)
         probabilities[hit.memory.id] = probability
     return probabilities
