@@ -70,14 +70,11 @@ class InteractiveSession:
         self._wait_for_answer(text, end)
         time.sleep(1.0)  # what the host does once the agent has finished
 
-    def prompt_command(self, command: str, description: str, argument: str, words: str) -> None:
-        """Type a slash command when the host offers it, with an argument, and wait for the answer.
-
-        `words` are of the text that the model gets for it.
-        """
+    def prompt_command(self, command: str, description: str, argument: str) -> None:
+        """Type a slash command when the host offers it, with an argument, and wait for the answer."""
         self._prompts += 1
         end = f"Answer {self._prompts} ends."
-        self._box.play({words: (Say(end),)})
+        self._box.play({argument: (Say(end),)})
         self._terminal.type(command)
         if not self._terminal.wait_for(description, MENU_SECONDS):
             raise NotShown(f"{command} is not offered:\n{self.screen}")

@@ -81,8 +81,12 @@ CODEX = HostCli(
     calls=_calls,
     ready="Ask Codex to do anything",
     dialogs={"Hooks need review": ("2", "Enter"), "Use existing model": ("2", "Enter")},
-    slash="/prompts:",
+    slash="$",  # its commands are skills
     quit_keys=(("/quit",), ("Enter",)),
+    limits={
+        "session-ended": "In a terminal, Codex sends no SessionEnd when its user quits: the thread stays with its app-server. "
+        "The session is closed before the next briefing.",
+    },
     warnings=(
         r"(?i)hook[^\n]*(error|failed)",
         r"(?i)mcp[^\n]*(failed|error)",
