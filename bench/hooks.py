@@ -1,7 +1,8 @@
-"""What hooks cost, whether anything is lost when the daemon is abused, and a recorded day replayed through them.
+"""What hooks cost, how a session starts without a daemon, whether anything is lost when the daemon is abused, and a
+recorded day replayed through hooks.
 
-python -m bench.hooks                     all of it
-python -m bench.hooks cost abuse day      some; --rounds, --events and --seconds make it smaller
+python -m bench.hooks                           all of it
+python -m bench.hooks cost start abuse day      some; --rounds, --events and --seconds make it smaller
 """
 
 import argparse
@@ -9,6 +10,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import signal
 import statistics
 import subprocess
@@ -26,6 +28,8 @@ import apsw
 
 from recollect.engine import Engine
 from recollect.interfaces.daemon import client, protocol
+from recollect.interfaces.daemon.first_prompts import FirstPrompts
+from recollect.interfaces.daemon.start import start as start_daemon
 from recollect.interfaces.daemon.start import take_lock
 from recollect.model import from_text, to_text, utc_now
 from recollect.work.extract import extract
@@ -44,12 +48,17 @@ PROMPT = "Why does the payment webhook answer twice when the queue is full?"
 
 
 def run(
-    parts: tuple[str, ...] = ("cost", "abuse", "day"),
+    parts: tuple[str, ...] = ("cost", "start", "abuse", "day"),
     rounds: int = 100,
     events: int = 2000,
     seconds: float = 60,
 ) -> dict[str, Any]:
-    makers = {"cost": lambda: _cost(rounds), "abuse": lambda: _abuse(events, seconds), "day": _day}
+    makers = {
+        "cost": lambda: _cost(rounds),
+        "start": lambda: _start(max(rounds // 10, 3)),
+        "abuse": lambda: _abuse(events, seconds),
+        "day": _day,
+    }
     return {name: makers[name]() for name in parts}
 
 
@@ -66,6 +75,8 @@ def _cost(rounds: int) -> dict[str, Any]:
             prompt = f"{PROMPT} Look at case {number} of the list."
             _hook("UserPromptSubmit", {"session_id": f"s{number % 5}", "cwd": str(project), "prompt": prompt})
 
+        for number in range(5):  # their first prompts would wait for the daemon
+            FirstPrompts(home).claim(f"s{number}")
         lock = take_lock(str(home))  # no daemon, and none on its way up
         assert lock is not None
         absent = _in_turns(rounds, hook)
@@ -100,6 +111,102 @@ def _in_turns(rounds: int, act: Any) -> dict[str, float]:
         "p95_ratio": round(_p95(ours) / median, 2),
         "p95_to_p95": round(_p95(ours) / _p95(bare), 2),
     }
+
+
+# the start of a session without a daemon
+
+
+def _start(rounds: int) -> dict[str, Any]:
+    """What a hook takes to compose the briefing itself, and how soon a daemon answers that it has started."""
+    found: dict[str, Any] = {}
+    for name in ("plain", "encrypted"):
+        with _place() as (home, project):
+            _fill(home, project)
+            if name == "encrypted":
+                with Engine.open(project, home) as engine:
+                    engine.care.encrypt(home.parent / "key")
+            lock = take_lock(str(home))
+            assert lock is not None
+            started = [_cpu_of_start(project, number) for number in range(rounds + 1)][1:]  # with bytecode
+            bare = [_cpu(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in started]
+            os.close(lock)
+            found[f"{name} store"] = {
+                "cpu_s": round(statistics.median(started), 3),
+                "max_cpu_s": round(max(started), 3),
+                "bare_cpu_s": round(statistics.median(bare), 3),
+            }
+            if name == "plain":
+                found["daemon"] = _cold_daemon(home, project, min(rounds, 5))
+    return found
+
+
+def _fill(home: Path, project: Path) -> None:
+    """Store what a year of work leaves: 500 memories and a module map."""
+    for number in range(40):
+        folder = project / f"part{number % 8}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"file{number}.py").write_text(f"def work{number}(order):\n    return order + {number}\n")
+    (project / "pyproject.toml").write_text('[project]\nname = "shop"\n[tool.pytest.ini_options]\n')
+    kinds = ("convention", "decision", "preference", "gotcha", "fact", "procedure", "pattern")
+    with Engine.open(project, home) as engine:
+        for number in range(500):
+            text = f"Part {number} of the shop keeps its {kinds[number % 7]} in table {number * 7}, and never in file {number * 3}."
+            engine.remember(text, kind=kinds[number % 7])
+        engine.maps.rescan()
+
+
+def _cpu_of_start(project: Path, number: int) -> float:
+    printed: list[str] = []
+    payload = {"session_id": f"start-{number}", "cwd": str(project), "source": "startup"}
+    took = _cpu(lambda: printed.append(_hook("SessionStart", payload)))
+    assert "project_memory" in printed[0], "the session was not briefed"
+    return took
+
+
+def _cpu(act: Any) -> float:
+    """User and system time of the processes that `act` waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    act()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _cold_daemon(home: Path, project: Path, rounds: int) -> dict[str, Any]:
+    """Start a daemon for a project and ask at once: when it listens, and when the first prompt has its answer."""
+    listening, answered, ready, told = [], [], [], 0
+    for number in range(rounds):
+        client.stop(home)
+        began = time.perf_counter()
+        start_daemon(str(home), str(project), pause=0)
+        listens, answer = _ask_until_answered(home, project, number)
+        told += b"project_memory" in answer
+        answered.append(time.perf_counter() - began)
+        listening.append(listens - began)
+        while not (client.status(home) or {}).get("model_ready"):
+            time.sleep(0.01)
+        ready.append(time.perf_counter() - began)
+    return {
+        "listening_s": round(statistics.median(listening), 2),
+        "first_answer_s": round(statistics.median(answered), 2),
+        "model_s": round(statistics.median(ready), 2),
+        "told": f"{told} of {rounds}",
+    }
+
+
+def _ask_until_answered(home: Path, project: Path, number: int) -> tuple[float, bytes]:
+    """Return when the daemon listened, and its answer to the prompt."""
+    prompt = "Which table does part 12 of the shop keep its decision in?"
+    body = {"session_id": f"cold-{number}", "cwd": str(project), "prompt": prompt}
+    while True:
+        asked = time.perf_counter()
+        at = time.time_ns()
+        fields = ("claude-code", "UserPromptSubmit", f"cold{at}", str(at), "0.150", str(project))
+        try:
+            answer = protocol.ask(str(home), "hook", fields, json.dumps(body).encode(), 10)
+        except protocol.NoAnswer:
+            time.sleep(0.005)
+            continue
+        return asked, answer
 
 
 # abuse
@@ -534,7 +641,7 @@ def show(found: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.hooks", description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["cost", "abuse", "day"])
+    parser.add_argument("parts", nargs="*", default=["cost", "start", "abuse", "day"])
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--events", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=60)

@@ -113,10 +113,8 @@ def test_short_texts_do_not_load_the_tokenizer():
 @pytest.fixture
 def estimates(monkeypatch):
     """Counts are estimated, as in a hook."""
-    monkeypatch.setattr(counting, "_estimates", True)
-    counting._o200k.cache_clear()
-    yield
-    counting._o200k.cache_clear()
+    monkeypatch.setattr(counting, "_tokenizer", None)
+    counting.use_estimates()
 
 
 def test_estimates_are_near_and_rather_too_high(request):
@@ -126,6 +124,15 @@ def test_estimates_are_near_and_rather_too_high(request):
     request.getfixturevalue("estimates")
 
     assert exact < sum(map(count, texts)) < 1.2 * exact
+
+
+def test_counts_are_exact_again_once_the_vocabulary_is_loaded(estimates):
+    estimated = count("日本語" * 10)
+
+    counting.load()
+    counting.use_estimates()
+
+    assert (estimated, count("hello world"), count("naïve café 日本語 🙂")) == (15, 2, 7)
 
 
 def test_what_is_clipped_by_estimates_is_a_beginning(estimates):

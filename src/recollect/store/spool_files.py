@@ -38,9 +38,9 @@ class SpoolFiles:
         count = data.count(b"\n")
         public = _public_key(self._database)
         if public is not None:
-            name = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]  # it may say what is done
+            name = _hidden(name)  # it may say what is done
             data = _sealed(data, public) if public else b""
-        path = self._folder / f"{_NAME.sub('_', name)[:80] or 'session'}.jsonl"
+        path = self._folder / f"{_file_name(name)}.jsonl"
         with one_at_a_time(self._folder / "append.lock"):
             full = not path.exists() and sum(1 for _ in self._folder.iterdir()) >= MAX_FILES
             if full or public == "":
@@ -78,12 +78,14 @@ class SpoolFiles:
     def forget_refused(self) -> None:
         (self._folder / _REFUSED).unlink(missing_ok=True)
 
-    def waiting(self) -> bool:
-        """Whether any lines wait."""
+    def waiting(self, name: str | None = None) -> bool:
+        """Whether any lines wait; with `name`, whether any of that name do."""
+        start = ("",) if name is None else (f"{_file_name(name)}.", f"{_hidden(name)}.")
         try:
-            return any(name.endswith((".jsonl", ".draining")) for name in os.listdir(self._folder))  # noqa: PTH208
+            files = os.listdir(self._folder)  # noqa: PTH208
         except OSError:
             return False
+        return any(file.endswith((".jsonl", ".draining")) and file.startswith(start) for file in files)
 
     def drain(self, deliver: Callable[[list[bytes]], int]) -> int:
         """Pass the lines of each file to `deliver`, and return the sum of what it returns.
@@ -196,3 +198,11 @@ def _replace(path: Path, data: bytes) -> None:
     finally:
         os.close(file)
     fresh.replace(path)
+
+
+def _file_name(name: str) -> str:
+    return _NAME.sub("_", name)[:80] or "session"
+
+
+def _hidden(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]

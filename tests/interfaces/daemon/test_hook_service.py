@@ -273,8 +273,7 @@ def test_a_briefing_that_is_not_ready_in_time_is_left_to_the_hook(hook, service,
 @pytest.fixture
 def loading(service, monkeypatch):
     """The model is still being loaded."""
-    monkeypatch.setattr(service, "_load_model", lambda folder: None)
-    monkeypatch.setattr(service, "_load_project", lambda folder: None)
+    monkeypatch.setattr(service, "_load", lambda folder: None)
     service.warm_up()
 
 

@@ -26,6 +26,7 @@ from recollect.interfaces.engine_pool import EnginePool
 from recollect.interfaces.install.rules import write_briefing
 from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+from recollect.text import tokens
 from recollect.text.redact import redact
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
@@ -39,7 +40,9 @@ logger = logging.getLogger(__name__)
 
 MARGIN = 0.03  # seconds of a hook's deadline that the way back takes
 RECORD_SECONDS = 2.0  # that recording an event may take if no host waits for it
-WORDS_SECONDS = 0.06  # that a search by words takes: so long before the deadline the model is given up
+# A search by words takes so many seconds, or so much of the deadline on a busy machine: then the model is given up.
+WORDS_SECONDS = 0.06
+WORDS_SHARE = 0.3
 MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
@@ -117,7 +120,9 @@ class HookService:
         if event.hook is None or not event.session:
             return b""
         self.events += 1
-        drained = self._recorder.submit(self._attempt, self.drain) if self._spool.waiting() else None
+        drained = None
+        if self._spool.waiting(event.session):  # earlier events of a session come first; others can wait
+            drained = self._recorder.submit(self._attempt, self.drain)
         try:
             session = self._session_of(event)
             session.process, session.gone_since = process or session.process, None
@@ -169,8 +174,10 @@ class HookService:
     def _find(
         self, session: HookSession, request: DeliveryRequest, drained: "Future[None] | None", until: float
     ) -> Delivery:
+        reserve = max(WORDS_SECONDS, WORDS_SHARE * (until - time.monotonic()))
+
         def left() -> float:
-            return max(until - time.monotonic() - WORDS_SECONDS, 0.0)
+            return max(until - time.monotonic() - reserve, 0.0)
 
         if drained is not None:  # what the session was told without us counts
             wait([drained], left())
@@ -533,25 +540,30 @@ class HookService:
         Until the model is loaded, prompts are answered by words.
         """
         self.model_is_ready.clear()
-        for job in (self._load_model, self._load_project):
-            threading.Thread(
-                target=self._attempt, args=(job, folder), name="recollect-warm-up", daemon=True
-            ).start()
+        thread = threading.Thread(target=self._load, args=(folder,), name="recollect-warm-up", daemon=True)
+        thread.start()
 
-    def _load_model(self, folder: str) -> None:
+    def _load(self, folder: str) -> None:
+        # One after the other: at once, each would hold up what the first prompt needs first.
+        self._attempt(self._load_project, folder)
         try:
-            with self.engines.use("/", HOOK_ACTOR) as engine:
-                if engine.settings.embedder != "http":  # nothing is sent anywhere for this
-                    engine.embedder.embed(["warm"])
+            self._attempt(self._load_model)
         finally:
             self.model_is_ready.set()
+        self._attempt(tokens.load)
 
     def _load_project(self, folder: str) -> None:
         with self.engines.use(folder or "/", HOOK_ACTOR) as engine:
             if engine.sessions.on:
-                engine.recall("warm")
+                request = DeliveryRequest(Moment.PROMPT, "warm", use_model=False)
+                engine.delivery.compose(request, Told())
             redact("warm")
-            engine.sidecar.verify("warm", ())
+
+    def _load_model(self) -> None:
+        with self.engines.use("/", HOOK_ACTOR) as engine:
+            if engine.settings.embedder != "http":  # nothing is sent anywhere for this
+                engine.embedder.embed(["warm"])
+                engine.sidecar.verify("warm", ())
 
     @property
     def sessions(self) -> int:

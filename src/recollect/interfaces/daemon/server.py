@@ -31,6 +31,7 @@ from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.store.file_lock import identity_of
 from recollect.store.spool_files import count_refused
+from recollect.text import tokens
 from recollect.work.hosts.hook_input import host_event
 from recollect.work.hosts.host import HookKind
 
@@ -60,6 +61,7 @@ def serve(home: Path, lock: int, folder: str = "") -> None:
     except RecollectError:
         logger.exception("the settings cannot be read")
         return
+    tokens.use_estimates()  # until `warm_up` has loaded the vocabulary
     service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
@@ -352,6 +354,7 @@ class Server:
             "spool_refused": count_refused(self._home),
             "last_error": self._service.last_error,
             "idle_seconds": self._idle,
+            "model_ready": self._service.model_is_ready.is_set(),
             "commands": self.commands,
             "mcp_sessions": self._mcp.open if self._mcp else 0,
             "memory_mb": _memory(),

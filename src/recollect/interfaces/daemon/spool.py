@@ -69,8 +69,9 @@ class HookSpool:
         line = json.dumps([list(fields), _clean(event, ids), shown], ensure_ascii=False) + "\n"
         return len(line) <= LARGEST_LINE and self._files.append(_session(fields[0], event), line)
 
-    def waiting(self) -> bool:
-        return self._files.waiting()
+    def waiting(self, session: str | None = None) -> bool:
+        """Whether events wait; with `session`, whether any of that session do."""
+        return self._files.waiting(session)
 
     def drain(self, deliver: Deliver) -> int:
         """Deliver the events that wait, session by session, in the order they happened; return how many."""
