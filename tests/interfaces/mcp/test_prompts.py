@@ -20,6 +20,11 @@ async def test_the_slash_commands_are_prompts(connect):
     )
 
 
+async def test_a_host_that_would_show_each_command_twice_gets_no_prompts(connect):
+    async with connect("gemini-cli-mcp-client-recollect") as client:
+        assert (await client.list_prompts()).prompts == []
+
+
 @pytest.mark.parametrize(
     "name, arguments, command",
     [

@@ -116,6 +116,8 @@ class McpRequests:
         _request.set(ctx)
         if ctx.method == "notifications/roots/list_changed":
             self._session_of(ctx).folder = None
+        if ctx.method == "prompts/list" and _has_own_commands(ctx):
+            return wire.ListPromptsResult(prompts=[], ttl_ms=0, cache_scope="private")
         return await call_next(ctx)
 
     async def run(self, work: Callable[[ToolContext], Result]) -> Result:
@@ -199,6 +201,15 @@ def _host_of(client: str) -> str:
     from recollect.work.hosts.registry import host_of_client
 
     return host_of_client(client)
+
+
+def _has_own_commands(request: Request) -> bool:
+    """Return whether the client's host has our commands already, and would show prompts under the same names."""
+    from recollect.work.hosts.registry import HOSTS
+
+    params = request.session.client_params
+    host = HOSTS.get(_host_of(params.client_info.name if params else ""))
+    return host is not None and host.commands.clash_with_prompts
 
 
 def chosen_folder(roots: list[Path], here: Path) -> Path:

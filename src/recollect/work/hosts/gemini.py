@@ -274,7 +274,9 @@ GEMINI = Host(
         project=".gemini/policies/recollect.toml",
         content=_policy,
     ),
-    commands=SlashCommands("toml", ".toml", "{{args}}", renamed={"memory": "recollect"}),
+    commands=SlashCommands(
+        "toml", ".toml", "{{args}}", renamed={"memory": "recollect"}, clash_with_prompts=True
+    ),
     transcript=TranscriptFormat("gemini", read, read_document, _is_record, _is_member),
     session_files=SessionFiles(
         "{home}",

@@ -128,6 +128,7 @@ class SlashCommands:
     arguments: str = "$ARGUMENTS"  # what the host replaces by what the user typed; empty = nothing
     front_matter: bool = False  # whether the host reads more of it than the description
     renamed: Mapping[str, str] = field(default_factory=dict)  # commands whose names the host itself uses
+    clash_with_prompts: bool = False  # the host shows prompts of an MCP server as commands of the same name
 
 
 @dataclass(frozen=True, slots=True)
