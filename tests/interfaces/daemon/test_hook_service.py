@@ -217,6 +217,22 @@ def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder
     assert GOTCHA in late
 
 
+@pytest.mark.parametrize("shown_with", ["PreToolUse", "SessionStart"])
+def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, service, memory, embedder, shown_with):
+    memory.remember(GOTCHA, kind="gotcha")
+    gate, quick = threading.Event(), embedder.embed
+    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+    hook("UserPromptSubmit", prompt=ASK, seconds="0.5", name="p1")
+    gate.set()
+    while not service._sessions["s1"].late:
+        pass
+
+    in_background = hook("UserPromptSubmit", prompt=ASK, seconds="0", name="p1")
+
+    assert in_background == ""
+    assert GOTCHA in hook(shown_with, tool_name="Bash", tool_input={"command": "ls"})
+
+
 def test_a_session_is_learnt_from_at_its_end(hook, service, memory):
     hook("UserPromptSubmit", prompt="We always use pnpm here, never npm, please remember that.")
     run(hook, "npm test", "Exit code 1\nError: Cannot find module jest", failed=True)

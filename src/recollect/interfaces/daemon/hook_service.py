@@ -52,7 +52,7 @@ GONE_SECONDS = 2.0  # in which events of a host that is gone may still come in
 RESUMING = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL})
 HOOK_ACTOR = "agent:hook"
 NOTHING = Delivery("", 0, ())
-_SHOW_LATE_TEXTS = (HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
+_SHOW_LATE_TEXTS = (HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
 
@@ -119,6 +119,7 @@ class HookService:
     ) -> bytes:
         if event.hook is None or not event.session:
             return b""
+        began = time.monotonic()
         self.events += 1
         drained = None
         if self._spool.waiting(event.session):  # earlier events of a session come first; others can wait
@@ -150,7 +151,7 @@ class HookService:
         if delivery.ask and HOSTS[event.host].hold_tool is not None:
             # The reason says it all, also once the tool has run.
             text, more = "", session.hold(event, delivery.ask)
-        output = self._printed(session, event, text, more)
+        output = self._printed(session, event, text, more, is_shown=until > began)
         self._answered[event.id] = session, delivery
         if not self._is_recorded(recording, record_until):
             raise NotRecorded(output)
@@ -292,12 +293,15 @@ class HookService:
         elif done.result().text:
             session.late.append(done.result().text)
 
-    def _printed(self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any]) -> bytes:
+    def _printed(
+        self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any], *, is_shown: bool
+    ) -> bytes:
+        """Return what the hook prints. A text that came late waits for an event whose answer is shown to the agent."""
         assert event.hook is not None
         if event.hook.reply is HookReply.DECISION and text:
             session.late.append(text)
         texts = [text]
-        if event.hook.injects and event.kind in _SHOW_LATE_TEXTS:
+        if is_shown and event.hook.injects and event.kind in _SHOW_LATE_TEXTS:
             while session.late:
                 with suppress(IndexError):
                     texts.append(session.late.popleft())
