@@ -84,8 +84,8 @@ CODEX = HostCli(
     slash="$",  # its commands are skills
     quit_keys=(("/quit",), ("Enter",)),
     limits={
-        "session-ended": "In a terminal, Codex sends no SessionEnd when its user quits: the thread stays with its app-server. "
-        "The session is closed before the next briefing.",
+        "session-ended-tui": "In a terminal, Codex sends no SessionEnd when its user quits, and its app-server goes on: the "
+        "session stays open until that exits. What the user stated is in the next briefing all the same (correction-tui).",
     },
     warnings=(
         r"(?i)hook[^\n]*(error|failed)",
