@@ -191,12 +191,12 @@ USEFUL_BY_WORDS = UsefulnessModel(
 )
 TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment
 # A search that finds fewer hits searches a small store, which has no background to stand out from and cannot tell rare words
-# from common ones. A memory is shown there too if it has a good score, near the best, or the query has most of its words.
+# from common ones. A memory is shown there too if it has a good score, near the best, or the query has half of its words.
 FEW_HITS = 10
 SMALL_STORE_SCORE = 0.5
 SMALL_STORE_SHARE = 0.75  # of the best score
-COVERED_SHARE = 0.75  # of its distinctive words, and
-FEWEST_COVERED = 3  # of them at least
+COVERED_SHARE = 0.5  # of its distinctive words, and
+FEWEST_COVERED = 2  # of them at least
 BACKGROUND_WEIGHT = 5.0  # hits that the usual score counts for, where a search finds few
 LEAST_SPREAD = 0.05  # is added to the spread
 # Chosen on the development half itself, where it is silent for 88 % of what is not known and .56 of what is shown is useful.

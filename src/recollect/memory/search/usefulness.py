@@ -98,7 +98,7 @@ def _word_score(hit: m.Hit) -> float:
 
 
 def _is_covered(hit: m.Hit) -> bool:
-    """Return whether the query has most of the memory's distinctive words. A small store cannot tell which words are rare."""
+    """Return whether the query has half of the memory's distinctive words. A small store cannot tell which words are rare."""
     terms = hit.why.get("channels", {}).get("words", {}).get("terms", "").split(", ")
     matched = sum(bool(term) and " " not in term for term in terms)
     words = len(set(distinctive_words(hit.memory.content)))
