@@ -588,3 +588,22 @@ def test_no_program_that_a_repository_names_is_run(service, home, embedder, tmp_
         service.settle(60)
 
     assert list(ran.iterdir()) == []
+
+
+def test_idle_work_that_takes_long_is_not_stopped_by_the_next_tick(hook, service, clock, monkeypatch):
+    hook("SessionStart", source="startup")
+    service.settle(30)
+    stopped = []
+
+    def work_during_ticks(self, now, stop):
+        service.tick()
+        service.tick()
+        stopped.append(stop())
+
+    monkeypatch.setattr("recollect.work.project_code.ProjectCode.follow", work_during_ticks)
+    clock.advance(minutes=1)
+    service.tick()
+    service.settle(30)
+
+    assert stopped
+    assert not any(stopped)

@@ -91,6 +91,7 @@ class HookService:
         self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
         self._scheduled: set[str] = set()  # background jobs that are queued already
         self._last_hook = self._now()
+        self._is_maintaining = False
         self._trimmed = 0.0  # the `_last_hook` after which unused memory was given back
         self._consolidation_checked = 0.0  # the `_last_hook` for which consolidation was last considered
         self._queued = 0  # background jobs that wait
@@ -463,7 +464,8 @@ class HookService:
         for session in sessions:
             self._checkpoint_if_due(session)
             self._end_if_gone(session)
-        if self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy():
+        is_quiet = self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy()
+        if is_quiet and not self._is_maintaining:  # a job that waits would stop the one that runs
             self._later_once("maintain", self._maintain)
 
     def _end_if_gone(self, session: HookSession) -> None:
@@ -488,7 +490,14 @@ class HookService:
         self._later(run)
 
     def _maintain(self) -> None:
-        """Do the work of an idle daemon: for the projects in which something happened, then for all in use."""
+        self._is_maintaining = True
+        try:
+            self._do_idle_work()
+        finally:
+            self._is_maintaining = False
+
+    def _do_idle_work(self) -> None:
+        """Work for the projects in which something happened, then for all in use."""
         while self._changed_folders and not self._stopping.is_set():
             folder = self._changed_folders.pop()
             with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR) as engine:
