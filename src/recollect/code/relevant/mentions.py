@@ -21,6 +21,7 @@ _FRAME = re.compile(
 _POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]{1,400}\.\w+)")  # a link into the code on a forge
 _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)+")
 _JOINT = re.compile(r"\.|::|#")
+LONGEST_CHAIN = 20  # names in a dotted chain that count
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.S)
 _CALLED = re.compile(r"(?<!\w)[^\W\d]\w+(?=\()")
 _WORD = re.compile(r"[^\W\d]\w+")
@@ -97,7 +98,7 @@ class MentionIndex:
     def _dotted(self, text: str) -> Iterator[Mention]:
         """Yield mentions of the form `package.module.name` and `Class.method`."""
         for chain in dict.fromkeys(_DOTTED.findall(text)):
-            parts = _JOINT.split(chain)
+            parts = _JOINT.split(chain, LONGEST_CHAIN)[:LONGEST_CHAIN]
             for length in range(len(parts), 1, -1):
                 if (module := self._module_at(parts[:length])) is not None:
                     yield Mention("module", module, 1.0)
