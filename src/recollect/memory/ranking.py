@@ -13,7 +13,7 @@ To make recency count more, raise `CONFIDENCE_WEIGHT`: a memory's confidence hal
 (`kinds.py`) since it was last said or used. Trust and use are parts of the confidence and count more with it; a kind
 without a half-life does not fade at all. To make a kind of memory count more, raise its `weight` in `kinds.py`, or
 `KIND_WEIGHT` for all kinds. Cosines that decide whether two statements say the same are another topic: see
-`memory/write/contradict.py`. Run `python -m bench.recall` before and after: the figures are in docs/benchmarks.md.
+`memory/judgement/compare.py`. Run `python -m bench.recall` before and after: the figures are in docs/benchmarks.md.
 """
 
 from collections.abc import Mapping

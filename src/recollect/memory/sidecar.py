@@ -61,7 +61,7 @@ class LocalSidecar:
         return None  # `work.extract` reads the events itself
 
     def relate(self, new: str, old: str) -> StatementRelation | None:
-        from recollect.memory.write.contradict import compare
+        from recollect.memory.judgement.compare import compare
 
         return compare(new, old, self._cosine(new, old)).relation
 
@@ -123,7 +123,7 @@ def _relations(memories: Sequence[m.Memory]) -> Iterator[tuple[str, str, m.Relat
     """Yield the relations between the memories that the rules are certain of."""
     if len(memories) < 2:
         return
-    from recollect.memory.write.contradict import compare  # loads its word lists
+    from recollect.memory.judgement.compare import compare  # loads its word lists
 
     for one, other in combinations(memories, 2):
         if not m.same_matter(one, other):

@@ -6,6 +6,7 @@ from pathlib import Path
 from recollect.code.modules.module_map import ProjectTools
 from recollect.errors import Refused
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import compare
 from recollect.memory.seeds.history import history_seeds
 from recollect.memory.seeds.instructions import instruction_seeds
 from recollect.memory.seeds.manifests import command_seeds, manifest_seeds
@@ -13,7 +14,6 @@ from recollect.memory.seeds.pipelines import pipeline_seeds
 from recollect.memory.seeds.readme import readme_seeds
 from recollect.memory.seeds.seed import Seed
 from recollect.memory.seeds.styles import style_seeds
-from recollect.memory.write import contradict
 from recollect.memory.write.limits import refuse_ignored
 
 MOST_SEEDS = 40
@@ -36,7 +36,7 @@ def find_seeds(root: Path, tools: Sequence[ProjectTools] = ()) -> list[Seed]:
 def _clash(seed: Seed, other: Seed) -> bool:
     """Return whether the two would merge or contradict each other: then the surer one is enough."""
     clashing = (StatementRelation.CONTRADICTION, StatementRelation.DUPLICATE)
-    return contradict.compare(seed.content, other.content, None).relation in clashing
+    return compare(seed.content, other.content, None).relation in clashing
 
 
 def _open(root: Path, seeds: Iterable[Seed]) -> Iterator[Seed]:

@@ -6,8 +6,7 @@ A draft passes through these modules in order (docs/writing.md tells it for user
 2. `draft` removes secrets and fills in the defaults; `enrich` adds a summary, tags and the parts of a procedure.
 3. `writer.prepare` anchors the memory to the code that it names, embeds it, and looks for similar memories of the same
    scope: by vector, by words, and by the fingerprint of the text.
-4. `contradict` compares the memory with each of them, as `statement` has parsed them with the words of `word_tables`
-   (`data/words.toml`). Where the rules are unsure, a sidecar may be asked.
+4. `memory.judgement` compares the memory with each of them. Where its rules are unsure, a sidecar may be asked.
 5. A memory that says the same is reinforced, with the richer text: `reinforce`.
 6. `precedence.decide` says which contradicted memories are superseded, and which stay beside the new one as a conflict.
 7. `writer.write` stores memory, vector, links and audit line in one transaction. If another process has written since
@@ -16,7 +15,6 @@ A draft passes through these modules in order (docs/writing.md tells it for user
 - `writer`: `MemoryWriter` with `remember` (all steps), `prepare` and `write` (the halves), and `rewrite` for edits
 - `draft`: from a `Draft` to a `Memory`
 - `limits`, `enrich`: what is refused, and what is added
-- `statement`, `word_tables`, `contradict`: parse and compare statements
 - `precedence`: who wins a contradiction, and `supersede`, which records it
 - `reinforce`: what a memory becomes when it is said again
 - `messages`: stores messages of imported sessions, redacted and bounded; they are not compared
@@ -28,6 +26,5 @@ its own checks, with the same limits and redaction.
 The package promises that no secret reaches the store, that a refused draft changes nothing, that two processes that
 store the same sentence leave one memory, and that a change to other memories is recorded and can be undone.
 
-To change who wins, edit `precedence`. To change what counts as a contradiction, edit `contradict` or `data/words.toml`,
-and run `tests/memory/write`; a certain contradiction supersedes, so a wrong one loses a memory that nobody misses.
+To change who wins, edit `precedence`. What counts as a contradiction is decided in `memory.judgement`.
 """

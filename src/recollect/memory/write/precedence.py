@@ -22,7 +22,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.write.contradict import Comparison
+from recollect.memory.judgement.compare import Comparison
 
 USER_SOURCES = frozenset({m.Source.USER_CORRECTED, m.Source.USER_STATED})
 

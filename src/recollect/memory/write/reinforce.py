@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
-from recollect.memory.write import contradict
+from recollect.memory.judgement.compare import content_words
 
 MAX_REINFORCEMENTS = 50  # the newest are kept; `strength` counts all
 
@@ -36,7 +36,7 @@ def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
 
 def with_richer_text(known: m.Memory, memory: m.Memory, merged: m.Memory) -> m.Memory:
     """Return `merged`, which is `known` reinforced by `memory`, with the text of `memory` if it says more and is trusted as much."""
-    richer = len(contradict.content_words(memory.content)) > len(contradict.content_words(known.content))
+    richer = len(content_words(memory.content)) > len(content_words(known.content))
     if not richer or memory.trust < known.trust:
         return merged
     return replace(

@@ -15,7 +15,16 @@ from recollect.context.context import Context
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
-from recollect.memory.write import contradict, enrich
+from recollect.memory.judgement.compare import (
+    ALIKE,
+    Comparison,
+    banned_tools,
+    compare,
+    content_words,
+    subject_words,
+    tools_named,
+)
+from recollect.memory.write import enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
 from recollect.memory.write.precedence import (
     Contradiction,
@@ -228,7 +237,7 @@ class MemoryWriter:
         related: list[tuple[m.Memory, float, str]] = []
         asked = 0
         for old, cosine in self._neighbours(view, memory, vector):
-            comparison = contradict.compare(memory.content, old.content, cosine)
+            comparison = compare(memory.content, old.content, cosine)
             if not comparison.certain and sidecar is not None and asked < MAX_ASKED:
                 asked += 1
                 relation = sidecar.relate(memory.content, old.content)
@@ -241,7 +250,7 @@ class MemoryWriter:
             elif comparison.relation is StatementRelation.DUPLICATE:
                 same.append((cosine or 0.0, old))
             elif comparison.relation is StatementRelation.MERGEABLE:
-                related.append((old, cosine or contradict.ALIKE, "probably the same"))
+                related.append((old, cosine or ALIKE, "probably the same"))
             elif (cosine or 0.0) >= LINKED:
                 related.append((old, cosine or 0.0, "near in meaning"))
         best = max(same, key=lambda pair: (pair[0], pair[1].id))[1] if same else None
@@ -264,7 +273,7 @@ class MemoryWriter:
         by_word = [
             name for name, _ in self._store.match(view, _longest_words(memory.content), WORD_NEIGHBOURS)
         ]
-        tools, banned = contradict.tools_named(memory.content), contradict.banned_tools(memory.content)
+        tools, banned = tools_named(memory.content), banned_tools(memory.content)
         by_tool = {
             name
             for tool in sorted(banned or tools)[:MOST_TOOLS]
@@ -272,7 +281,7 @@ class MemoryWriter:
         }
         names = dict.fromkeys((*cosines, *by_word, *sorted(by_tool)))
         found = self._store.get_many(list(names))
-        words, subject = contradict.content_words(memory.content), contradict.subject(memory.content)
+        words, subject = content_words(memory.content), subject_words(memory.content)
         plain = _plain_words(memory.content)
         for name, old in found.items():
             if name == memory.id or not (m.same_matter(memory, old) or governs(memory, old)):
@@ -391,7 +400,7 @@ class MemoryWriter:
         relation: m.Relation,
         weight: float,
         reason: str,
-        comparison: contradict.Comparison | None = None,
+        comparison: Comparison | None = None,
     ) -> None:
         verdict = None if comparison is None else "contradictory" if comparison.certain else "ambiguous"
         self._store.put_link(
@@ -442,14 +451,14 @@ def _shares_words(words: set[str], old: str) -> bool:
 
 def _is_word_neighbour(words: frozenset[str], subject: frozenset[str], old: str) -> bool:
     """Return whether they share all content words but one, or the subject."""
-    others = contradict.content_words(old)
+    others = content_words(old)
     close = bool(words & others) and len(words - others) <= 1 and len(others - words) <= 1
-    return close or (bool(subject) and subject == contradict.subject(old))
+    return close or (bool(subject) and subject == subject_words(old))
 
 
 def _rules_out(tools: frozenset[str], banned: frozenset[str], old: str) -> bool:
     """Return whether one of two statements rules out a tool that the other names."""
-    return bool(banned & contradict.tools_named(old) or tools & contradict.banned_tools(old))
+    return bool(banned & tools_named(old) or tools & banned_tools(old))
 
 
 def _differing(before: m.Memory, after: m.Memory) -> list[str]:

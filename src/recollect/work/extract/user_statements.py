@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recollect.memory.write.statement import parse as parse_statement
-from recollect.memory.write.word_tables import FAMILIES
+from recollect.memory.judgement.statement import parse as parse_statement
+from recollect.memory.judgement.word_tables import FAMILIES
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
 from recollect.work.extract import cues

@@ -14,7 +14,7 @@ carries them out in short transactions and stores its position, so that it can s
 - `throttle`: wait while foreground work is running, and stop on request
 
 The path of a pair: `groups` loads the memories of one project, scope and branch, `neighbours` proposes pairs,
-`write.contradict` compares them, a judge is asked where the rules are unsure, and `pairs` merges, supersedes
+`memory.judgement` compares them, a judge is asked where the rules are unsure, and `pairs` merges, supersedes
 (`write.precedence`) or asks.
 
 `Maintenance.consolidate` calls it for `recollect consolidate`, and the daemon when nobody works. It runs in one process

@@ -9,10 +9,10 @@ import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.llm.protocol import Judge, StatementRelation
+from recollect.memory.judgement.compare import ALIKE, Comparison, compare
 from recollect.memory.maintenance.consolidate.groups import MemoryGroup, SimilarPair, load_groups
 from recollect.memory.maintenance.consolidate.throttle import Throttle
 from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier, Verifier
-from recollect.memory.write import contradict
 
 MERGED = "merged"
 PROPOSED = "proposed"
@@ -127,11 +127,11 @@ class OperationContext:
                     yield group, pair
             self.advance((number + 1) / len(groups))
 
-    def judge(self, new: str, old: str, cosine: float | None) -> contradict.Comparison:
+    def judge(self, new: str, old: str, cosine: float | None) -> Comparison:
         """Compare by rule; ask the language model, if there is one, where the rules are unsure and it matters."""
-        verdict = contradict.compare(new, old, cosine)
+        verdict = compare(new, old, cosine)
         opposed = verdict.relation is StatementRelation.CONTRADICTION
-        probably = verdict.relation is StatementRelation.MERGEABLE and (cosine or 0.0) >= contradict.ALIKE
+        probably = verdict.relation is StatementRelation.MERGEABLE and (cosine or 0.0) >= ALIKE
         if self.sidecar is None or verdict.certain or not (opposed or probably):
             return verdict
         relation = self.sidecar.relate(new, old)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import ALIKE, NEAR, Comparison
 from recollect.memory.maintenance.consolidate.neighbours import Yield, by_meaning, by_words
-from recollect.memory.write import contradict
-from recollect.memory.write.contradict import Comparison
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float32]
 
-CLOSEST = 4  # neighbours beyond `contradict.NEAR` whose words are compared, whatever their cosine
+CLOSEST = 4  # neighbours beyond `NEAR` whose words are compared, whatever their cosine
 _PAGE = 1_000
 Judge = Callable[[str, str, float | None], Comparison]
 
@@ -54,9 +53,7 @@ class MemoryGroup:
         """Return rows, their neighbours and the cosines, as `by_meaning` finds them among memories with a vector."""
         if self._nearest is None:
             with_vector = self.has_vector.nonzero()[0]
-            rows, others, cosines = by_meaning(
-                self.vectors[with_vector], contradict.NEAR, yield_to_foreground
-            )
+            rows, others, cosines = by_meaning(self.vectors[with_vector], NEAR, yield_to_foreground)
             self._nearest = with_vector[rows], with_vector[others], cosines
         return self._nearest
 
@@ -93,7 +90,7 @@ class MemoryGroup:
         order = np.lexsort((-cosines, rows))
         rank = np.empty(len(rows), np.int64)
         rank[order] = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-        chosen = (rank < CLOSEST) | (cosines >= contradict.ALIKE)
+        chosen = (rank < CLOSEST) | (cosines >= ALIKE)
         lower, upper = np.minimum(rows, others)[chosen], np.maximum(rows, others)[chosen]
         by_word, words = by_words(self.texts, yield_to_foreground)
         close = by_word[:, 0] * size + by_word[:, 1]
@@ -106,7 +103,7 @@ class MemoryGroup:
             known = has_vector[one] & has_vector[other]
             page = (one.tolist(), other.tolist(), measured.tolist(), known.tolist())
             for a, b, cosine, has, is_close in zip(*page, near_in_words[start:].tolist(), strict=False):
-                if is_close or cosine >= contradict.ALIKE or _share_most(words[a], words[b]):
+                if is_close or cosine >= ALIKE or _share_most(words[a], words[b]):
                     yield a, b, cosine if has else None
 
 

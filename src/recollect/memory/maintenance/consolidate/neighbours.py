@@ -8,7 +8,7 @@ that share all content words but one, or have the same subject.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.memory.write import contradict
+from recollect.memory.judgement.compare import content_words, subject_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,9 +117,9 @@ def by_words(texts: Sequence[str], yield_to_foreground: Yield) -> "tuple[Any, li
     for row, text in enumerate(texts):
         if row % _BLOCK == 0:
             yield_to_foreground()
-        mine = contradict.content_words(text)
+        mine = content_words(text)
         words.append(mine)
-        if subject := contradict.subject(text):
+        if subject := subject_words(text):
             keys.append(hash((subject,)))
             rows.append(row)
         if mine:  # a text that has one word less or one more shares one of these keys

@@ -1,6 +1,6 @@
 """Operations on pairs of similar memories: merge duplicates, find contradictions.
 
-What is not certain becomes a question for review. The thresholds on similarity are cosines, as in `write.contradict`.
+What is not certain becomes a question for review. The thresholds on similarity are cosines, as in `judgement.compare`.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from functools import partial
 
 import recollect.model as m
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import ALIKE, subject_words
+from recollect.memory.judgement.statement import Statement, TokenKind, parse
 from recollect.memory.maintenance.compact import is_stated
 from recollect.memory.maintenance.consolidate.context import (
     CONTRADICTIONS,
@@ -19,10 +21,7 @@ from recollect.memory.maintenance.consolidate.context import (
 )
 from recollect.memory.maintenance.consolidate.groups import SimilarPair
 from recollect.memory.maintenance.merge import merge, survivor_of
-from recollect.memory.write import contradict
-from recollect.memory.write.contradict import ALIKE
 from recollect.memory.write.precedence import supersede, wins_unattended
-from recollect.memory.write.statement import Statement, TokenKind, parse
 
 SURE = 0.95  # cosine from which two memories are merged without asking, if all else agrees too
 _PREFIX = 4  # letters that two words must share to count as forms of one
@@ -119,7 +118,7 @@ def _unrecorded(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory,
 
 
 def _same_subject(pair: SimilarPair) -> bool:
-    older, newer = (contradict.subject(text) for text in pair.texts)
+    older, newer = (subject_words(text) for text in pair.texts)
     return bool(older) and older == newer
 
 

@@ -1,11 +1,11 @@
-"""The word tables in `memory/write/data/words.toml` are complete and consistent."""
+"""The word tables in `memory/judgement/data/words.toml` are complete and consistent."""
 
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from recollect.memory.write import word_tables as tables
+from recollect.memory.judgement import word_tables as tables
 
 FILE = Path(tables.__file__).with_name("data") / "words.toml"
 DATA = tomllib.loads(FILE.read_text("utf-8"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from recollect.memory.write import word_tables as tables
+from recollect.memory.judgement import word_tables as tables
 from recollect.text.stem import strip_endings
 
 

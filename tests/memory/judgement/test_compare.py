@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.write.contradict import compare, content_words, subject
+from recollect.memory.judgement.compare import compare, content_words, subject_words
 
 MERGED = {StatementRelation.DUPLICATE, StatementRelation.MERGEABLE}
 
@@ -609,7 +609,7 @@ def test_content_words_are_stems_of_what_carries_meaning():
     ],
 )
 def test_the_subject_is_what_stands_before_the_verb_or_the_aim_of_a_command(text, expected):
-    assert subject(text) == expected
+    assert subject_words(text) == expected
 
 
 WORDS = st.sampled_from(

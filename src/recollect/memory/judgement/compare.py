@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.write import word_tables as tables
-from recollect.memory.write.statement import (
+from recollect.memory.judgement import word_tables as tables
+from recollect.memory.judgement.statement import (
     VERBS,
     Statement,
     Token,
@@ -48,7 +48,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(parse(text).tokens)
 
 
-def subject(text: str) -> frozenset[str]:
+def subject_words(text: str) -> frozenset[str]:
     """Return the stemmed words of the subject (before the verb or value); empty if it is unclear."""
     return parse(text).subject
 

@@ -1,0 +1,14 @@
+"""Judgement: how two statements relate to each other, and why. It reads and writes nothing.
+
+- `word_tables`: what is known about words, from `data/words.toml`
+- `statement`: parses a text into words, values, clauses, scopes and what it says is over
+- `compare`: `compare(new, old, cosine)` returns a `Comparison`: the relation, the reason, and whether it is certain
+
+`memory.write` asks it about a new memory and those like it, `memory.maintenance.consolidate` about stored ones,
+`memory.seeds` about what it found in the project. Who wins a contradiction is not decided here but in
+`write.precedence`.
+
+A certain contradiction supersedes a memory and a certain duplicate merges one, so a rule may only be certain of what
+nobody would question; an unsure verdict costs a question. To change what counts as a contradiction, edit `compare` or
+`data/words.toml`, and run `tests/memory/judgement` and `python -m bench.pairs`.
+"""
