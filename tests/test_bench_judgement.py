@@ -1,0 +1,91 @@
+"""The data that were written apart from the rules: they keep their format, and are counted as they say."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from bench import judgement
+from bench.judgement import HALVES, JudgedTranscript, Tally
+from bench.statements import SERVICES, statements
+from recollect.kinds import KINDS
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_each_half_of_the_pairs_has_enough_of_every_label(half):
+    rows = judgement.pairs(half)
+    counts = Counter(row.label for row in rows)
+
+    assert set(counts) == {"contradiction", "duplicate", "related"}
+    assert min(counts.values()) >= 25
+    assert sum(row.category == "refines" for row in rows) >= 3
+
+
+def test_no_pair_is_in_both_halves():
+    texts = [text for half in HALVES for row in judgement.pairs(half) for text in (row.old, row.new)]
+
+    assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_secrets_are_made_alike_each_time_and_stand_in_their_text(half):
+    rows = judgement.secrets(half)
+
+    assert rows == judgement.secrets(half)
+    assert sum(bool(row.secret) for row in rows) == 30
+    assert len(rows) == 60
+    assert all(row.secret in row.text for row in rows)
+    assert not any("⟦" in row.text + row.secret for row in rows)
+
+
+def test_no_file_holds_a_secret_of_a_provider_in_full():
+    stored = "".join(
+        (judgement.DATA / name).read_text() for name in ("secrets_dev2.jsonl", "secrets_unseen.jsonl")
+    )
+    plain = [
+        row.type for half in HALVES for row in judgement.secrets(half) if row.secret and row.secret in stored
+    ]
+
+    assert {name.partition("-")[0] for name in plain} == {"prose"}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_judgement_names_kinds_and_lines_that_exist(half):
+    rows = judgement.transcripts(half)
+    own = [judged for judged in rows if judged.path.is_relative_to(judgement.DATA)]
+
+    assert len(own) >= 6
+    for row in [row for judged in rows for row in [*judged.keep, *judged.may]]:
+        assert set(row["kinds"]) <= set(KINDS)
+        assert judgement.meets(row, row["memory"])
+    for judged in own:
+        lines = [json.loads(line) for line in judged.path.read_text().splitlines()]
+        for row in [*judged.keep, *judged.may, *judged.drop]:
+            assert row["at"]
+            assert max(row["at"]) < len(lines)
+
+
+def test_the_tally_tells_kept_repeated_dropped_and_unjudged_apart(tmp_path):
+    pnpm = {"has": [["pnpm"], ["npm i", "npm install"]], "kinds": ["preference"]}
+    port = {"has": [["3001"]]}
+    docs = {"has": [["docs/"]], "kinds": ["fact"]}
+    judged = JudgedTranscript(tmp_path, [pnpm], [docs], [port])
+
+    learnt = [
+        ("preference", "Use pnpm, not npm install."),
+        ("preference", "pnpm in place of npm install"),
+        ("fact", "Pages are in docs/."),
+        ("fact", "Port 3001 is in use."),
+        ("fact", "The sky is blue."),
+    ]
+
+    assert judgement.tally(judged, learnt) == Tally(right=2, wrong=2, unjudged=1, found=1, wanted=1)
+    assert judgement.tally(judged, []) == Tally(right=0, wrong=0, unjudged=0, found=0, wanted=1)
+
+
+def test_there_are_twenty_different_statements_about_each_service():
+    made = statements()
+
+    assert len(made) == len(set(made)) == 500
+    assert made == statements()
+    assert all(sum(name in text for text in made) >= 20 for name in SERVICES)
