@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from recollect.text.secret_values import (
     DATA,
     WORDS,
+    has_digest,
     has_filler,
     is_digest,
     is_figure,
@@ -86,7 +87,10 @@ def _assigned(kind: str, match: re.Match[str]) -> bool:
     if is_name(value):
         # A bare word is a variable or a type, unless this is an environment variable: DB_PASSWORD=swordfish
         name = match[0][: match.start("separator") - match.start()]
-        return kind == "password" and match["separator"] == "=" and name.isupper() and value.islower()
+        in_environment = match["separator"] == "=" and name.isupper() and value.islower()
+        return in_environment and (
+            kind == "password" or (kind == "secret" and len(re.findall(r"[a-z]+", value)) >= 3)
+        )
     jumbled = value.isalpha() and len(value) >= 10  # it would be a name otherwise
     return looks_chosen(value) or is_random(value, 16) or is_digest(value) or jumbled
 
@@ -112,7 +116,7 @@ _PREDICATE = re.compile(
 
 def _stated_password(match: re.Match[str]) -> bool:
     value = value_of(match).rstrip(".,;:!?)")
-    if re.match(r"\w", match.string[max(0, match.start() - 1) : match.start()]):
+    if re.match(r"[\w$]", match.string[max(0, match.start() - 1) : match.start()]):
         return False
     has_verb = match["verb"] is not None
     if len(value) < 4 or is_placeholder(value):
@@ -139,8 +143,48 @@ def _stated_key(match: re.Match[str]) -> bool:
     return looks_chosen(value) and not is_name(value) and not is_path(value)
 
 
+def _passphrase(match: re.Match[str]) -> bool:
+    """Tell "the password is purple elephant dancing moon" from "the password is hashed on the server"."""
+    words = match["secret"].lower().split()
+    if is_sentence(match["secret"]):
+        return False
+    if "phrase" in match["name"].lower():
+        return True
+    if not WORDS["about_passwords"].isdisjoint(words) or words[0] in WORDS["placeholders"]:
+        return False
+    # "Correct horse battery staple" begins with a predicate; "correct on both hosts" does not go on with three nouns.
+    adverb_or_participle = re.search(r"(?:ed|ing|ly)$", words[0])
+    return not adverb_or_participle and (len(words) >= 4 or not _PREDICATE.fullmatch(words[0]))
+
+
+_COUNTED = re.compile(r"\s(?:lines?|bytes?|chars?|characters|files?|times|errors?|tests?|rows?|loc)\b", re.I)
+
+
+def _code(match: re.Match[str]) -> bool:
+    """Tell "the door code is 4471" and "use code 558201" from "error code 1045" and "the code is 15000 lines long"."""
+    if match["name"] is None:
+        return True
+    owner, has_verb = _word_before(match).strip().lower(), bool(match["verb"].strip())
+    if owner in WORDS["codes"] or re.fullmatch(r"\d-digit", owner):
+        return has_verb or not re.fullmatch(r"(?:19|20)\d\d", match["secret"])
+    stated = has_verb and owner in {"the", "your", "my", "our", "this"}
+    used = not has_verb and owner in {"use", "enter", "type", "with", "using"}
+    digits = len(match["secret"])
+    enough = 4 if owner in {"your", "my"} else 6
+    return (stated or used) and digits >= enough and not _COUNTED.match(match["rest"])
+
+
 def _key(match: re.Match[str]) -> bool:
     return is_key(value_of(match))
+
+
+def _key_of_a_secret(match: re.Match[str]) -> bool:
+    owner = _word_before(match)
+    if _KEY_OF_SECRET.search(owner):
+        return _key(match)
+    # `Redis key 5d41…`: a digest after the word "key" alone is a name in a store.
+    digest = match[0][0] in "kK" and is_digest(value_of(match))
+    return _key(match) and not digest and not _KEY_OF_OTHERS.search(owner)
 
 
 def _chosen(match: re.Match[str]) -> bool:
@@ -169,7 +213,9 @@ def _cookie(match: re.Match[str]) -> bool:
 
 
 def _prefixed_key(match: re.Match[str]) -> bool:
-    has_key = is_random(match[0]) or bool(re.search(r"[0-9a-f]{32}", match[0]))
+    # `api-3f2a…` is the tag of an image, and `test-3f2a…` the folder of a run.
+    tag = re.match(r"(?:api|test|live)-", match[0], re.I)
+    has_key = is_random(match[0]) or (not tag and has_digest(match[0]))
     return not has_filler(match[0]) and (match["prefixed"] is None or has_key)
 
 
@@ -184,7 +230,18 @@ def _email(match: re.Match[str]) -> bool:
         r":[\w~/]", after
     )
     file = host.rpartition(".")[2].lower() in WORDS["file_endings"]
-    return not (login or file or local.lower() == "git" or host == "openssh.com")
+    return not (login or file or local.lower() == "git" or host == "openssh.com" or _is_nobodys(local, host))
+
+
+def _is_nobodys(local: str, host: str) -> bool:
+    """Return whether an address is an example or one that nobody reads: `bob@example.com`, `noreply@github.com`."""
+    parts = host.lower().split(".")
+    hosts = {".".join(parts[index:]) for index in range(len(parts))}
+    return (
+        not WORDS["nobodys_hosts"].isdisjoint(hosts)
+        or local.lower().partition("+")[0] in WORDS["nobodys_names"]
+        or "noreply" in parts
+    )
 
 
 def _phone_number(match: re.Match[str]) -> bool:
@@ -203,15 +260,17 @@ CHECKS: dict[str, Check] = {
     "card_number": _card_number,
     "chosen": _chosen,
     "chosen_or_key": lambda match: _chosen(match) or _key(match),
+    "code": _code,
     "cookie": _cookie,
     "dotted_key": lambda match: any(map(is_key, match[0].split("."))),
     "email": _email,
     "header_value": _header_value,
     "key": _key,
-    "key_of_a_secret": lambda match: _key(match) and not _KEY_OF_OTHERS.search(_word_before(match)),
+    "key_of_a_secret": _key_of_a_secret,
+    "long_chosen_or_key": lambda match: _key(match) or (len(value_of(match)) >= 12 and _chosen(match)),
     "not_filler": _not_filler,
     "not_placeholder": lambda match: not is_placeholder(value_of(match)),
-    "passphrase": lambda match: not is_sentence(match["secret"]),
+    "passphrase": _passphrase,
     "phone_number": _phone_number,
     "prefixed_key": _prefixed_key,
     "stated_key": _stated_key,
@@ -238,6 +297,7 @@ def _rules(table: str) -> Iterator[RedactionRule]:
 
 def _filled(pattern: str) -> str:
     """Insert the fragments, which may contain others."""
+    pattern = pattern.replace("<<codes>>", "|".join(sorted(WORDS["codes"])))
     pattern = pattern.replace("<<key_prefixes>>", "|".join(sorted(WORDS["key_prefixes"])))
     for name, fragment in DATA["fragments"].items():
         pattern = pattern.replace(f"<<{name}>>", fragment)

@@ -16,7 +16,7 @@ WORDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, wor
 _FILLER = re.compile(r"[x*#•]{6,}|(?<![^\W_])x{3,}(?![^\W_])|\*{3}|\.{3}|…|0{10,}|#{4}|EXAMPLE$", re.I)
 _REFERENCE = re.compile(
     r"""
-      ^(?: [$<{%&*(\[|] | \\?\$ | @[\w.]+$ | ![A-Z] | \W*$ )   # $TOKEN, <key>, {{ x }}, %s, &anchor, !Ref
+      ^(?: [$<{%&*(\[|] | \\?\$ | @[\w.]+$ | !(?:[A-Z]|vault$|secret$) | \W*$ )   # $TOKEN, <key>, {{ x }}, %s, &anchor, !Ref
     | \$[({] | \$\{\{ | \{\{ | %\(\w+\)s | ^\{\w*\}$ | `\w
     | ^[A-Za-z_][\w.:]*(?:\(|\[|\{|->|=>)                      # a call, an index, a struct
     | ^(?:os|process|self|this|cls|settings|config|env|request|req|args|opts|options|ctx|data|secrets|vars?)\.\w
@@ -63,6 +63,20 @@ def has_filler(text: str) -> bool:
     return bool(_FILLER.search(text))
 
 
+# One part of a name whose parts are joined: HTTP, 200, v2, NotFound, users.
+_PART = re.compile(
+    r"[A-Z]{1,5}|[a-z]{1,5}|\d{1,4}|[vV]\d{1,3}|[A-Z]{2,5}\d{1,4}|[A-Z]{4,}|(?:[A-Z]{0,5}[a-z]{2,}+)+(?:\d{1,2})?"
+)
+
+
+def _is_joined(value: str) -> bool:
+    """Return whether `value` is made of words and short numbers: `test_HTTP_200_OK_GET_ALTERNATIVE`."""
+    parts = re.split(r"[_.-]+", value.strip("_-"))
+    if len(parts) < 3 or max(map(len, parts)) > 32 or not all(map(_PART.fullmatch, parts)):
+        return False
+    return sum(len(word) for word in _WORDY.findall(value)) >= 0.35 * len(value)
+
+
 def is_random(value: str, at_least: int = 21) -> bool:
     """Return whether `value` looks random: mixed classes of characters, high entropy, few parts like words.
 
@@ -70,6 +84,8 @@ def is_random(value: str, at_least: int = 21) -> bool:
     """
     run = re.sub(r"[^A-Za-z0-9]", "", value[:512])
     if len(value) < at_least or _HEX.fullmatch(run) or _UUID.fullmatch(value) or not re.search(r"\d", run):
+        return False
+    if _is_joined(value[:512]):
         return False
     if _entropy(run) < min(3.5, log2(len(run)) - 0.9):
         return False
@@ -134,11 +150,16 @@ def is_path(value: str) -> bool:
     return bool(re.search(r"[/\\].*\.\w|\(\)|^\d+[-.]?[a-z]{0,8}$|^\w+(?:/\w+)+$", value))
 
 
+def has_digest(value: str) -> bool:
+    """Return whether `value` contains a UUID or 32 hex digits."""
+    return bool(_DIGEST_WITHIN.search(value))
+
+
 def is_key(value: str) -> bool:
     """Return whether `value` is random or contains a digest. Ask only if something says that it is a key."""
     if is_placeholder(value) or is_ordinary(value):
         return False
-    return is_random(value, 12) or bool(_DIGEST_WITHIN.search(value))
+    return is_random(value, 12) or has_digest(value)
 
 
 def _entropy(text: str) -> float:
