@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CODE := src tests bench livehosts scripts
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
-.PHONY: run test lint types layers tests bench hosts matrix format clean
+.PHONY: run test lint types layers tests browser bench hosts matrix format clean
 
 run: $(STAMP)
 	@$(BIN)/python -m recollect demo
@@ -24,8 +24,12 @@ layers: $(STAMP)
 	$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
 # One test process per core, up to eight.
-tests: $(STAMP)
+tests: $(STAMP) browser
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
+
+# Chromium for the tests of `recollect web`: installs Debian's if you are root and none is there.
+browser: $(STAMP)
+	@$(BIN)/python scripts/browser.py
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)

@@ -104,6 +104,7 @@ def test_there_are_examples():
         "adding a kind",
         "adding a command",
         "adding a host",
+        "adding a page",
         "adding an MCP tool",
         "adding a store method",
     }

@@ -66,6 +66,7 @@ class Engine:
         self._opened_at = context.store.seq()
         self._is_closed = False
         self._is_read_only = False
+        self._owns_store = True
 
     @classmethod
     def open(
@@ -123,6 +124,15 @@ class Engine:
         engine._is_read_only = True
         return engine
 
+    def for_project(self, project: m.Project | None) -> "Engine":
+        """Return an engine for another project on the same store. Close it before this one."""
+        context = self.context.for_project(project)
+        if project is not None and Path(project.root).is_dir():
+            context = replace(context, folder=locate(Path(project.root)))
+        engine = Engine(context, self._given_judge)
+        engine._owns_store = False
+        return engine
+
     def close(self) -> None:
         """Write what waits, run the maintenance that is due, and close the store. Closing twice does nothing."""
         if self._is_closed:
@@ -141,12 +151,15 @@ class Engine:
             for name in ("episodes", "codebase"):
                 if name in used:
                     used[name].close()
+            if not self._owns_store:
+                return
             schedule = Schedule(self.context, used.get("measures"), used.get("retrieval"))
             schedule.run_at_close(wrote=self._has_written())
         finally:
             if "retrieval" in used:
                 self.retrieval.close()
-            self.store.close()
+            if self._owns_store:
+                self.store.close()
 
     def _has_written(self) -> bool:
         """Whether memories have changed since opening; False if the store was closed before the engine."""

@@ -37,8 +37,10 @@ class ChangeLog(Protocol):
     def expire(self, before: datetime) -> int:
         """Delete the rows recorded by changes older than `before`; return how many changes can no longer be undone."""
 
-    def newest(self, user_id: str, project_id: str | None, limit: int) -> list[m.Change]:
-        """Return the user's changes in the project and outside any, newest first."""
+    def newest(
+        self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
+    ) -> list[m.Change]:
+        """Return the user's changes in the project, or in all projects, and outside any, newest first."""
 
     def get(self, user_id: str, name: str) -> m.Change:
         """Return the change whose id is, begins with or ends with `name`. Raise `ChangeNotFound`."""

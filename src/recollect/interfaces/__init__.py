@@ -7,13 +7,16 @@ command line, the MCP server and a hook answer the same question, they call the 
 - `mcp`: the MCP server, for agents
 - `hooks`: `recollect hook HOST EVENT`, the small program that a host runs at every prompt and tool
 - `daemon`: the background process that answers hooks, embeds texts for the others, and runs maintenance
+- `web`: the memory browser, for people
 - `install`: writes the configuration files of hosts, and restores them
 - `anthropic_memory`: the memory tool of Anthropic's API, for agents written in Python
 - `engine_pool`: open engines by project and actor, shared by `daemon` and `mcp`
+- `loopback`: listening on this machine only, for `mcp` and `web`
 
-Three paths lead to the engine:
+Four paths lead to the engine:
 
     person  → __main__ → cli.main.run → the command's module → Engine (actor "user")
+    person  → browser → web.server → a page → Engine (actor "user")
     agent   → mcp.server → McpRequests.run → EnginePool → Engine (actor "agent:HOST")
     host    → __main__ → hooks.program → socket → daemon.server → HookService.handle → EnginePool → Engine ("agent:hook")
 

@@ -42,10 +42,17 @@ class Maintenance:
 
     # changes
 
-    def changes(self, limit: int = 20) -> tuple[m.Change, ...]:
-        """Return what was done to memories of this project and to global ones, newest first."""
+    def changes(self, limit: int = 20, *, all_projects: bool = False) -> tuple[m.Change, ...]:
+        """Return what was done to memories of this project, or of all, and to global ones, newest first."""
         context = self.context
-        return tuple(context.store.changes.newest(context.user_id, context.project_id, limit))
+        return tuple(
+            context.store.changes.newest(
+                context.user_id,
+                context.project_id,
+                limit,
+                all_projects=all_projects and not context.is_agent,
+            )
+        )
 
     def undo(self, name: str) -> m.Undone:
         """Undo a change, named by its id or the beginning or end of it. Raises `Refused`."""
@@ -60,21 +67,32 @@ class Maintenance:
 
     # memories that need a decision
 
-    def questions(self, kind: str | None = None) -> "tuple[OpenReview, ...]":
-        """Return the questions that wait for the user's review, oldest first; of one kind, or all."""
+    def questions(
+        self, kind: str | None = None, *, all_projects: bool = False, tidy: bool = True
+    ) -> "tuple[OpenReview, ...]":
+        """Return the questions that wait for the user's review, oldest first; of one kind, or all.
+
+        `tidy` closes those that no longer apply; without it, nothing is written.
+        """
         from recollect.memory.maintenance.review import questions
 
         context = self.context
-        return tuple(
-            questions(
+        projects = {context.project_id}
+        if all_projects and not context.is_agent:
+            projects |= {project.id for project in context.store.projects()}
+        found = {
+            question.review.id: question
+            for project_id in projects
+            for question in questions(
                 context.store,
                 context.user_id,
-                context.project_id,
+                project_id,
                 kind,
                 context.clock(),
-                tidy=not context.is_agent,
+                tidy=tidy and not context.is_agent,
             )
-        )
+        }
+        return tuple(found[name] for name in sorted(found))
 
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
         """Answer a question with "accept", "reject", or "edit" and the new `text`, as one change. Raises `Refused`."""

@@ -51,6 +51,7 @@ class Undone:
     change: str
     restored: tuple[str, ...]  # memories that are as they were before the change
     left_alone: tuple[str, ...]  # memories that have changed since
+    undo: str = ""  # the change that undid it, which can be undone too
 
 
 @dataclass(frozen=True, slots=True)

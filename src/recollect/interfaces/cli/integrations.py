@@ -1,5 +1,6 @@
-"""Commands that agents and shells use: daemon, hook, mcp, demo, completion."""
+"""Commands that agents, browsers and shells use: daemon, hook, mcp, web, demo, completion."""
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -214,3 +215,43 @@ def completion(ctx: click.Context, shell: str) -> None:
         raise usage_error(f"click has no completion for {shell}.")
     source = script(ctx.find_root().command, {}, "recollect", "_RECOLLECT_COMPLETE").source()
     click.echo(f"# To install it, run: {_SHELLS[shell]}\n{source.strip()}")
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The local port [7437, or any other if that is taken]; 0 for any free port.",
+)
+@click.option("--no-open", is_flag=True, help="Print the link, and open no browser.")
+@shared_options
+@click.pass_obj
+def web(cli: CliContext, port: int | None, no_open: bool) -> None:
+    """Open the memory browser: see what Recollect knows, and correct it.
+
+    Serves pages on this machine only, until you press Ctrl-C. A link logs in one browser, once, within two minutes. Run
+    the command again for another link.
+
+    \b
+    recollect web
+    recollect web --no-open
+    """
+    from recollect.interfaces.web.server import WebServer, new_link, open_browser, running_at
+
+    home = cli.settings.home
+    running = running_at(home) if port is None else None
+    server = None if running else WebServer(cli.engine, port)
+    address = server.address if server else running or ""
+    link = new_link(home, address)
+    if cli.json:
+        click.echo(json.dumps({"address": address, "link": link}))
+    elif no_open:
+        click.echo(f"Open this link within two minutes: {link}")
+    elif open_browser(home, link):
+        click.echo(f"Opened {address} in your browser. For another link, run `recollect web --no-open`.")
+    else:
+        click.echo(f"No browser was found. Open this link within two minutes: {link}")
+    if server is not None:
+        click.echo("Press Ctrl-C to stop.", err=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run()

@@ -78,6 +78,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "hook": ("integrations", "Handle one event of an agent. Agents run this command."),
         "daemon": ("integrations", "Inspect or stop the background process that hooks talk to."),
         "mcp": ("integrations", "Run the MCP server for an agent."),
+        "web": ("integrations", "Open the memory browser: see what Recollect knows, and correct it."),
         "demo": ("integrations", "Run a demonstration on a small sample project."),
         "completion": ("integrations", "Print the completion script for your shell."),
     },

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import recollect.model as m
-from recollect.errors import NoHome
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
 from recollect.interfaces.cli.memories import print_skipped
@@ -17,7 +16,6 @@ from recollect.interfaces.cli.options import MEMORY, NameType, limit_option, ref
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.memory.maintenance.consolidate.run import Consolidation
-    from recollect.memory.maintenance.doctor import Diagnosis
 
 _NICE = 10  # the priority of a consolidation: foreground work goes first
 _PLAN_LINES = 20  # printed for each operation of a dry run
@@ -271,22 +269,12 @@ def doctor(cli: CliContext, fix: bool) -> dict[str, Any]:
     Prints one line for each check, and what to do if it fails: the project, connected agents, the hook, waiting events,
     the daemon, the store and the model. The exit code is 1 if a check fails.
     """
+    from recollect.interfaces.daemon.connection import check_all
+
     engine = cli.engine
     done = _repair(engine) if fix else []
-    project, *others = engine.doctor()
-    checks = (project, *_check_hosts(engine.settings.home), *others)
+    checks = check_all(engine)
     return {"ok": all(check.ok for check in checks), "checks": checks} | ({"done": done} if fix else {})
-
-
-def _check_hosts(home: Path) -> "Sequence[Diagnosis]":
-    from recollect.interfaces.daemon.connection import check_connection
-    from recollect.interfaces.install.machine import this_machine
-    from recollect.memory.maintenance.doctor import Diagnosis
-
-    try:
-        return check_connection(home, this_machine(), m.utc_now())
-    except NoHome as error:
-        return [Diagnosis("host", False, error.message, error.hint)]
 
 
 def _repair(engine: "Engine") -> list[str]:

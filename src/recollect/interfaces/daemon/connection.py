@@ -5,22 +5,36 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.errors import RecollectError
+import recollect.model as m
+from recollect.errors import NoHome, RecollectError
 from recollect.interfaces.daemon import client
 from recollect.interfaces.install.change import read, text_of
 from recollect.interfaces.install.edits import FileEdit, JsonEdit, OwnFile, edits_for
 from recollect.interfaces.install.installations import Installation, installations
 from recollect.interfaces.install.ledger import InstalledFile, Ledger
-from recollect.interfaces.install.machine import Machine
+from recollect.interfaces.install.machine import Machine, this_machine
 from recollect.interfaces.install.plan import carry_out, plan_install
 from recollect.memory.maintenance.doctor import Diagnosis
 from recollect.store.spool_files import count_refused
 from recollect.text import jsonc
 
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
 _HOOK_SECONDS = 10  # for a program that needs a tenth of a second
 _STALE_HOURS = 24  # that events may wait
+
+
+def check_all(engine: "Engine") -> tuple[Diagnosis, ...]:
+    """Return all checks of `recollect doctor`: the project, the connected hosts, then the store and the model."""
+    try:
+        hosts = check_connection(engine.settings.home, this_machine(), m.utc_now())
+    except NoHome as error:
+        hosts = (Diagnosis("host", False, error.message, error.hint),)
+    project, *others = engine.doctor()
+    return (project, *hosts, *others)
 
 
 def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagnosis, ...]:

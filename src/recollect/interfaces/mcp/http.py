@@ -1,11 +1,9 @@
 """Serve MCP over HTTP: on this machine only, for programs that have the token, never for a web page."""
 
 import contextlib
-import errno
 import logging
 import os
 import secrets
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,12 +13,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import Refused
+from recollect.interfaces.loopback import ADDRESS, host_names, listen
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 
 logger = logging.getLogger(__name__)
 
-ADDRESS = "127.0.0.1"
 PATH = "/mcp"
 TOKEN = "mcp.token"
 SHUTDOWN_SECONDS = 2  # that open streams have when the server stops
@@ -32,7 +30,7 @@ def serve_http(requests: McpRequests, home: Path, port: int, tell: Callable[[str
     Raise `Refused` if the port cannot be used.
     """
     token = read_token(home)
-    listener = _listen(port)
+    listener = listen(port)
     port = listener.getsockname()[1]
     app = Guard(
         build_server(requests).streamable_http_app(streamable_http_path=PATH, host=ADDRESS), token, port
@@ -53,21 +51,6 @@ def serve_http(requests: McpRequests, home: Path, port: int, tell: Callable[[str
         requests.close()
 
 
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((ADDRESS, port))
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        taken = error.errno == errno.EADDRINUSE
-        why = "is used by another program" if taken else f"cannot be used: {error.strerror}"
-        raise Refused(f"Port {port} {why}.", "Give another; 0 takes any free port.") from error
-    return listener
-
-
 class Guard:
     """Rejects requests without the token before their body is read.
 
@@ -78,7 +61,7 @@ class Guard:
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self._app = app
         self._token = f"Bearer {token}".encode()
-        self._hosts = {f"{name}:{port}" for name in (ADDRESS, "localhost")}
+        self._hosts = host_names(port)
         self._origins = {f"http://{host}" for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -38,7 +38,7 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
     with one_change(store, back, projects=True):
         _refuse_late(store.changes.get(change.user_id, change.id), now)  # another process may be undoing it
         store.log("undo", actor, now, None, {"change": change.id, "action": change.action})
-        return store.changes.undo(change.id, now)
+        return replace(store.changes.undo(change.id, now), undo=back.id)
 
 
 def _refuse_late(change: m.Change, now: datetime) -> None:

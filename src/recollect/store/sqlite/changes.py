@@ -96,13 +96,16 @@ class SqliteChangeLog:
 
     # listing
 
-    def newest(self, user_id: str, project_id: str | None, limit: int) -> list[m.Change]:
+    def newest(
+        self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
+    ) -> list[m.Change]:
         query = (
-            f"SELECT {_COLUMNS} FROM changes WHERE user_id = ? AND (project_id IS NULL OR project_id IS ?)"
+            f"SELECT {_COLUMNS} FROM changes WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
             " ORDER BY id DESC LIMIT ?"
         )
         with self._db.reading() as db:
-            return [_mapper.item(row) for row in db.execute(query, (user_id, project_id, limit))]
+            rows = db.execute(query, (user_id, all_projects, project_id, limit))
+            return [_mapper.item(row) for row in rows]
 
     def get(self, user_id: str, name: str) -> m.Change:
         wanted = name.strip().lstrip("#").lower()

@@ -6,6 +6,7 @@
 - `discovery`: the tokens that a session reads and searches before its first edit
 - `saved`: what memory saved of them, compared with sessions without memory; nothing if there is no baseline
 - `report`: the figures of `recollect stats`
+- `overview`: what is known and what waits for the user, for the first page of the browser
 
 Figures are collected in memory and written by `Schedule`; they contain no texts.
 """

@@ -1,0 +1,52 @@
+"""Live updates: a page that is open is told when memories change, by any process."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.to_thread import run_sync
+
+from recollect.errors import RecollectError
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+POLL_SECONDS = 1.0  # between two looks at the store, which take microseconds
+PING_ROUNDS = 20  # looks after which a line is sent in any case, so that a closed connection is noticed
+
+
+class LiveUpdates:
+    """Streams an event for every change to the store."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        self._is_stopped = True
+
+    async def stream(self, since: str) -> AsyncIterator[str]:
+        """Yield server-sent events until the server stops: `change`, with the number of the newest change.
+
+        `since` is the number that the page was made at, so that nothing is missed in between.
+        """
+        seen, rounds = since, 0
+        yield ": connected\n\n"
+        while not self._is_stopped:
+            position = await run_sync(self.position)
+            if position != seen:
+                seen, rounds = position, 0
+                yield f"event: change\ndata: {json.dumps({'seq': position})}\n\n"
+            elif rounds >= PING_ROUNDS:
+                rounds = 0
+                yield ": still here\n\n"
+            await anyio.sleep(POLL_SECONDS)
+            rounds += 1
+
+    def position(self) -> str:
+        """Return what changes with every write to memories, by any process."""
+        try:
+            return str(self._engine.store.seq())
+        except RecollectError:  # busy, or being encrypted: look again
+            return ""

@@ -1,0 +1,109 @@
+"""What a page is, and what it is given: the request, its project's engine, and the ways to answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+import recollect.model as m
+from recollect.interfaces.web.logins import Login, Notice
+from recollect.interfaces.web.projects import ALL, ProjectEngines
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.interfaces.web.render import Renderer
+
+MAX_FIELDS = 1000  # of a form
+
+
+@dataclass(slots=True, kw_only=True)
+class WebRequest:
+    """One request of a person who is logged in."""
+
+    method: str
+    path: str
+    params: Mapping[str, str]  # parts of the path
+    query: list[tuple[str, str]]
+    form: list[tuple[str, str]] = field(default_factory=list)
+    theme: str = ""  # "dark", "light", or "" for the browser's choice
+    login: Login
+    engines: ProjectEngines
+    renderer: "Renderer"
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return a value of the address, the last one if there are several."""
+        return dict(self.query).get(name, default)
+
+    def field(self, name: str, default: str = "") -> str:
+        """Return a field of the form; line ends as everywhere else, because browsers send `\\\\r\\\\n`."""
+        return dict(self.form).get(name, default).replace("\r\n", "\n")
+
+    def fields(self, name: str) -> list[str]:
+        return [value for key, value in self.form if key == name]
+
+    @property
+    def project(self) -> str:
+        """The project in the address, or `ALL`."""
+        return self.get("p") or self.engines.start
+
+    @property
+    def all_projects(self) -> bool:
+        return self.project == ALL
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine of the project in the address; for all projects together, the one without a project."""
+        return self.engines.engine_for(None if self.all_projects else self.project)
+
+    def engine_of(self, memory: m.Memory) -> "Engine":
+        """Return the engine to change `memory` with: that of its project."""
+        return self.engines.engine_for(memory.project_id) if memory.project_id else self.engine
+
+    # answers
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return the page made from `template`, with the notice that waits for it."""
+        notice = self.login.take_notice(self.get("notice")) if self.get("notice") else None
+        html = self.renderer.render(template, self, notice=notice, **values)
+        return HTMLResponse(html, status)
+
+    def redirect(self, to: str = "", notice: Notice | None = None) -> Response:
+        """Send the browser to a page of ours, by default where the form says, with a notice to show there."""
+        target = local_path(to or self.field("next"))
+        if notice is not None:
+            path, _, query = target.partition("?")
+            pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "notice"]
+            target = f"{path}?{urlencode([*pairs, ('notice', self.login.add_notice(notice))])}"
+        return RedirectResponse(target, 303)
+
+    def done(self, text: str, change: str = "", to: str = "") -> Response:
+        """Answer an action: say what was done, with *Undo* for `change`, on the page that the form came from."""
+        return self.redirect(to, Notice(text, change))
+
+
+Handler = Callable[[WebRequest], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page in the menu, the addresses below it and the actions of its forms."""
+
+    name: str
+    title: str
+    path: str
+    show: Handler
+    key: str = ""  # opens the page, after "g"; empty = not in the menu
+    icon: str = ""
+    more: Mapping[str, Handler] = field(default_factory=dict)  # further addresses, to read
+    actions: Mapping[str, Handler] = field(default_factory=dict)  # addresses that forms are sent to
+
+
+def local_path(target: str) -> str:
+    """Return `target` if it is a path on our own server, else the first page: nobody is sent elsewhere."""
+    parts = urlsplit(target)
+    is_local = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target
+    if not is_local or parts.scheme or parts.netloc or any(ord(letter) < 32 for letter in target):
+        return "/"
+    return target

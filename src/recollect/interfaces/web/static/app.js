@@ -1,0 +1,125 @@
+// Keyboard shortcuts, notices and live updates. Every page reads, and every form works, without this file.
+"use strict";
+(() => {
+  const find = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const isTyping = (element) => element.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+  let afterG = false;
+
+  // what a notice said is not said again when the page is loaded again
+  function cleanAddress() {
+    const address = new URL(location.href);
+    if (address.searchParams.has("notice")) {
+      address.searchParams.delete("notice");
+      history.replaceState(history.state, "", address);
+    }
+  }
+
+  function entries() {
+    return all("[data-entry]");
+  }
+
+  function move(step) {
+    const list = entries();
+    if (!list.length) return;
+    const now = list.findIndex((entry) => entry.classList.contains("current"));
+    const next = list[Math.min(Math.max(now + step, 0), list.length - 1)];
+    list.forEach((entry) => entry.classList.toggle("current", entry === next));
+    next.scrollIntoView({ block: "nearest" });
+    (find("[data-main]", next) || find("a, button", next) || next).focus({ preventScroll: true });
+  }
+
+  function press(key) {
+    const current = find("[data-entry].current");
+    const target = (current && find(`[data-key="${key}"]`, current)) || find(`main [data-key="${key}"]`) || find(`#notices [data-key="${key}"]`);
+    if (!target) return false;
+    if (target.tagName === "SUMMARY") {
+      const details = target.parentElement;
+      details.open = true;
+      (find("textarea, input:not([type=hidden]), button", details.querySelector("form") || details) || target).focus();
+    } else {
+      target.focus();
+      target.click();
+    }
+    return true;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") {
+      const details = document.activeElement?.closest("details[open].popup");
+      if (details) {
+        details.open = false;
+        find("summary", details).focus();
+      } else if (isTyping(document.activeElement)) document.activeElement.blur();
+      return;
+    }
+    if (isTyping(event.target) || find("dialog[open]")) return;
+    const key = event.key;
+    if (afterG) {
+      afterG = false;
+      const link = find(`nav a[data-key="${CSS.escape(key)}"]`);
+      if (link) { event.preventDefault(); link.click(); }
+      return;
+    }
+    if (key === "g") { afterG = true; setTimeout(() => { afterG = false; }, 1500); return; }
+    if (key === "?") { event.preventDefault(); find("#help").showModal(); return; }
+    if (key === "j" || key === "k") { event.preventDefault(); move(key === "j" ? 1 : -1); return; }
+    if (key === "/") {
+      const box = find("#search");
+      event.preventDefault();
+      if (box) { box.focus(); box.select(); } else find('nav a[data-key="m"]')?.click();
+      return;
+    }
+    if (key.length === 1 && press(key)) event.preventDefault();
+  });
+
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-open]");
+    if (opener) { find(`#${opener.dataset.open}`).showModal(); return; }
+    const closer = event.target.closest("[data-dismiss]");
+    if (closer) { closer.closest(".notice").remove(); return; }
+    if (!event.target.closest("details.popup")) all("details.popup[open]").forEach((details) => { details.open = false; });
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+    if (event.target.matches("[data-select-all]")) {
+      all("[data-selected]").forEach((box) => { box.checked = event.target.checked; });
+    }
+    if (event.target.matches("[data-selected], [data-select-all]")) {
+      const bar = find("#bulk");
+      const count = all("[data-selected]:checked").length;
+      if (bar) { bar.hidden = !count; find("[data-count]", bar).textContent = count; }
+    }
+  });
+
+  // Live: the parts of the page that are marked follow what agents do, unless the person is writing.
+  let stream = null;
+  let seen = document.body.dataset.seq;
+  let isWaiting = false;
+  function isBusy() {
+    return isTyping(document.activeElement) || find("details.popup[open], dialog[open], [data-selected]:checked");
+  }
+  function refresh() {
+    if (!find("[data-live]") || isBusy()) { isWaiting = true; return; }
+    isWaiting = false;
+    const place = document.activeElement?.id;
+    htmx.ajax("GET", location.pathname + location.search, { target: "[data-live]", select: "[data-live]", swap: "outerHTML" })
+      .then(() => { if (place) document.getElementById(place)?.focus({ preventScroll: true }); });
+  }
+  function follow() {
+    if (document.hidden) { stream?.close(); stream = null; return; }  // a browser has six connections for all its tabs
+    if (stream) return;
+    stream = new EventSource(`/events?since=${encodeURIComponent(seen)}`);
+    stream.addEventListener("change", (event) => { seen = String(JSON.parse(event.data).seq); refresh(); });
+    stream.addEventListener("error", () => { if (stream?.readyState === EventSource.CLOSED) stream = null; });
+  }
+  document.addEventListener("focusout", () => setTimeout(() => { if (isWaiting) refresh(); }, 50));
+  document.addEventListener("visibilitychange", () => { follow(); if (!document.hidden) refresh(); });
+  addEventListener("pagehide", () => { stream?.close(); stream = null; });
+
+  document.addEventListener("htmx:afterSettle", cleanAddress);
+  cleanAddress();
+  follow();
+})();

@@ -1,0 +1,187 @@
+"""A real browser at a real server, on a store of its own; only the clock and the embedder are fakes."""
+
+import http.client
+import os
+import re
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from browser import find_browser
+from fakes import FakeClock
+from recollect.engine import Engine
+from recollect.interfaces.web.server import WebServer
+
+HERE = Path(__file__).parent
+TIMEOUT = 10_000  # milliseconds that a page may take on a busy machine
+
+expect.set_options(timeout=TIMEOUT)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the tests in a browser out where there is none. CI has one."""
+    if find_browser() is not None:
+        return
+    if os.environ.get("CI"):
+        raise pytest.UsageError("CI needs Chromium for the tests of the memory browser: run `make browser`.")
+    mine = [item for item in items if HERE in item.path.parents and "page" in item.fixturenames]
+    if mine:
+        config.hook.pytest_deselected(items=mine)
+        items[:] = [item for item in items if item not in mine]
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line(
+                f"{len(mine)} tests of the memory browser are left out: no Chromium here. `make browser` installs one."
+            )
+
+
+class Chromium:
+    """One browser per test process. It is stopped when other tests follow, because its event loop would be theirs."""
+
+    def __init__(self):
+        self._playwright = None
+        self._browser = None
+
+    def get(self):
+        if self._browser is None:
+            self._playwright = sync_playwright().start()
+            options = ["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+            self._browser = self._playwright.chromium.launch(executable_path=find_browser(), args=options)
+        return self._browser
+
+    def stop(self):
+        if self._browser is not None:
+            self._browser.close()
+            self._playwright.stop()
+            self._browser = self._playwright = None
+
+
+_chromium = Chromium()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is None or HERE not in nextitem.path.parents:
+        _chromium.stop()
+
+
+class WebSite:
+    """The server under test, and the ways in."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.server = WebServer(engine, 0)
+        self.address = self.server.address.rstrip("/")
+        self._thread = threading.Thread(target=self.server.run)
+
+    def start(self):
+        self._thread.start()
+
+    def stop(self):
+        self.server.stop()
+        self._thread.join()
+
+    def link(self):
+        return f"{self.address}/login?token={self.server.links.new_link()}"
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def site(home, folder, clock, embedder):
+    """A server for the project *shop*, and its engine to arrange memories with."""
+    found = WebSite(Engine.open(folder, home, embedder=embedder, clock=clock))
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def engine(site):
+    return site.engine
+
+
+@pytest.fixture
+def new_page(site):
+    """Opens a browser of another person: not logged in, and nothing leaves the machine unnoticed."""
+    contexts, outside = [], []
+
+    def open_page(*, login=True, **options):
+        context = _chromium.get().new_context(base_url=site.address, **options)
+        contexts.append(context)
+        context.set_default_timeout(TIMEOUT)
+
+        def watch(request):
+            if urlsplit(request.url).netloc != urlsplit(site.address).netloc:
+                outside.append(request.url)
+
+        context.on("request", watch)
+        page = context.new_page()
+        page.failures = []
+        page.on("pageerror", lambda error: page.failures.append(str(error)))
+        page.on(
+            "console",
+            lambda message: page.failures.append(message.text) if message.type == "error" else None,
+        )
+        if login:
+            page.goto(site.link())
+            if options.get("java_script_enabled") is False:
+                page.get_by_role("button", name="Open the memory browser").click()
+            page.wait_for_url(re.compile(rf"{site.address}/(\?.*)?$"))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert outside == []
+
+
+@pytest.fixture
+def page(new_page):
+    """A page of a person who is logged in. It fails the test if a script of it failed."""
+    opened = new_page()
+    yield opened
+    assert opened.failures == []
+
+
+@pytest.fixture
+def ask(site):
+    """Sends one request as a program would, with exactly these headers."""
+
+    def send(method, path, body=None, **headers):
+        parts = urlsplit(site.address)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.request(method, path, body, {"Host": parts.netloc, **named})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    return send
+
+
+@pytest.fixture
+def cookie(site):
+    """The cookie and the form token of a browser that is logged in."""
+    login = site.server.logins.use_link(site.server.links.new_link())
+    return f"recollect-{site.server.port}={login.cookie}", login.csrf
+
+
+@pytest.fixture
+def read(ask, cookie):
+    """Returns the text of a page as the server sends it, without a browser."""
+
+    def fetch(path):
+        status, _, text = ask("GET", path, Cookie=cookie[0])
+        assert status == 200
+        return text
+
+    return fetch

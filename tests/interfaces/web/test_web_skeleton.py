@@ -1,0 +1,99 @@
+"""What every page has: the menu, shortcuts, colours, and a width for phones."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+def test_the_first_page_shows_the_project_and_what_is_known(page, engine):
+    engine.remember("Prices are in cents", kind="fact")
+    page.reload()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("shop")
+    expect(page.locator(".figures")).to_contain_text("1 new this week")
+    expect(page.get_by_role("link", name="Prices are in cents")).to_be_visible()
+
+
+def test_an_empty_store_says_what_to_do(page):
+    expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
+    expect(page.get_by_text("recollect install claude-code")).to_be_visible()
+
+
+def test_health_follows_after_the_page(page):
+    expect(page.locator("#health")).to_contain_text("daemon")
+
+
+def test_question_mark_shows_the_shortcuts_and_escape_closes_them(page):
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Keyboard shortcuts")
+
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_g_and_a_letter_open_a_page(page):
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Changes")
+
+
+def test_the_colours_can_be_chosen_and_stay(page):
+    page.get_by_role("button", name="Change the colours").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+    page.goto("/changes")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_a_switch_turns_memory_off_and_on(page, engine):
+    page.get_by_role("switch", name=re.compile("^Memory")).click()
+    expect(page.get_by_role("switch", name=re.compile("^Memory"))).to_have_attribute("aria-checked", "false")
+    assert not engine.context.is_on("memory")
+
+    page.get_by_role("switch", name=re.compile("^Memory")).click()
+    expect(page.get_by_role("switch", name=re.compile("^Memory"))).to_have_attribute("aria-checked", "true")
+    assert engine.context.is_on("memory")
+
+
+def test_a_change_is_undone_by_mouse_and_the_undo_by_keyboard(page, engine):
+    memory = engine.get(engine.remember("Prices are in cents").id)
+    engine.forget(memory.id)
+    page.goto("/changes")
+
+    page.get_by_role("button", name=re.compile("Undo Forgot")).click()
+    expect(page.locator(".notice")).to_contain_text("Undone: 1 memory is as it was.")
+    assert engine.get(memory.id).state == "active"
+
+    page.keyboard.press("u")
+    expect(page.locator(".row.faded")).to_have_count(2)
+    assert engine.get(memory.id).state == "deleted"
+
+
+@pytest.mark.parametrize("path", ["/", "/changes", "/health"])
+def test_a_page_reads_without_javascript(new_page, engine, path):
+    engine.forget(engine.remember("Prices are in cents").id)
+    page = new_page(java_script_enabled=False)
+
+    page.goto(path)
+
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("navigation")).to_contain_text("Changes")
+
+
+def test_a_page_fits_a_phone(new_page, engine):
+    engine.remember("x" * 300 + " is a very long word without any space in it")
+    page = new_page(viewport={"width": 360, "height": 740})
+
+    wide = page.evaluate("document.documentElement.scrollWidth")
+
+    assert wide <= 360
+
+
+def test_an_open_page_follows_what_agents_do(page, engine):
+    expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
+
+    engine.remember("Prices are in cents")
+
+    expect(page.get_by_role("link", name="Prices are in cents")).to_be_visible()
