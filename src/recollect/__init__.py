@@ -19,6 +19,7 @@ The layers, from top to bottom; a module imports only from layers below its own:
 - `code`: the code graph, the files a task is about, the module map
 - `store`, `embed`, `llm`, `text`: storage, vectors, language models, words and redaction
 - `context`: what every part is given, and the protocols of the store and the embedder
+- `policy`: the table of what each actor may do to whose memory
 - `model`, `kinds`, `config`, `errors`: values, the table of kinds, settings, errors
 
 CONTRIBUTING.md says where to find things, and the docstring of each package how its modules work together.

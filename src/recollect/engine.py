@@ -367,8 +367,8 @@ class Engine:
     def resolve(self, first: str, second: str, keep: str) -> None:
         self.memory.resolve(first, second, keep)
 
-    def feedback(self, name: str, helpful: bool) -> m.Memory:
-        return self.memory.feedback(name, helpful)
+    def feedback(self, name: str, helpful: bool, session: str | None = None) -> m.Memory:
+        return self.memory.feedback(name, helpful, session)
 
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
         return self.care.decide(name, answer, text)

@@ -14,13 +14,13 @@ below it; it gets everything from there and nothing from global state:
         def __init__(self, context: Context, memory: Memories, preferences: Preferences) -> None: ...
 
 The protocols are here and not beside their implementations, so that every layer can name them without importing a
-backend. The package imports only `model`, `config`, `kinds` and `errors`.
+backend. The package imports only `policy`, `model`, `config`, `kinds` and `errors`.
 
 What a `Context` decides, for everybody:
 
 - `view` and `full_view`: which memories a call may see. An agent never sees other projects; a memory of another branch
   is seen once that branch is merged.
-- `refuse_agents`: what only the user may do.
+- `check` and `check_memory`: what the actor may do, by the table in `policy`.
 - `is_on`: whether memory or learning is switched on here. `refuse_if_off` is the one place that refuses.
 - `confirmed_now`: the time to compare with when something is deleted or archived by age.
 - `register_project`: projects are stored when something is first written about them.

@@ -14,6 +14,7 @@ from recollect.context.project import ProjectFolder, checked_out, landed_branche
 from recollect.context.store import Store
 from recollect.errors import MemoryOff, OutOfScope, UnknownName
 from recollect.kinds import kind_of
+from recollect.policy import Operation, Permission, on_memory, on_the_whole
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,22 @@ class Context:
         if self.project and not set(self.project_keys) <= set(self.store.project_keys(self.project.id)):
             self.store.put_project(self.project, self.project_keys)
 
-    def refuse_agents(self, what: str) -> None:
-        """Raise `OutOfScope` if the actor is an agent. `what` completes "An agent may not …"."""
-        if self.is_agent:
-            raise OutOfScope(f"An agent may not {what}.", "Ask the user to do it.")
+    # what may be done: the table is in `policy`
+
+    def check(self, operation: Operation) -> None:
+        """Raise `OutOfScope` if the actor may not do this."""
+        ruling = on_the_whole(self.actor, operation)
+        if ruling.permission is not Permission.ALLOW:
+            raise OutOfScope(ruling.reason, ruling.hint)
+
+    def check_memory(self, operation: Operation, memory: m.Memory) -> Permission:
+        """Return whether the actor may do this to `memory` or may propose it. Raise `OutOfScope` if neither."""
+        ruling = on_memory(self.actor, operation, memory, self.project_id)
+        if ruling.permission is Permission.DENY:
+            raise OutOfScope(ruling.reason, ruling.hint)
+        return ruling.permission
+
+    # whether memory is on
 
     def is_on(self, switch: str) -> bool:
         """Whether "memory" or "auto" is on: as set for the project, else as set for all projects, else on."""

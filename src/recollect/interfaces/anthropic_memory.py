@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.engine import Engine
-from recollect.errors import ContentRefused, RecollectError, Refused
+from recollect.errors import ContentRefused, OutOfScope, RecollectError, Refused
 from recollect.kinds import KINDS
 from recollect.memory.briefing.render import short_ids
 
@@ -121,7 +121,11 @@ class AnthropicMemoryTool:
         if receipt.is_duplicate:  # the statement is known already: give that memory this path too
             memory = self._engine.get(receipt.id)
             if path not in memory.file_paths:
-                self._engine.edit(memory.id, file_paths=(*memory.file_paths, path))
+                try:
+                    self._engine.edit(memory.id, file_paths=(*memory.file_paths, path))
+                except OutOfScope:  # the user's own words stay where they are
+                    known = next((file for file, each in self._files().items() if each.id == memory.id), ROOT)
+                    return f"The user has said this already: {known}"
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
@@ -163,12 +167,16 @@ class AnthropicMemoryTool:
         """Forget a file, or a folder with everything in it; the user can restore them for 30 days."""
         if path == ROOT:
             raise Refused(f"Cannot delete the {ROOT} directory itself")
+        kept = []
         for file, memory in self._below(path):
             others = tuple(each for each in memory.file_paths if each != file)
             if any(each.startswith(f"{ROOT}/") for each in others):
                 self._engine.edit(memory.id, file_paths=others)
-            else:
-                self._engine.forget(memory.id)
+            elif self._engine.forget(memory.id).state is not m.State.DELETED:
+                kept.append(file)
+        if kept:
+            files = ", ".join(kept)
+            return f"Not deleted, because it is the user's: {files}. The user is asked in `recollect review --kind forget`."
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:

@@ -20,6 +20,7 @@ from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
 from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
+from recollect.policy import Operation
 from recollect.store.keys import find_key, make_key
 from recollect.store.spool_files import SpoolFiles, spool_folders
 
@@ -57,7 +58,7 @@ class Maintenance:
     def undo(self, name: str) -> m.Undone:
         """Undo a change, named by its id or the beginning or end of it. Raises `Refused`."""
         context = self.context
-        context.refuse_agents("undo a change")
+        context.check(Operation.UNDO)
         change = context.store.changes.get(context.user_id, name)
         return undo.undo(context.store, change, context.actor, context.clock())
 
@@ -99,7 +100,7 @@ class Maintenance:
         from recollect.memory.maintenance.review import decide, find
 
         context = self.context
-        context.refuse_agents("answer review questions")
+        context.check(Operation.REVIEW)
         question = find(context.store, context.user_id, name)
         change = context.new_change("review", project_id=context.project_id)
         decision = decide(
@@ -150,7 +151,7 @@ class Maintenance:
         from recollect.memory.maintenance.consolidate.throttle import Throttle
 
         context = self.context
-        context.refuse_agents("consolidate memories")
+        context.check(Operation.CONSOLIDATE)
         operation = OperationContext(
             context.store,
             context.embedder,
@@ -170,7 +171,7 @@ class Maintenance:
         from recollect.memory.transfer.mirror import Mirror
 
         context = self.context
-        context.refuse_agents("mirror memories")
+        context.check(Operation.MIRROR)
         if context.store.info().encrypted and not plaintext:
             raise Refused(
                 "The store is encrypted, and the files of a mirror are not.",
@@ -182,7 +183,7 @@ class Maintenance:
     def forget_project(self) -> tuple[m.Change, Cleared]:
         """Forget everything about this project, as one change. Raises `Refused`."""
         context = self.context
-        context.refuse_agents("forget a project")
+        context.check(Operation.FORGET_PROJECT)
         if context.project is None:
             raise Refused(
                 "This folder belongs to no project.", "Run `recollect forget ID` to forget one memory."
@@ -195,7 +196,7 @@ class Maintenance:
     def restore_project(self) -> m.Undone:
         """Restore this project as it was when it was last forgotten. Raises `Refused`."""
         context = self.context
-        context.refuse_agents("restore a project")
+        context.check(Operation.RESTORE_PROJECT)
         if context.project is None:
             raise Refused("This folder belongs to no project.", "Go into the project's folder.")
         return states.restore_all(
@@ -205,7 +206,7 @@ class Maintenance:
     def forget_everything(self) -> tuple[m.Change, Cleared]:
         """Forget everything in every project, as one change. Events that wait to be recorded are dropped permanently."""
         context = self.context
-        context.refuse_agents("forget everything")
+        context.check(Operation.FORGET_EVERYTHING)
         for folder in spool_folders(context.settings.home):
             SpoolFiles(folder).drain(lambda lines: 0)
         change = context.new_change("forget", "Forgot everything.")
@@ -242,7 +243,7 @@ class Maintenance:
     def encrypt(self, key_file: Path | None = None) -> str:
         """Encrypt the store and its backups; return where the key is. Raises `Refused`."""
         context = self.context
-        context.refuse_agents("change the encryption")
+        context.check(Operation.ENCRYPT)
         if context.store.info().encrypted:
             raise Refused("The store is already encrypted.", "Run `recollect encrypt --off` to decrypt it.")
 
@@ -259,7 +260,7 @@ class Maintenance:
     def decrypt(self) -> None:
         """Decrypt the store and its backups, and drop the key. Raises `Refused`."""
         context = self.context
-        context.refuse_agents("change the encryption")
+        context.check(Operation.ENCRYPT)
         if not context.store.info().encrypted:
             raise Refused("The store is not encrypted.", "Run `recollect encrypt` to encrypt it.")
         context.store.decrypt()

@@ -1,7 +1,7 @@
 """Memories one at a time: write, read and change them. `engine.memory` is a `Memories`.
 
-`Memories` checks who may change what and records each act as a change that can be undone; `MemoryWriter` decides what a new
-statement does to those that exist.
+`Memories` asks the policy who may change what, and records each act as a change that can be undone; `MemoryWriter` decides
+what a new statement does to those that exist.
 """
 
 import contextlib
@@ -14,9 +14,9 @@ import recollect.model as m
 from recollect.context.context import Context, member_named
 from recollect.errors import (
     AmbiguousId,
+    ContentRefused,
     EmbedderUnavailable,
     MemoryNotFound,
-    OutOfScope,
     Refused,
     UnknownName,
 )
@@ -26,6 +26,7 @@ from recollect.memory.maintenance import states
 from recollect.memory.maintenance.undo import one_change
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.write.enrich import normal_tag
+from recollect.policy import Operation, Permission
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
@@ -128,8 +129,10 @@ class Memories:
             details["created_by"] = self._context.actor  # an agent cannot write in another's name
             details.pop("evidence", None)
         details.setdefault("created_by", self._context.actor)
+        draft = m.Draft(content, **details)
+        _check_triggers(draft.created_by, draft.triggers)
         self._context.register_project()
-        receipt = self.writer.remember(m.Draft(content, **details))
+        receipt = self.writer.remember(draft)
         self.fill_in_vectors(receipt.notes)
         return receipt
 
@@ -138,12 +141,14 @@ class Memories:
 
         For `work.sessions` alone, which names a user only where the host's own record confirms it.
         """
+        _check_triggers(draft.created_by, draft.triggers)
         self._context.register_project()
         return self.writer.remember(draft)
 
     def edit(self, name: str, **changes: Any) -> tuple[m.Memory, m.Receipt]:
         """Change fields of a memory; for the fields see `_EDITABLE`. Raises `Refused`, `UnknownName`, `OutOfScope`."""
-        memory = self._changeable(self.get(name))
+        memory = self._checked(Operation.EDIT, self.get(name))
+        _check_triggers(self._context.actor, changes.get("triggers", ()))
         self._context.register_project()
         edited, receipt = self.writer.rewrite(
             memory.id, lambda current: _with_changes(current, changes), self._context.actor
@@ -152,14 +157,20 @@ class Memories:
         return edited, receipt
 
     def forget(self, name: str) -> m.Memory:
-        """Hide a memory from every search; `restore` brings it back for 30 days. `name` as for `find`."""
-        memory = self._changeable(self.find(name))
+        """Hide a memory from every search; `restore` brings it back for 30 days. `name` as for `find`.
+
+        What an agent may only propose stays active, and a person is asked (`recollect review --kind forget`).
+        """
+        memory = self.find(name)
+        if self._context.check_memory(Operation.FORGET, memory) is Permission.PROPOSE:
+            self._propose("forget", (memory,), f"{self._context.actor} proposes to forget it")
+            return memory
         with self._change("forget", memory, f"Forgot {memory.id}."):
             return states.forget(self._store, memory.id, self._context.actor, self._context.clock())
 
     def restore(self, name: str) -> m.Memory:
         """Make a memory active again that was forgotten, archived, deprecated or superseded. Raises `Refused`."""
-        memory = self._changeable(self.get(name))
+        memory = self._checked(Operation.RESTORE, self.get(name))
         with self._change("restore", memory, f"Restored {memory.id}."):
             return states.restore(self._store, memory.id, self._context.actor, self._context.clock())
 
@@ -170,8 +181,7 @@ class Memories:
         """
         from recollect.memory.maintenance.wrong import flag
 
-        self._context.refuse_agents("mark a memory as wrong")
-        memory = self._changeable(self.get(name))
+        memory = self._checked(Operation.FLAG_WRONG, self.get(name))
         self._context.register_project()
         change = self._context.new_change("wrong", project_id=memory.project_id)
         result = flag(self._store, self.writer, change, memory, because, instead, restore)
@@ -180,45 +190,72 @@ class Memories:
 
     def pin(self, name: str, on: bool | None = None) -> m.Memory:
         """Pin or unpin a memory, or toggle it for None. Pinned memories are in every briefing and never fade."""
-        memory = self._changeable(self.find(name))
+        memory = self._checked(Operation.PIN, self.find(name))
         return states.pin(self._store, memory.id, self._context.actor, self._context.clock(), on)
 
     def tag(self, name: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> m.Memory:
         """Add and remove tags of a memory."""
-        memory = self._changeable(self.get(name))
+        memory = self._checked(Operation.TAG, self.get(name))
         return states.tag(
             self._store, memory.id, self._context.actor, self._context.clock(), tuple(add), tuple(remove)
         )
 
     def link(self, source: str, target: str, relation: str = "relates_to", weight: float = 1.0) -> m.Link:
-        """Link two memories. Raises `UnknownName` for an unknown relation."""
-        ends = self._changeable(self.get(source)), self.get(target)
-        return states.link(self._store, *ends, relation, self._context.actor, self._context.clock(), weight)
+        """Link two memories. Raises `UnknownName` for an unknown relation.
+
+        A contradiction that an agent may only propose is not linked, and a person is asked.
+        """
+        first, second = self._checked(Operation.LINK, self.get(source)), self.get(target)
+        actor, now = self._context.actor, self._context.clock()
+        link = states.new_link(first, second, relation, now, weight)
+        if link.relation is m.Relation.SUPERSEDES:
+            self._checked(Operation.SUPERSEDE, second)
+        elif link.relation is m.Relation.CONTRADICTS:
+            permissions = [self._context.check_memory(Operation.CONTRADICT, end) for end in (first, second)]
+            if Permission.PROPOSE in permissions:
+                newer, older = sorted((first, second), key=lambda memory: memory.created_at, reverse=True)
+                self._propose(
+                    "contradiction", (newer, older), f"{actor} says that they contradict each other"
+                )
+                return link
+        states.put_link(self._store, link, actor)
+        return link
 
     def resolve(self, first: str, second: str, keep: str) -> None:
         """Settle a contradiction: `keep` is one of the two ids, "A", "B" or "both". Raises `Refused`."""
-        self._context.refuse_agents("settle a conflict")
-        a, b = self.get(first), self.get(second)
+        a, b = (self._checked(Operation.RESOLVE, self.get(name)) for name in (first, second))
         kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep)).id
         if kept is not None and kept not in (a.id, b.id):
             raise Refused(f"{keep} is not one of the two.", f"--keep {a.id}, {b.id} or both.")
         with self._change("resolve", a, f"Settled {a.id} and {b.id}: kept {kept or 'both'}."):
             states.resolve(self._store, a.id, b.id, kept, self._context.actor, self._context.clock())
 
-    def feedback(self, name: str, helpful: bool) -> m.Memory:
-        """Raise or lower the confidence of a memory that did or did not help."""
+    def feedback(self, name: str, helpful: bool, session: str | None = None) -> m.Memory:
+        """Raise or lower the confidence of a memory that did or did not help.
+
+        An agent's feedback on a memory counts once per session; without a session, once per day.
+        """
         from recollect.memory.maintenance.feedback import feedback
 
-        return feedback(self._store, self.get(name), helpful, self._context.actor, self._context.clock())
+        memory = self._checked(Operation.PRAISE if helpful else Operation.DOUBT, self.get(name))
+        actor, now = self._context.actor, self._context.clock()
+        once = f"{session or now.date()} {actor} {memory.id}" if self._context.is_agent else None
+        return feedback(self._store, memory, helpful, actor, now, once)
 
-    def _changeable(self, memory: m.Memory) -> m.Memory:
-        """Return `memory` if the actor may change it. Raises `OutOfScope`."""
-        if self._context.is_agent and memory.project_id != self._context.project_id:
-            raise OutOfScope(
-                f"Memory {memory.id} is the user's own, and not of the project this agent runs in.",
-                "Ask the user to change it.",
-            )
+    def _checked(self, operation: Operation, memory: m.Memory) -> m.Memory:
+        """Return `memory` if the actor may do this to it. Raises `OutOfScope`."""
+        self._context.check_memory(operation, memory)
         return memory
+
+    def _propose(self, kind: str, memories: tuple[m.Memory, ...], reason: str) -> None:
+        """Ask a person in the review list, once."""
+        now = self._context.clock()
+        ids = tuple(memory.id for memory in memories)
+        project_id = memories[0].project_id
+        with self._store.transaction():
+            question = m.Review(m.new_id(now), self._context.user_id, project_id, kind, ids, reason, now)
+            if self._store.reviews.ask(question):
+                self._store.log("update", self._context.actor, now, ids[0], {"proposed": kind})
 
     def _change(self, action: str, memory: m.Memory, summary: str) -> contextlib.AbstractContextManager[None]:
         change = self._context.new_change(action, summary, project_id=memory.project_id)
@@ -236,6 +273,21 @@ class Memories:
             ):  # the write itself is done; try again with the next
                 count = embed_missing(self._store, self._context.embedder, limit=_VECTORS_PER_WRITE)
                 self._store.set_setting(None, "vectors_pending", count == _VECTORS_PER_WRITE)
+
+
+def _check_triggers(author: str, triggers: Iterable[str]) -> None:
+    """Raise `ContentRefused` if an agent gives a trigger that nearly every text contains."""
+    triggers = tuple(triggers)
+    if not triggers or not m.is_agent(author):
+        return
+    from recollect.memory.search.triggers import is_specific
+
+    for trigger in triggers:
+        if not is_specific(trigger):
+            raise ContentRefused(
+                f"The trigger {trigger[:60]!r} is not specific: ordinary texts contain it.",
+                "Give words that occur only where the memory matters, such as a command or an error.",
+            )
 
 
 _EDITABLE: dict[str, Callable[[Any], Any]] = {

@@ -8,6 +8,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.context.project import declare_subproject
 from recollect.errors import Refused
+from recollect.policy import Operation
 
 if TYPE_CHECKING:
     from recollect.memory.search.aliases import Alias
@@ -28,6 +29,7 @@ class Preferences:
 
     def set_budget(self, tokens: int | None) -> None:
         """Set the most tokens that a briefing may take in this project; None restores the default."""
+        self._context.check(Operation.SET_PREFERENCES)
         if tokens is not None and tokens < 1:
             raise Refused(f"A budget of {tokens} tokens is too small for a briefing.", "Give 1 or more.")
         self._store.set_setting(self._context.project_id, "budget", tokens)
@@ -42,6 +44,7 @@ class Preferences:
         from recollect.memory.search.aliases import add_alias
 
         context = self._context
+        context.check(Operation.SET_PREFERENCES)
         context.register_project()
         return add_alias(self._store, context.project_id, name, words, context.actor, context.clock())
 
@@ -50,6 +53,7 @@ class Preferences:
         from recollect.memory.search.aliases import remove_alias
 
         context = self._context
+        context.check(Operation.SET_PREFERENCES)
         return remove_alias(
             self._store, context.project_id, name, tuple(words), context.actor, context.clock()
         )
@@ -70,6 +74,7 @@ class Preferences:
         self._set_seasons(name, {*self.seasons()} - {name.strip()})
 
     def _set_seasons(self, name: str, seasons: set[str]) -> None:
+        self._context.check(Operation.SET_PREFERENCES)
         if not name.strip() or len(name) > 64 or len(seasons) > 20:
             raise Refused(
                 "A season needs a name of at most 64 characters, and at most 20 can be active.",
@@ -83,14 +88,14 @@ class Preferences:
 
         None removes the project's own setting, so that the one for all projects applies.
         """
-        self._context.refuse_agents("turn memory on or off")
+        self._context.check(Operation.SWITCH)
         project_id = None if everywhere else self._context.project_id
         self._log({name: on, "project": project_id})
         self._store.set_setting(project_id, name, on)
 
     def agree(self, server: str) -> None:
         """Record that the user allows texts to be sent to `server`."""
-        self._context.refuse_agents("agree to send texts to a server")
+        self._context.check(Operation.AGREE)
         if urlsplit(server).username or urlsplit(server).query:
             raise Refused(
                 "The address of a server must not contain a user, password or token.",
@@ -102,6 +107,7 @@ class Preferences:
 
     def declare_subproject(self) -> m.Project:
         """Make the current folder a project of its own."""
+        self._context.check(Operation.SET_PREFERENCES)
         if self._context.folder is None:
             raise Refused("There is no folder to declare.", "Run this in the folder.")
         project, keys = declare_subproject(self._context.folder)

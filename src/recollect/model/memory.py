@@ -166,6 +166,11 @@ class Memory:
     def pinned(self) -> bool:
         return self.standing is Standing.PINNED
 
+    @property
+    def is_proposal(self) -> bool:
+        """Whether it is a repository's word that no person has accepted, pinned or said too."""
+        return is_proposal(self.created_by, self.trust, self.standing)
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -295,6 +300,16 @@ def scope_of(memory: Memory) -> View:
 def same_matter(one: Memory, other: Memory) -> bool:
     """Return whether two memories are about the same project, branch and season."""
     return (one.branch, one.season, one.project_id) == (other.branch, other.season, other.project_id)
+
+
+SEEDS_OF = "recollect:"  # how the author of a seed begins; the project's id follows
+
+
+def is_proposal(created_by: str, trust: float, standing: str) -> bool:
+    """Return whether a memory with these values is a repository's word that no person has accepted."""
+    return (
+        created_by.startswith(SEEDS_OF) and trust < TRUST[Source.USER_STATED] and standing != Standing.PINNED
+    )
 
 
 def is_agent(created_by: str) -> bool:

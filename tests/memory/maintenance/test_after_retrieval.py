@@ -27,9 +27,9 @@ def after(engine, clock):
 @pytest.fixture
 def three(remember):
     return [
-        remember("Mail is sent by a worker."),
-        remember("Seats are held in Redis."),
-        remember("Node 22 is needed for the web build."),
+        remember("Mail is sent by a worker.", created_by="agent:coder"),
+        remember("Seats are held in Redis.", created_by="agent:coder"),
+        remember("Node 22 is needed for the web build.", created_by="agent:coder"),
     ]
 
 
@@ -72,12 +72,14 @@ def test_what_was_rejected_is_a_little_less_sure(engine, after, three):
     assert engine.get(three[1]).confidence > before  # used counts for more
 
 
-def test_a_pinned_memory_is_shown_anyway_and_loses_nothing(engine, after, three):
-    pinned = engine.pin(three[0])
+def test_the_users_word_and_what_the_user_pinned_lose_nothing(engine, after, three, remember):
+    pinned, said = engine.pin(three[0]), engine.get(remember("Seats are sold twice."))
+    everywhere = engine.get(remember("I prefer tabs.", scope="global"))
 
-    after(shown=three, rejected=three[:1])
+    after(shown=three, rejected=[pinned.id, said.id, everywhere.id])
 
-    assert engine.get(three[0]).confidence == pinned.confidence
+    for before in (pinned, said, everywhere):
+        assert engine.get(before.id).confidence == before.confidence
 
 
 def test_confidence_stays_between_none_and_all(engine, after, three):

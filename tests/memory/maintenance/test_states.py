@@ -367,8 +367,9 @@ def test_an_agent_cannot_agree_encrypt_or_settle(agent, engine):
         agent.preferences.agree("https://example.org/v1")
     with pytest.raises(OutOfScope):
         agent.encrypt()
+    first, second = engine.remember("Use tabs"), agent.remember("Use spaces")
     with pytest.raises(OutOfScope):
-        agent.resolve("a", "b", "both")
+        agent.resolve(first.id, second.id, "both")
 
 
 def test_an_agent_sees_no_other_projects_audit_lines(agent, tmp_path):

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import recollect.model as m
 from recollect.code.modules.module_map import Confidence, Module, ModuleMap, Placement
 from recollect.code.paths import folder_of
 from recollect.errors import Refused
+from recollect.policy import may_overrule
 
 MAPPED_AFTER = 3  # sessions that worked in a module
 SESSIONS_KEPT = 5
@@ -182,7 +182,7 @@ def apply_correction(module_map: ModuleMap, name: str, correction: Correction, b
 
 
 def _refuse_overruling(by: str, before: str | None, what: str) -> None:
-    if before is not None and m.is_agent(by) and not m.is_agent(before) and before != MODEL:
+    if not may_overrule(by, before):
         raise Refused(
             f"The user has decided {what}; an agent cannot overrule that.", "Ask the user to change it."
         )

@@ -32,10 +32,12 @@ from recollect.context.store import ModuleMapStore
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleSketch, Sidecar
 from recollect.text.redact import redact
+from recollect.text.shapes import looks_like_name, reads_like_instruction
 
 A_DAY = timedelta(days=1)
 LONGEST_NAME = 60
 LONGEST_DESCRIPTION = 300
+LONGEST_OF_AGENTS = 120  # characters of a description that an agent gives
 SHOWN_AT_ONCE = 30  # modules in one request to a model
 
 
@@ -95,10 +97,17 @@ class ProjectMap:
             correction,
             name=_clean_text(correction.name, LONGEST_NAME, "name"),
             description=_clean_text(correction.description, LONGEST_DESCRIPTION, "description"),
+            dependencies=None
+            if correction.dependencies is None
+            else tuple(
+                _clean_text(name, LONGEST_NAME, "dependency") or "" for name in correction.dependencies
+            ),
             add_files=tuple(map(self._file, correction.add_files)),
             remove_files=tuple(path.removeprefix("./") for path in correction.remove_files),
             split_off=_clean_text(correction.split_off, LONGEST_NAME, "name"),
         )
+        if m.is_agent(self._actor):
+            _check_agents_words(correction)
         if correction == Correction():
             raise Refused("No change was given.", "Run `recollect map update --help` to list the options.")
         self.current()
@@ -176,6 +185,23 @@ def _change_stored(
         return document if document and new == old else as_document(replace(new, updated_at=now))
 
     return from_document(store.change(project_id, change, now)) or ModuleMap()
+
+
+def _check_agents_words(correction: Correction) -> None:
+    """Raise `Refused` for names and descriptions of an agent that are too long or could pass for instructions."""
+    for name in (correction.name, correction.split_off, *(correction.dependencies or ())):
+        if name is not None and not looks_like_name(name):
+            raise Refused(f"{name[:60]!r} does not look like a name.", "Use at most five words, no sentence.")
+    description = correction.description
+    if description is not None and len(description) > LONGEST_OF_AGENTS:
+        raise Refused(
+            f"The description has {len(description)} characters.", f"Use at most {LONGEST_OF_AGENTS}."
+        )
+    if description is not None and reads_like_instruction(description):
+        raise Refused(
+            "The description reads like an instruction.",
+            "Say what the module does: 'Creates and checks tokens'.",
+        )
 
 
 def _clean_text(text: str | None, longest: int, what: str) -> str | None:

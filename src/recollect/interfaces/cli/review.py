@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "-k",
     "--kind",
     type=NameType("kind", "recollect.memory.maintenance.review:KINDS"),
-    help="Only questions of this kind: merge, contradiction, seed, stale or derived.",
+    help="Only questions of this kind: forget, merge, contradiction, seed, stale or derived.",
 )
 @click.option(
     "--accept", metavar="ID", multiple=True, help="Accept this question; repeatable; `all` with --kind."

@@ -138,16 +138,23 @@ def change(
     tags: Sequence[str],
     helpful: bool,
 ) -> tuple[ActionResult, str]:
+    from recollect.model import State
+
     engine = context.engine
     if not name:
         raise Refused(f"{action} needs the id of a memory.", "Find it with search.")
     if action == "forget":
-        done, text = engine.forget(name), "Forgotten; the user can restore it for 30 days."
+        done = engine.forget(name)
+        text = (
+            "Forgotten; the user can restore it for 30 days."
+            if done.state is State.DELETED
+            else "It stays: it is not yours to forget. The user is asked (`recollect review --kind forget`)."
+        )
     elif action == "tag":
         done = engine.tag(name, add=tags)
         text = f"Its tags: {', '.join(done.tags)}."
     elif action == "feedback":
-        done, text = engine.feedback(name, helpful), "Recorded."
+        done, text = engine.feedback(name, helpful, context.client.session), "Recorded."
     else:
         engine.link(name, other, relation)
         done, text = engine.get(name), f"Linked: {relation} #{_short(engine.get(other).id)}."

@@ -13,12 +13,12 @@ from recollect.errors import UnknownName
 from recollect.kinds import KINDS, kind_of
 from recollect.memory.briefing.briefing import MOST_ALWAYS, Conflict
 from recollect.memory.search.triggers import matching, warning_view
+from recollect.policy import USER_SOURCES
 
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)
 MOST_PINNED = 5
 MOST_STANDING = 200  # memories that the rules are chosen from, the newest
 MOST_TRIGGERS = 500  # memories with triggers that are compared with a text, the newest
-USER_SOURCES = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
 # A session that has not ended counts as running if it did something within this time.
 LIVE = timedelta(hours=24)
 _ASKED = "asked:"  # how the line begins in which a summary says what was asked

@@ -16,12 +16,12 @@ from recollect.kinds import DOUBTED, FADED, LATELY, QUARANTINE, ROOM, USED_ENOUG
 from recollect.memory.decay import confidence_now, importance_now, last_stated
 from recollect.memory.maintenance.clusters import retrievals
 from recollect.memory.maintenance.undo import new_change
+from recollect.policy import USER_SOURCES
 
 ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 RETRIEVALS = 50
 _BATCH = 500  # memories in one transaction, so that others can write in between
-_PEOPLE = (m.Source.USER_STATED, m.Source.USER_CORRECTED)
 _UNDONE = 50  # recent changes that are searched for undone compactions
 
 
@@ -172,7 +172,7 @@ def settled(memory: m.Memory, now: datetime) -> m.Memory | None:
 
 def is_stated(memory: m.Memory) -> bool:
     """Return whether a person stated it, at first or again."""
-    return any(entry.source in _PEOPLE for entry in memory.provenance)
+    return any(entry.source in USER_SOURCES for entry in memory.provenance)
 
 
 def _is_exempt(memory: m.Memory, now: datetime) -> bool:

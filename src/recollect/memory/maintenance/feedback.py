@@ -14,6 +14,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.memory.maintenance.clusters import clusters_due
 from recollect.memory.maintenance.states import can_link
+from recollect.policy import Operation, Permission, on_memory
 from recollect.text.words import distinctive_words
 
 # Confidence, from 0 to 1: what one report adds or takes.
@@ -35,6 +36,7 @@ ALIKE = 0.8  # share of distinctive words from which two questions are the same
 TAGGED_TOGETHER = 3  # memories that must share the word
 COMMONEST = 30  # memories that may have the word: a tag on more distinguishes nothing
 
+_FEEDBACK_KEPT = 500  # reports of agents in a project that are recognised when given again
 _RECENT = 200  # retrievals of a project that are recognised when reported again
 _GAPS_COMPARED = 100
 
@@ -130,8 +132,8 @@ def _use(store: Store, memory: m.Memory, tag: str | None, actor: str, now: datet
 
 
 def _reject(store: Store, memory: m.Memory, actor: str, now: datetime) -> None:
-    """Lower the confidence. Pinned memories are shown in every context, so a rejection does not count."""
-    if memory.pinned:
+    """Lower the confidence, unless it is a person's word, which programs do not lower."""
+    if on_memory(actor, Operation.DOUBT, memory, memory.project_id).permission is not Permission.ALLOW:
         return
     after = replace(memory, confidence=lowered(memory.confidence, REJECTED))
     if after != memory:
@@ -220,10 +222,17 @@ def _alike(first: str, second: str) -> bool:
     return len(a & b) >= ALIKE * len(a | b)
 
 
-def feedback(store: Store, memory: m.Memory, helpful: bool, actor: str, now: datetime) -> m.Memory:
-    """Record whether a memory helped, and return it. Raise `MemoryNotFound` if it was purged."""
+def feedback(
+    store: Store, memory: m.Memory, helpful: bool, actor: str, now: datetime, once: str | None = None
+) -> m.Memory:
+    """Record whether a memory helped, and return it. Raise `MemoryNotFound` if it was purged.
+
+    Feedback with a `once` that was recorded before changes nothing.
+    """
     with store.transaction():
         before = store.get(memory.id)  # it may have been used since it was shown
+        if once is not None and not _is_new_feedback(store, before.project_id, once):
+            return before
         if helpful:
             after = replace(
                 before,
@@ -238,6 +247,15 @@ def feedback(store: Store, memory: m.Memory, helpful: bool, actor: str, now: dat
         store.log("update", actor, now, memory.id, detail)
         store.put(after)
     return after
+
+
+def _is_new_feedback(store: Store, project_id: str | None, once: str) -> bool:
+    """Note the feedback of an agent; return False if it was noted before."""
+    given: list[str] = store.setting(project_id, "agent_feedback") or []
+    if once in given:
+        return False
+    store.set_setting(project_id, "agent_feedback", [*given, once][-_FEEDBACK_KEPT:])
+    return True
 
 
 def raised(confidence: float) -> float:

@@ -6,7 +6,12 @@ from datetime import datetime
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.memory.write.precedence import supersede
-from recollect.memory.write.reinforce import MAX_REINFORCEMENTS, reinforced, with_richer_text
+from recollect.memory.write.reinforce import (
+    MAX_REINFORCEMENTS,
+    may_enrich,
+    reinforced,
+    with_richer_text,
+)
 
 SAME = "says the same"  # reason of the link to the memory that was merged
 _STANDINGS = tuple(m.Standing)  # the weakest first
@@ -45,6 +50,8 @@ def merged(survivor: m.Memory, other: m.Memory, now: datetime) -> m.Memory:
     reinforcements = sorted(
         (*survivor.reinforcements, *other.reinforcements, entry), key=lambda entry: entry.at
     )
+    if not may_enrich(survivor, other):
+        return replace(again, reinforcements=tuple(reinforcements[-MAX_REINFORCEMENTS:]))
     used = [at for at in (survivor.last_accessed_at, other.last_accessed_at) if at]
     by_program = survivor.promoted_at and other.promoted_at
     return replace(

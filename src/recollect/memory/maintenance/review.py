@@ -177,6 +177,10 @@ def _forget(context: AnswerContext, memories: Memories) -> None:
     states.forget(context.store, memories[0].id, context.actor, context.now, "rejected in review")
 
 
+def _forget_proposed(context: AnswerContext, memories: Memories) -> None:
+    states.forget(context.store, memories[0].id, context.actor, context.now, "forgotten in review")
+
+
 def _deprecate(context: AnswerContext, memories: Memories) -> None:
     states.deprecate(context.store, memories[0], "deprecated in review", context.actor, context.now)
 
@@ -221,6 +225,17 @@ def _cause_is_gone(store: Store, memories: Memories) -> bool:
 
 
 KINDS = {
+    "forget": ReviewKind(
+        ("memory",),
+        "memory is to be forgotten, an agent proposes",
+        "memories are to be forgotten, agents propose",
+        accept=_forget_proposed,
+        reject=_leave,
+        accepting="forget it",
+        rejecting="keep it",
+        edited="reject",
+        is_open=_all_active,
+    ),
     "merge": ReviewKind(
         ("survivor", "other"),
         "pair of memories may say the same",

@@ -13,6 +13,7 @@ from recollect.memory.maintenance.undo import GRACE, one_change, undo
 from recollect.memory.write.enrich import normal_tag
 from recollect.memory.write.limits import check_items
 from recollect.model import FORGOTTEN_SETTING, Cleared
+from recollect.policy import is_persons
 
 
 def forget(store: Store, memory_id: str, actor: str, now: datetime, reason: str = "forgotten") -> m.Memory:
@@ -79,7 +80,9 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
                 f"Memory {memory.id} is already active.",
                 f"Run `recollect show {memory.id}` to see its state.",
             )
-        if m.is_agent(actor) and memory.state in (m.State.DELETED, m.State.DEPRECATED):
+        if m.is_agent(actor) and (
+            memory.state in (m.State.DELETED, m.State.DEPRECATED) or _lost_to_a_person(store, memory)
+        ):
             raise OutOfScope(
                 f"Memory {memory.id} is {memory.state}, and an agent may not restore it.",
                 "Ask the user to restore it.",
@@ -107,6 +110,14 @@ def restore(store: Store, memory_id: str, actor: str, now: datetime) -> m.Memory
         if memory.superseded_by is not None:
             _reopen_conflict(store, memory, now)
     return back
+
+
+def _lost_to_a_person(store: Store, memory: m.Memory) -> bool:
+    """Whether a person's statement has superseded it."""
+    successor = (
+        store.get_many([memory.superseded_by]).get(memory.superseded_by) if memory.superseded_by else None
+    )
+    return successor is not None and is_persons(successor)
 
 
 def _reopen_conflict(store: Store, memory: m.Memory, now: datetime) -> None:
@@ -172,16 +183,8 @@ def tag(
     return changed
 
 
-def link(
-    store: Store,
-    source: m.Memory,
-    target: m.Memory,
-    relation: str,
-    actor: str,
-    now: datetime,
-    weight: float = 1.0,
-) -> m.Link:
-    """Link two memories. Raise `Refused` if they are the same, or of different projects."""
+def new_link(source: m.Memory, target: m.Memory, relation: str, now: datetime, weight: float = 1.0) -> m.Link:
+    """Return a link between two memories. Raise `Refused` if they are the same, or of different projects."""
     try:
         name = m.Relation(relation.replace("-", "_"))
     except ValueError:
@@ -192,11 +195,14 @@ def link(
         raise Refused("These memories belong to different projects.", "Make one of them global to link them.")
     if not 0.0 < weight <= 1.0:
         raise Refused(f"Weight {weight:g} is out of range.", "Give a number above 0, up to 1.")
-    made = m.Link(source.id, target.id, name, now, weight, "linked by hand")
+    return m.Link(source.id, target.id, name, now, weight, "linked by hand")
+
+
+def put_link(store: Store, link: m.Link, actor: str) -> None:
+    """Store a link."""
     with store.transaction():
-        store.log("update", actor, now, source.id, {"link": name, "to": target.id})
-        store.put_link(made)
-    return made
+        store.log("update", actor, link.created_at, link.source, {"link": link.relation, "to": link.target})
+        store.put_link(link)
 
 
 def can_link(one: m.Memory, other: m.Memory) -> bool:

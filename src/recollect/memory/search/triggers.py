@@ -30,6 +30,16 @@ _MOST_WAYS = (
 )  # in which an expression may match from one position: two `.*` and a `?`, for example
 _TIME_LIMIT = 0.1  # seconds of CPU that all expressions together may take, roughly
 
+_FEWEST_CHARACTERS = 3  # letters and digits of an agent's trigger
+_ORDINARY = """\
+please fix the code in this file and add a new test, then run it and show me what you did
+can you look at the project and explain how it works? make a change, update the docs, commit and push it
+if there is an error, read the log and try again; use the function that is there and do not change the rest of it
+import os from path; def main(self): return None; const x = 1; class User { get() {} } // TODO: check, build, test
+ls -la && cd src && cat README.md | grep -n main && git status && git diff && git commit -m "Update" && npm test
+edit write read bash src/app/main.py tests/test_app.py package.json 2026-01-02 12:30:45 user@host:~$ 0 1 2 3 42 100
+"""
+
 _Matcher = Callable[["TriggerText"], bool]
 
 
@@ -88,6 +98,13 @@ def problem_with(trigger: str) -> str | None:
     except (re.error, OverflowError, RecursionError) as error:
         return f"it is not a valid regular expression: {error}"
     return _danger(trigger[1:-1])
+
+
+def is_specific(trigger: str) -> bool:
+    """Return whether ordinary texts do not contain `trigger`: agents may give no others."""
+    if not _is_expression(trigger) and sum(char.isalnum() for char in trigger) < _FEWEST_CHARACTERS:
+        return False
+    return problem_with(trigger) is None and not _fires(trigger, TriggerText(_ORDINARY))
 
 
 def _triggers(memory: m.Memory) -> Iterable[str]:

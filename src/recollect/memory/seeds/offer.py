@@ -36,7 +36,7 @@ def offer_seeds(
             receipt = remember(
                 seed.content,
                 kind=seed.kind,
-                created_by=f"recollect:{project_id}",  # each project has its own limit
+                created_by=f"{m.SEEDS_OF}{project_id}",  # each project has its own limit
                 source=m.Source.SEEDED,
                 standing=m.Standing.CANDIDATE,
                 snippet=seed.source,
@@ -62,7 +62,7 @@ def offer_seeds(
 
 def _is_seedling(memory: m.Memory) -> bool:
     """Return whether we wrote it: if we were interrupted before asking for a review, we ask now."""
-    return memory.source is m.Source.SEEDED and memory.standing is m.Standing.CANDIDATE
+    return memory.is_proposal
 
 
 def _name(seed: Seed) -> str:

@@ -28,6 +28,7 @@ from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join, join_links, lost_text
 from recollect.memory.transfer.record import ForeignVector, RecordReader
 from recollect.memory.write.enrich import embedded_text
+from recollect.policy import Operation, Permission, on_memory
 
 Progress = Callable[[int], None]
 
@@ -287,8 +288,11 @@ class Importer:
 
     def _may_join(self, old: m.Memory, memory: m.Memory) -> bool:
         """Return whether the versions belong to one user; an agent may only join memories it made in this project."""
-        own = old.created_by == self._context.actor and old.project_id == self._context.project_id
-        return old.user_id == memory.user_id and (own or not self._context.is_agent)
+        if not self._context.is_agent:
+            return old.user_id == memory.user_id
+        ruling = on_memory(self._context.actor, Operation.EDIT, old, self._context.project_id)
+        own = old.user_id == memory.user_id and old.created_by == self._context.actor
+        return own and ruling.permission is Permission.ALLOW
 
     def _import_links(self, links: Iterable[Any], report: ImportReport) -> None:
         left_out = LeftOut("link")

@@ -29,6 +29,8 @@ def memory_from(
     source = _source(draft, by_agent, kind.correcting)
     root = Path(project.root) if project else None
     paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
+    if by_agent:
+        limits.refuse_no_paths(paths, root)
     limits.refuse_ignored(paths, root)
     trust = m.TRUST[source]
     origin = m.Provenance(
@@ -66,7 +68,7 @@ def memory_from(
         importance=_importance(draft.importance),
         confidence=trust,
         trust=trust,
-        standing=one_of(m.Standing, "standing", draft.standing) or m.Standing.CONFIRMED,
+        standing=_standing(draft, by_agent),
         promoted_at=now if by_agent else None,
     )
     return memory, (*redactions, *more)
@@ -82,7 +84,7 @@ def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
 
 
 def clean_details(
-    memory: m.Memory, project: m.Project | None, folder: Path | None = None
+    memory: m.Memory, project: m.Project | None, folder: Path | None = None, *, by_agent: bool = False
 ) -> tuple[m.Memory, tuple[m.Redaction, ...]]:
     """Check the other fields of an edited memory like those of a new one. Raise `Refused`."""
     root = Path(project.root) if project else None
@@ -97,6 +99,8 @@ def clean_details(
         )
     )
     paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
+    if by_agent:
+        limits.refuse_no_paths(paths, root)
     limits.refuse_ignored(paths, root)
     cleaned = replace(
         memory,
@@ -139,6 +143,12 @@ def _scope(draft: m.Draft, project: m.Project | None) -> m.Scope:
             "Ask the user to run `recollect remember --scope global …`.",
         )
     return scope
+
+
+def _standing(draft: m.Draft, by_agent: bool) -> m.Standing:
+    """Return the standing. An agent pins nothing."""
+    standing = one_of(m.Standing, "standing", draft.standing) or m.Standing.CONFIRMED
+    return m.Standing.CONFIRMED if by_agent and standing is m.Standing.PINNED else standing
 
 
 def _source(draft: m.Draft, by_agent: bool, correcting: bool) -> m.Source:

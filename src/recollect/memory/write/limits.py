@@ -7,6 +7,7 @@ from pathlib import Path
 from recollect.code.ignore import kept_out_by
 from recollect.errors import ContentRefused
 from recollect.model import INJECTED_MARK
+from recollect.text.shapes import looks_like_path
 
 MAX_CONTENT = 2048  # bytes of UTF-8
 MAX_FIELD = 512  # characters of a tag, a path, a step…
@@ -91,6 +92,23 @@ def refuse_echo(text: str) -> None:
             "This text was added to the conversation by Recollect itself.",
             "Say in your own words what is new.",
         )
+
+
+def refuse_no_paths(paths: Sequence[str], root: Path | None) -> None:
+    """Raise `ContentRefused` for what an agent calls a file, although it neither exists nor looks like a path."""
+    for path in paths:
+        if not looks_like_path(path) and not _exists(root, path):
+            raise ContentRefused(
+                f"{path[:60]!r} does not look like the path of a file.",
+                "Give paths as they are in the project, for example src/auth.py.",
+            )
+
+
+def _exists(root: Path | None, path: str) -> bool:
+    try:
+        return root is not None and (root / path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def refuse_ignored(paths: Sequence[str], root: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 | situation | the newer memory wins if | else |
 | --- | --- | --- |
-| written, edited or said again: `decide` | a user said it, or it is trusted at least as much as the older | conflict |
+| written, edited or said again: `decide` | a user said it; or it is trusted at least as much as the older, which is no person's word | conflict |
 | found by consolidation: `wins_unattended` | trusted as much, and the older is neither pinned nor said by a user | conflict |
 | `recollect resolve` | the user names it | both stay |
 | `recollect wrong --instead` | always: `maintenance.wrong` takes the older one out of use first | – |
@@ -23,8 +23,7 @@ from recollect.context.store import Store
 from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import Comparison
-
-USER_SOURCES = frozenset({m.Source.USER_CORRECTED, m.Source.USER_STATED})
+from recollect.policy import USER_SOURCES, Operation, Permission, on_memory
 
 Contradiction = tuple[m.Memory, Comparison]  # the older memory, and how the newer relates to it
 
@@ -55,7 +54,8 @@ def _wins(new: m.Memory, old: m.Memory) -> bool:
     if new.provenance[-1].source in USER_SOURCES:
         # A session may be learnt from late: of two statements of the user, the one said later counts.
         return old.source not in USER_SOURCES or new.valid_from >= old.valid_from
-    return new.trust >= old.trust
+    permission = on_memory("agent", Operation.SUPERSEDE, old, old.project_id).permission
+    return permission is Permission.ALLOW and new.trust >= old.trust
 
 
 def governs(new: m.Memory, old: m.Memory) -> bool:

@@ -5,23 +5,34 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.memory.judgement.compare import content_words
+from recollect.policy import Operation, Permission, is_persons, on_memory
 
 MAX_REINFORCEMENTS = 50  # the newest are kept; `strength` counts all
 
 
 def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
-    """Return `known` after `memory` has said the same."""
+    """Return `known` after `memory` has said the same.
+
+    An agent that repeats what is not its own, such as the user's words, makes it stronger and changes nothing else.
+    """
     text = memory.content if memory.fingerprint != known.fingerprint else ""
     latest = m.Reinforcement(at=now, by=memory.created_by, session=memory.session, said=text)
+    stronger = replace(
+        known,
+        strength=known.strength + memory.strength,
+        reinforcements=(*known.reinforcements, latest)[-MAX_REINFORCEMENTS:],
+        updated_at=now,
+    )
+    if not may_enrich(known, memory):
+        return stronger
     provenance = known.provenance
     if memory.trust > known.trust:  # a better source than before
         provenance = (*provenance, *memory.provenance)
     return replace(
-        known,
+        stronger,
         state=m.State.ACTIVE,
         state_reason=None,
         importance=min(1.0, known.importance + 0.1),
-        strength=known.strength + memory.strength,
         trust=max(known.trust, memory.trust),
         confidence=max(known.confidence, memory.confidence),
         provenance=provenance,
@@ -29,13 +40,19 @@ def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
         file_paths=tuple(dict.fromkeys((*known.file_paths, *memory.file_paths))),
         triggers=tuple(dict.fromkeys((*known.triggers, *memory.triggers))),
         procedure=known.procedure or memory.procedure,
-        reinforcements=(*known.reinforcements, latest)[-MAX_REINFORCEMENTS:],
-        updated_at=now,
     )
+
+
+def may_enrich(known: m.Memory, memory: m.Memory) -> bool:
+    """Return whether `memory`, which says the same as `known`, may add its files, tags, triggers and words to it."""
+    author = "user" if is_persons(memory) else memory.created_by
+    return on_memory(author, Operation.ENRICH, known, known.project_id).permission is Permission.ALLOW
 
 
 def with_richer_text(known: m.Memory, memory: m.Memory, merged: m.Memory) -> m.Memory:
     """Return `merged`, which is `known` reinforced by `memory`, with the text of `memory` if it says more and is trusted as much."""
+    if not may_enrich(known, memory):
+        return merged
     richer = len(content_words(memory.content)) > len(content_words(known.content))
     if not richer or memory.trust < known.trust:
         return merged

@@ -34,7 +34,13 @@ from recollect.memory.write.precedence import (
     open_conflicts,
     supersede,
 )
-from recollect.memory.write.reinforce import MAX_REINFORCEMENTS, reinforced, with_richer_text
+from recollect.memory.write.reinforce import (
+    MAX_REINFORCEMENTS,
+    may_enrich,
+    reinforced,
+    with_richer_text,
+)
+from recollect.policy import Operation, Permission, on_memory
 
 NEIGHBOURS = 12  # by vector, that are compared word by word
 WORD_NEIGHBOURS = 8
@@ -144,7 +150,10 @@ class MemoryWriter:
             vector, notes = self.embed(replace(change(before), content=text))
         with self._store.changes.recorded(act) if act else self._store.transaction():
             memory = self._store.get(memory_id)  # another process may have written since
-            changed, more = clean_details(change(memory), self._project, self._folder)
+            self._check_edit(memory, actor)
+            changed, more = clean_details(
+                change(memory), self._project, self._folder, by_agent=m.is_agent(actor)
+            )
             stored = replace(changed, updated_at=self._clock())
             if text != memory.content:
                 stored = self._anchored(self._with_text(stored, text, actor))
@@ -164,14 +173,15 @@ class MemoryWriter:
         receipt = _receipt(stored.id, decision, message or "Changed.")
         return stored, replace(receipt, redactions=redactions, notes=notes)
 
+    def _check_edit(self, memory: m.Memory, actor: str) -> None:
+        """Raise `OutOfScope` if the actor may no longer edit it: a person may have confirmed it since."""
+        ruling = on_memory(actor, Operation.EDIT, memory, self._project.id if self._project else None)
+        if ruling.permission is not Permission.ALLOW:
+            raise OutOfScope(ruling.reason, ruling.hint)
+
     def _with_text(self, memory: m.Memory, text: str, actor: str) -> m.Memory:
         """Return `memory` with a new text and a new source: a user vouches for any text, an agent only for its own."""
         source = m.Source.OBSERVED if m.is_agent(actor) else m.Source.USER_STATED
-        if m.is_agent(actor) and m.TRUST[source] < memory.trust:
-            raise OutOfScope(
-                f"Memory {memory.id} comes from the user, and an agent may not change it.",
-                "Remember the new statement instead: the user can then settle the conflict.",
-            )
         origin = m.Provenance(
             source, self._clock(), agent=actor if m.is_agent(actor) else None, reason="edited"
         )
@@ -247,7 +257,7 @@ class MemoryWriter:
                     contradicted.append((old, comparison))
             elif not m.same_matter(memory, old):
                 continue  # a rule for all branches is not merged into what is known on one
-            elif comparison.relation is StatementRelation.DUPLICATE:
+            elif comparison.relation is StatementRelation.DUPLICATE and _can_reinforce(memory, old):
                 same.append((cosine or 0.0, old))
             elif comparison.relation is StatementRelation.MERGEABLE:
                 related.append((old, cosine or ALIKE, "probably the same"))
@@ -261,7 +271,14 @@ class MemoryWriter:
         """Return the memory with the same words, active or archived."""
         view = replace(m.scope_of(memory), states=frozenset({m.State.ACTIVE, m.State.ARCHIVED}))
         twins = self._store.with_fingerprint(view, memory.fingerprint)
-        return next((twin for twin in twins if twin.id != memory.id and m.same_matter(memory, twin)), None)
+        return next(
+            (
+                twin
+                for twin in twins
+                if twin.id != memory.id and m.same_matter(memory, twin) and _can_reinforce(memory, twin)
+            ),
+            None,
+        )
 
     def _neighbours(
         self, view: m.View, memory: m.Memory, vector: bytes | None
@@ -328,7 +345,9 @@ class MemoryWriter:
     def _write_twin(self, twin: m.Memory, memory: m.Memory) -> m.Receipt:
         """Reinforce `twin`, which `memory` repeats word for word."""
         stored = self._anchored_again(twin, reinforced(twin, memory, self._clock()))
-        decision = decide(stored, open_conflicts(self._store, twin))
+        decision = (
+            decide(stored, open_conflicts(self._store, twin)) if may_enrich(twin, memory) else Decision()
+        )
         with self._recorded_supersession(stored, decision, memory):
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
@@ -346,7 +365,7 @@ class MemoryWriter:
         """Merge `memory` into `same` and keep the richer text; the other text stays in the reinforcements."""
         merged = with_richer_text(same, memory, reinforced(same, memory, self._clock()))
         stored = self._anchored_again(same, merged)
-        decision = decide(stored, contradicted)
+        decision = decide(stored, contradicted) if may_enrich(same, memory) else Decision()
         richer = stored.content != same.content
         with self._recorded(memory, "merge", f"A repeated statement was merged into {stored.id}."):
             detail: dict[str, object] = {"reinforced": stored.strength, "richer": richer}
@@ -431,6 +450,16 @@ def _receipt(memory_id: str, decision: Decision, message: str, *, duplicate: boo
             m.Outcome.SUPERSEDED if superseded else m.Outcome.CONFLICT if conflicts else m.Outcome.STORED
         )
     return m.Receipt(memory_id, outcome, duplicate, (), superseded, conflicts, message)
+
+
+def _can_reinforce(memory: m.Memory, known: m.Memory) -> bool:
+    """Return whether `known` may stand for `memory`: what an agent states must not end in something that it does not see.
+
+    That is a person's memory which is archived, and a proposal of the repository.
+    """
+    if may_enrich(known, memory):
+        return True
+    return known.state is m.State.ACTIVE and not (known.is_proposal and not memory.is_proposal)
 
 
 def _longest_words(text: str) -> str:

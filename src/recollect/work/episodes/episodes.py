@@ -28,6 +28,7 @@ from recollect.model import (
     TaskStatus,
     ToolExecution,
 )
+from recollect.policy import Operation
 from recollect.work.episodes import learnings, queries, tasks
 from recollect.work.episodes.patterns import Fix, fixes_among, sightings
 from recollect.work.episodes.record import CallPairing, bounded, clean, executed, project_path
@@ -447,7 +448,12 @@ class Episodes:
         return tuple(self.store.episodes.touches(self.owner, task=self.task(task).id, limit=1000))
 
     def sql(self, query: str, *, all_projects: bool = False) -> "SqlResult":
-        """Run a query over the six episode tables. Raise `Refused` for anything but reading."""
+        """Run a query over the six episode tables. Raise `Refused` for anything but reading.
+
+        Only a person may ask about all projects.
+        """
+        if all_projects:
+            self.context.check(Operation.READ_ALL_PROJECTS)
         from recollect.work.episodes.sql import select
 
         project_id = None if all_projects else self.owner.project_id or ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import recollect.model as m
 from recollect.errors import UnknownName
-from recollect.memory.write.precedence import USER_SOURCES
+from recollect.policy import USER_SOURCES
 
 # Signals in favour of a finding, and their points.
 POINTS = {

@@ -34,8 +34,8 @@ from recollect.memory.memories import Memories
 from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
-from recollect.memory.write.precedence import USER_SOURCES
 from recollect.model import StoredEvent
+from recollect.policy import USER_SOURCES, Operation
 from recollect.text.redact import redact
 from recollect.text.words import distinctive_words
 from recollect.work.episodes.episodes import Episodes
@@ -128,7 +128,7 @@ class Sessions:
 
     def set_preset(self, name: str, *, everywhere: bool = False) -> None:
         """Set how readily findings become memories, for this project or everywhere. Raises `UnknownName`."""
-        self.context.refuse_agents("change how memory learns")
+        self.context.check(Operation.SET_LEARNING)
         preset_named(name)
         project_id = None if everywhere else self.project_id
         self.store.log(
