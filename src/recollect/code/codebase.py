@@ -99,6 +99,11 @@ class Codebase:
         prepare(graph, self.root, history)
         self._prepared = graph, history
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether `relevant_now` has something to answer from."""
+        return self._prepared is not None
+
     def relevant_now(self, text: str, past_work: "PastWork" = ()) -> "tuple[Relevant, CodeGraph] | None":
         """Return files and symbols from what was prepared last, and its graph; None if nothing was. Never waits."""
         from recollect.code.relevant.search import relevant

@@ -83,7 +83,7 @@ class ProjectCode:
     def files_to_show(self, task: str, *, wait: bool = False) -> "tuple[FileToShow, ...]":
         """Return the files that an agent should look at first, with symbols and tests; none if the task may be about no file.
 
-        Without `wait`, it is answered from what `follow` prepared last; nothing if that is not there yet.
+        Without `wait`, it is answered from what `prepare` or `follow` read last; nothing if they have not.
         """
         from recollect.code.relevant.evidence import worth_showing
 
@@ -91,6 +91,11 @@ class ProjectCode:
             self._codebase.prepare()
         found = self._codebase.relevant_now(task, self._past_work())
         return worth_showing(*found) if found else ()
+
+    def prepare(self, stop: Callable[[], bool]) -> None:
+        """Read the code of a project for `files_to_show`, unless that was done; give up once `stop()` says so."""
+        if self._is_project and not self._codebase.is_prepared and self._codebase.refresh(stop=stop).complete:
+            self._codebase.prepare()
 
     def _past_work(self) -> "PastWork":
         owner = Owner(self._context.user_id, self._context.project_id)

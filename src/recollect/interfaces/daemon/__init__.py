@@ -24,6 +24,7 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
 - `first_prompts`: which sessions have had their first prompt, which may wait longer than others
+- `code_index`: the code of projects, read before a session's first prompt needs it
 - `host_process`: the process of a host, by which a session that never ended is known to be over
 - `spool`: events that hooks wrote to disk while no daemon ran, with what they showed the model themselves
 - `embedder`: vectors from the daemon's model, for commands and the MCP server

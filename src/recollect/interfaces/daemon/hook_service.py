@@ -18,6 +18,7 @@ from recollect.context.project import locate
 from recollect.embed.heap import trim
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew
+from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
 from recollect.interfaces.daemon.protocol import NotRecorded
@@ -43,6 +44,10 @@ RECORD_SECONDS = 2.0  # that recording an event may take if no host waits for it
 # A search by words takes so many seconds, or so much of the deadline on a busy machine: then the model is given up.
 WORDS_SECONDS = 0.06
 WORDS_SHARE = 0.3
+CODE_SECONDS = 0.5  # a deadline from which on a prompt waits for the code to be read: the first prompt's, and no later one's
+CODE_FIRST_SECONDS = (
+    0.5  # that the model waits for the code, which is usually read sooner than the model is loaded
+)
 MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
@@ -84,6 +89,7 @@ class HookService:
         # A busy store holds up no answer: what writes to it while a hook waits has threads of its own.
         self._recorder = ThreadPoolExecutor(1, "recollect-record")
         self._rules = ThreadPoolExecutor(1, "recollect-rules")
+        self.code_index = CodeIndex(engines, HOOK_ACTOR, self._attempt)
         self.model_is_ready = threading.Event()
         self.model_is_ready.set()  # until `warm_up` begins to load it
         self._stopping = threading.Event()
@@ -186,6 +192,10 @@ class HookService:
         if request.moment is Moment.START:  # what happened a moment ago in this project, if that is quick
             learning = self._rules.submit(self._attempt, self._learn_from_others, session)
             wait([learning], min(left(), RULES_SECONDS))
+        if request.moment in (Moment.PROMPT, Moment.AFTER_COMPACTION):
+            self.code_index.read(session.folder)
+            if left() >= CODE_SECONDS:
+                self.code_index.wait(session.folder, left())
         if request.needs_model and not self.model_is_ready.wait(left()):
             request = replace(request, use_model=False)
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
@@ -315,6 +325,7 @@ class HookService:
         kind = event.kind
         self._changed_folders.add(session.folder)
         if kind is HookKind.SESSION_START:
+            self.code_index.read(session.folder)
             self._later(self._write_rules, session)
         if kind is HookKind.SESSION_END:
             with self._lock:
@@ -559,6 +570,9 @@ class HookService:
     def _load(self, folder: str) -> None:
         # One after the other: at once, each would hold up what the first prompt needs first.
         self._attempt(self._load_project, folder)
+        if folder:
+            self.code_index.read(folder)
+            self.code_index.wait(folder, CODE_FIRST_SECONDS)
         try:
             self._attempt(self._load_model)
         finally:
@@ -594,6 +608,7 @@ class HookService:
     def close(self) -> None:
         """Finish the current work; the next daemon finds what is left."""
         self._stopping.set()
+        self.code_index.close()
         self._lookups.shutdown(wait=True, cancel_futures=True)
         self._rules.shutdown(wait=True, cancel_futures=True)
         self._recorder.shutdown(wait=True)  # what is acknowledged is on disk; the rest is, too, if it can be
