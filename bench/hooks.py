@@ -27,10 +27,10 @@ from typing import Any
 import apsw
 
 from recollect.engine import Engine
-from recollect.interfaces.daemon import client, protocol
-from recollect.interfaces.daemon.first_prompts import FirstPrompts
-from recollect.interfaces.daemon.start import start as start_daemon
-from recollect.interfaces.daemon.start import take_lock
+from recollect.interfaces.daemon_client import control, protocol
+from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
+from recollect.interfaces.daemon_client.start import start as start_daemon
+from recollect.interfaces.daemon_client.start import take_lock
 from recollect.model import from_text, to_text, utc_now
 from recollect.work.extract import extract
 from recollect.work.hosts.transcripts import read
@@ -82,7 +82,7 @@ def _cost(rounds: int) -> dict[str, Any]:
         absent = _in_turns(rounds, hook)
         os.close(lock)
         _wait(lambda: not _carriers(home), 120)
-        client.ensure(home)
+        control.ensure(home)
         for number in range(10):
             hook(number)
         warm = _in_turns(rounds, hook)
@@ -175,14 +175,14 @@ def _cold_daemon(home: Path, project: Path, rounds: int) -> dict[str, Any]:
     """Start a daemon for a project and ask at once: when it listens, and when the first prompt has its answer."""
     listening, answered, ready, told = [], [], [], 0
     for number in range(rounds):
-        client.stop(home)
+        control.stop(home)
         began = time.perf_counter()
         start_daemon(str(home), str(project), pause=0)
         listens, answer = _ask_until_answered(home, project, number)
         told += b"project_memory" in answer
         answered.append(time.perf_counter() - began)
         listening.append(listens - began)
-        while not (client.status(home) or {}).get("model_ready"):
+        while not (control.status(home) or {}).get("model_ready"):
             time.sleep(0.01)
         ready.append(time.perf_counter() - began)
     return {
@@ -243,14 +243,14 @@ def _killed(home: Path, project: Path, events: int, seconds: float) -> dict[str,
 
 
 def _two_at_once(home: Path) -> dict[str, Any]:
-    client.stop(home)
+    control.stop(home)
     words = [sys.executable, "-m", "recollect.interfaces.daemon", str(home)]
     both = [subprocess.Popen(words, stdin=subprocess.DEVNULL) for _ in range(2)]
-    client_status = _wait(lambda: client.status(home))
+    client_status = _wait(lambda: control.status(home))
     _wait(lambda: any(each.poll() is not None for each in both))
     alive = [each for each in both if each.poll() is None]
     found = {"alive": len(alive), "answers": client_status is not None}
-    client.stop(home)
+    control.stop(home)
     for each in both:
         each.wait(30)
     return found
@@ -258,23 +258,23 @@ def _two_at_once(home: Path) -> dict[str, Any]:
 
 def _upgrade(home: Path, project: Path) -> dict[str, Any]:
     """A hook of a newer version comes: the old daemon serves it and leaves, and the next hook starts another."""
-    before = client.ensure(home)
+    before = control.ensure(home)
     assert before is not None
     _memory_grows(home, project, 200)
-    steady = client.status(home)
+    steady = control.status(home)
     _memory_grows(home, project, 400)
-    grown = client.status(home)
+    grown = control.status(home)
     newer = protocol.__version__
     protocol.__version__ = "999.0"
     try:
-        client.status(home)
+        control.status(home)
     finally:
         protocol.__version__ = newer
     _wait(lambda: _daemon(home) != before["pid"])
     for number in range(20):
         _tool_event(project, "upgrade", number)
     result = _settled(home, "upgrade", 20)
-    after = client.ensure(home)
+    after = control.ensure(home)
     assert after is not None and steady is not None and grown is not None
     return {
         "replaced": after["pid"] != before["pid"],
@@ -302,7 +302,7 @@ def _settled(home: Path, session: str, expected: int) -> dict[str, Any]:
     """All is quiet: nothing waits, one daemon, and what is stored is what was sent."""
 
     def quiet() -> bool:
-        said = client.ensure(home)
+        said = control.ensure(home)
         return said is not None and not said["waiting"] and not _carriers(home)
 
     _wait(quiet, 180)
@@ -354,7 +354,7 @@ def _replayed(trace: Path, written: bool) -> dict[str, Any]:
         file = home.parent / "claude" / "projects" / "day" / f"{session}.jsonl"
         file.parent.mkdir(parents=True)
         os.environ["CLAUDE_CONFIG_DIR"] = str(home.parent / "claude")
-        client.ensure(home)
+        control.ensure(home)
         lines = told.read_bytes().splitlines(keepends=True)
         hooks = list(stream(told, events))
         for number, (name, payload) in enumerate(hooks):
@@ -367,7 +367,7 @@ def _replayed(trace: Path, written: bool) -> dict[str, Any]:
         _settled(home, session, 0)
         _wait(lambda: _ended(home, project, session))
         briefing = _hook("SessionStart", {"session_id": "next", "cwd": str(project), "source": "startup"})
-        client.stop(home)
+        control.stop(home)
         with Engine.open(project, home) as engine:
             found = _learnt(engine, session)
         with Engine.open(project, home.parent / "extracted") as engine:
@@ -529,7 +529,7 @@ def _place() -> Iterator[tuple[Path, Path]]:
             yield home, project
         finally:
             _wait(lambda: not _carriers(home), 60)
-            client.stop(home)
+            control.stop(home)
 
 
 def _hook(event: str, payload: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Engine
-from recollect.interfaces.daemon import client
+from recollect.interfaces.daemon_client import control
 from recollect.interfaces.mcp.relay import LISTS
 
 OUT = Path(__file__).parent / "out"
@@ -73,7 +73,7 @@ def run() -> dict[str, Any]:
         figures: dict[str, Any] = {}
         try:
             _fill(home)
-            client.ensure(home)
+            control.ensure(home)
             for era, messages in ERAS.items():
                 times: dict[str, list[float]] = {"minimal": [], "ours": []}
                 for _ in range(ROUNDS):
@@ -84,11 +84,11 @@ def run() -> dict[str, Any]:
             figures["without a daemon"] = _median(lambda: _without_daemon(home, environment))
             figures["first time"] = _median(lambda: _first_time(home, environment))
             figures["first time, in process"] = _median(lambda: _in_process(home, environment))
-            client.ensure(home)
+            control.ensure(home)
             figures["windows"] = _windows(home, environment)
             figures["search"] = _searches(home, environment)
         finally:
-            client.stop(home)
+            control.stop(home)
         figures["client"] = _other_client(name)
         return figures
 
@@ -128,19 +128,19 @@ def _median(measure: Any) -> float:
 
 
 def _without_daemon(home: Path, environment: dict[str, str]) -> float:
-    client.stop(home)
+    control.stop(home)
     return _listed(OURS, ERAS["initialize"], environment)
 
 
 def _first_time(home: Path, environment: dict[str, str]) -> float:
-    client.stop(home)
+    control.stop(home)
     (home / LISTS).unlink(missing_ok=True)
     return _listed(OURS, ERAS["initialize"], environment)
 
 
 def _in_process(home: Path, environment: dict[str, str]) -> float:
     """Seconds if no daemon can be started."""
-    client.stop(home)
+    control.stop(home)
     (home / LISTS).unlink(missing_ok=True)
     return _listed(OURS, ERAS["initialize"], {**environment, "RECOLLECT_SESSION_LIMIT": "nonsense"})
 
@@ -159,7 +159,7 @@ def _windows(home: Path, environment: dict[str, str]) -> dict[str, Any]:
         window.stdin.flush()
         answers = [json.loads(window.stdout.readline()) for _ in range(2)]
         assert "Shelf" in answers[1]["result"]["content"][0]["text"], answers[1]
-    status = client.status(home)
+    status = control.status(home)
     assert status and status["mcp_sessions"] == WINDOWS, status
     relays = [_megabytes(window.pid) for window in opened]
     daemon = _megabytes(status["pid"])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from fakes import FakeClock, FakeEmbedder
 from recollect.engine import Engine
-from recollect.interfaces.daemon.client import stop
+from recollect.interfaces.daemon_client.control import stop
 from recollect.store.sqlite.store import SqliteStore
 
 # Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.

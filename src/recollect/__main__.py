@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _ask_daemon(arguments: list[str]) -> int | None:
     """Let the daemon answer a command that only reads; None if it does not, or cannot."""
-    from recollect.interfaces.cli.daemon_client import answer
+    from recollect.interfaces.cli.forward import answer
 
     return answer(arguments)
 

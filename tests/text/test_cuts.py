@@ -5,7 +5,7 @@ import string
 
 import pytest
 
-from recollect.interfaces.daemon import spool
+from recollect.interfaces.daemon_client import spool
 from recollect.memory.maintenance.feedback import MOST_CONTEXT, _gap_text
 from recollect.text.cuts import SPLIT, end_of, start_of
 from recollect.text.redact import redact

@@ -15,8 +15,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from recollect.store.spool_files import SEALED
-
 _PURPOSE = b"recollect sealed line"
 _NONCE = bytes(12)
 _PUBLIC = 32  # bytes of a public key
@@ -28,16 +26,16 @@ def public_key(key: str) -> str:
 
 
 def seal(line: bytes, public: str) -> bytes:
-    """Return the line as one that only the store's key opens, without a line break."""
+    """Return the line as base64 that only the store's key opens."""
     once = X25519PrivateKey.generate()
     mine, theirs = once.public_key().public_bytes_raw(), bytes.fromhex(public)
     cipher = _cipher(once.exchange(X25519PublicKey.from_public_bytes(theirs)), mine, theirs)
-    return SEALED + base64.b64encode(mine + cipher.encrypt(_NONCE, line, None))
+    return base64.b64encode(mine + cipher.encrypt(_NONCE, line, None))
 
 
 def unseal(line: bytes, key: str) -> bytes:
     """Return the line that was sealed. Raise ValueError if it was cut off, altered, or sealed for another key."""
-    data = base64.b64decode(line.removeprefix(SEALED), validate=True)
+    data = base64.b64decode(line, validate=True)
     private, theirs = _private(key), data[:_PUBLIC]
     shared = private.exchange(X25519PublicKey.from_public_bytes(theirs))
     cipher = _cipher(shared, theirs, private.public_key().public_bytes_raw())

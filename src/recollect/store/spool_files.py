@@ -176,7 +176,7 @@ def _public_key(database: Path | None) -> str | None:
 def _sealed(data: bytes, public: str) -> bytes:
     from recollect.store.sealing import seal
 
-    lines = (line if line.startswith(SEALED) else seal(line, public) for line in data.splitlines())
+    lines = (line if line.startswith(SEALED) else SEALED + seal(line, public) for line in data.splitlines())
     return b"".join(line + b"\n" for line in lines)
 
 
@@ -185,7 +185,7 @@ def _unsealed(line: bytes, key: str) -> bytes:
     from recollect.store.sealing import unseal
 
     with suppress(ValueError):
-        return unseal(line, key) if line.startswith(SEALED) else line
+        return unseal(line.removeprefix(SEALED), key) if line.startswith(SEALED) else line
     return b""
 
 

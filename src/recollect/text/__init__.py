@@ -22,7 +22,7 @@ library: the tokenizer and the secret scanner are loaded on first use.
     work.sessions.events                 events of sessions; work.extract: findings
     work.episodes.record                 commands and paths of tool calls
     work.window.pruned_texts, .outputs   texts that left a context window, and what is shown of them
-    interfaces.daemon.spool              events that wait on disk
+    interfaces.daemon_client.spool       events that wait on disk
     code.graph.scrub                     names and documentation in the code graph
     llm.questions                        prompts for a language model
 

@@ -1,5 +1,5 @@
 from recollect.code.codebase import Codebase
-from recollect.code.relevant.evidence import Evidence, probability, worth_showing
+from recollect.code.relevant.evidence import FileEvidence, probability, worth_showing
 from recollect.code.relevant.search import relevant
 
 
@@ -48,16 +48,16 @@ def test_past_work_makes_a_file_likelier(graph, root):
 
 
 def test_all_evidence_raises_the_probability():
-    none = Evidence(words=0.0, commits=0.0, named=0.0)
+    none = FileEvidence(words=0.0, commits=0.0, named=0.0)
 
     assert probability(none) < 0.05
-    assert probability(Evidence(3.0, 0.0, 0.0)) > probability(none)
-    assert probability(Evidence(0.0, 3.0, 0.0)) > probability(none)
-    assert probability(Evidence(0.0, 0.0, 1.0)) > probability(none)
+    assert probability(FileEvidence(3.0, 0.0, 0.0)) > probability(none)
+    assert probability(FileEvidence(0.0, 3.0, 0.0)) > probability(none)
+    assert probability(FileEvidence(0.0, 0.0, 1.0)) > probability(none)
 
 
 def test_without_history_the_words_decide():
-    assert probability(Evidence(2.0, None, 0.0)) > probability(Evidence(2.0, 0.0, 0.0))
+    assert probability(FileEvidence(2.0, None, 0.0)) > probability(FileEvidence(2.0, 0.0, 0.0))
 
 
 def test_an_empty_project_has_nothing_to_show(tmp_path):

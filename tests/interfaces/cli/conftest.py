@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from recollect.__main__ import main
-from recollect.interfaces.daemon.client import stop
+from recollect.interfaces.daemon_client.control import stop
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def test_a_store_that_is_not_encrypted_has_no_such_check(run, remember):
 
 
 def test_refused_events_are_counted_until_they_are_repaired(run, encrypted, monkeypatch):
-    from recollect.interfaces.daemon.spool import HookSpool
+    from recollect.interfaces.daemon_client.spool import HookSpool
 
     note = note_path(encrypted / "recollect.db")
     old = {name: value for name, value in json.loads(note.read_text()).items() if name != "public"}

@@ -9,10 +9,10 @@ from hook_fields import fields
 
 from recollect.config import load_settings
 from recollect.engine import Engine
-from recollect.interfaces.daemon import protocol
 from recollect.interfaces.daemon.hook_service import HookService
-from recollect.interfaces.daemon.server import Server
-from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.daemon.server import DaemonServer
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.spool import HookSpool
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 
 
@@ -73,7 +73,7 @@ def serve(home, service):
     running = []
 
     def start(**options):
-        server = Server(home, service, options.pop("idle", 0), **options)
+        server = DaemonServer(home, service, options.pop("idle", 0), **options)
         thread = threading.Thread(target=server.run)
         thread.start()
         running.append((server, thread))
@@ -98,7 +98,7 @@ def ask(home):
 @pytest.fixture
 def lock(home):
     """No daemon can start: someone holds its lock."""
-    from recollect.interfaces.daemon.start import take_lock
+    from recollect.interfaces.daemon_client.start import take_lock
 
     file = take_lock(str(home))
     yield file

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from recollect.__main__ import main
-from recollect.interfaces.daemon.log import NAME
+from recollect.interfaces.daemon_client.log import NAME
 
 
 @pytest.fixture

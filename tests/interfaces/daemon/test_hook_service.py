@@ -12,8 +12,8 @@ from hostile_repository import build
 from recollect.engine import Engine
 from recollect.interfaces.daemon.hook_service import NotReady
 from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY, HELD
-from recollect.interfaces.daemon.protocol import NotRecorded
-from recollect.interfaces.daemon.spool import HookSpool, ShownText
+from recollect.interfaces.daemon_client.protocol import NotRecorded
+from recollect.interfaces.daemon_client.spool import HookSpool, ShownText
 from recollect.memory.maintenance.consolidate.run import last_run
 from recollect.text import block
 from recollect.work.extract import extract

@@ -10,8 +10,8 @@ import time
 import apsw
 import pytest
 
-from recollect.interfaces.daemon import client
-from recollect.interfaces.daemon.start import start
+from recollect.interfaces.daemon_client import control
+from recollect.interfaces.daemon_client.start import start
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def place(home, folder, monkeypatch):
     """A home in which daemons may come and go; none is left behind."""
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
     yield home
-    client.stop(home)
+    control.stop(home)
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def commands(home):
 def test_a_hook_starts_a_daemon_that_takes_in_its_event(place, tell):
     tell(1)
 
-    said = until(lambda: client.status(place))
+    said = until(lambda: control.status(place))
     assert until(lambda: commands(place)) == ["echo 1"]
-    assert client.stop(place)
+    assert control.stop(place)
     assert not _alive(said["pid"])
 
 
@@ -78,39 +78,39 @@ def test_of_two_daemons_started_at_once_one_remains(place):
     words = [sys.executable, "-m", "recollect.interfaces.daemon", str(place)]
     both = [subprocess.Popen(words, stdin=subprocess.DEVNULL) for _ in range(2)]
 
-    said = until(lambda: client.status(place))
+    said = until(lambda: control.status(place))
     until(lambda: any(each.poll() is not None for each in both))
 
     (left,) = [each for each in both if each.poll() is None]
     assert left.pid == said["pid"]
-    client.stop(place)
+    control.stop(place)
     assert [each.wait(60) for each in both] == [0, 0]
 
 
 def test_a_daemon_is_not_started_where_there_is_one_or_one_has_just_failed(place):
     assert start(str(place))
     assert not start(str(place))
-    said = until(lambda: client.status(place))
+    said = until(lambda: control.status(place))
     os.kill(said["pid"], signal.SIGKILL)
-    until(lambda: not client.is_running(place))
+    until(lambda: not control.is_running(place))
 
     assert start(str(place), pause=0.0)
-    assert until(lambda: client.status(place))["pid"] != said["pid"]
+    assert until(lambda: control.status(place))["pid"] != said["pid"]
 
 
 def test_killed_again_and_again_it_loses_nothing(place, tell):
     for number in range(12):
         if number % 4 == 1:
-            os.kill(client.ensure(place)["pid"], signal.SIGKILL)
+            os.kill(control.ensure(place)["pid"], signal.SIGKILL)
         tell(number)
 
-    until(lambda: client.ensure(place))
+    until(lambda: control.ensure(place))
     found = until(lambda: len(commands(place)) >= 12 and commands(place))
     assert sorted(found) == sorted(f"echo {number}" for number in range(12))
 
 
 def test_a_daemon_that_was_stopped_for_a_while_stores_it_once(place, tell):
-    said = client.ensure(place)
+    said = control.ensure(place)
     os.kill(said["pid"], signal.SIGSTOP)
     try:
         tell(1)
@@ -121,7 +121,7 @@ def test_a_daemon_that_was_stopped_for_a_while_stores_it_once(place, tell):
 
     found = until(lambda: len(commands(place)) >= 2 and commands(place))
     assert sorted(found) == ["echo 1", "echo 2"]
-    assert client.status(place)["pid"] == said["pid"]
+    assert control.status(place)["pid"] == said["pid"]
 
 
 def _alive(pid):
@@ -135,17 +135,17 @@ def _alive(pid):
 
 def test_a_home_that_is_replaced_ends_its_daemon_and_keeps_the_new_one(place, tell):
     tell(1)
-    old = until(lambda: client.status(place))
+    old = until(lambda: control.status(place))
     until(lambda: commands(place) == ["echo 1"])
     place.rename(place.parent / "moved")
     place.mkdir(mode=0o700)
 
     tell(2)  # starts a daemon in the new home
-    new = until(lambda: client.status(place))
-    until(lambda: not client.is_running(place.parent / "moved"))
+    new = until(lambda: control.status(place))
+    until(lambda: not control.is_running(place.parent / "moved"))
 
     assert new["pid"] != old["pid"]
-    assert client.status(place)["pid"] == new["pid"]
+    assert control.status(place)["pid"] == new["pid"]
     assert until(lambda: commands(place)) == ["echo 2"]
     assert not (place / "backups").exists()
     assert commands(place.parent / "moved") == ["echo 1"]

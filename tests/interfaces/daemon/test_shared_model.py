@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollect.config import load_settings
-from recollect.interfaces.daemon.embedder import DaemonEmbedder, from_daemon
+from recollect.interfaces.daemon_client.embedder import DaemonEmbedder, from_daemon
 
 
 class Own:

@@ -9,8 +9,8 @@ import apsw
 import pytest
 from hook_fields import fields
 
-from recollect.interfaces.daemon import client
 from recollect.interfaces.daemon.hook_session import LARGEST_OUTPUT
+from recollect.interfaces.daemon_client import control
 from recollect.text import tokens
 from recollect.work.window.outputs import output_id
 
@@ -54,7 +54,7 @@ def hook(home, folder, monkeypatch):
     monkeypatch.setenv("RECOLLECT_HOOK_DEADLINE", "10")
 
     def call():
-        client.ensure(home)
+        control.ensure(home)
         body = {"session_id": "s1", "cwd": str(folder), "tool_name": "Bash", "tool_response": BASH}
         return recollect("hook", "claude-code", "PostToolUse", stdin=json.dumps(body))
 

@@ -11,8 +11,8 @@ import pytest
 from hook_fields import fields
 
 from recollect.engine import Engine
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.spool import HookSpool
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or os.getuid() != 0, reason="only root can become another user"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recollect.interfaces.daemon.start import take_lock
+from recollect.interfaces.daemon_client.start import take_lock
 
 PROGRAM = [sys.executable, "-m", "recollect", "hook"]
 

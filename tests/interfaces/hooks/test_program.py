@@ -12,8 +12,8 @@ import time
 import pytest
 from fake_daemon import FakeDaemon
 
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.spool import HookSpool
 from recollect.interfaces.hooks.deliver import deliver
 from recollect.interfaces.hooks.program import DEADLINE, SESSION_DEADLINE, deadline
 

@@ -13,9 +13,9 @@ import pytest
 from fake_daemon import FakeDaemon
 
 from recollect.engine import Engine
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.first_prompts import MOST, FirstPrompts
-from recollect.interfaces.daemon.spool import HookSpool
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.first_prompts import MOST, FirstPrompts
+from recollect.interfaces.daemon_client.spool import HookSpool
 from recollect.store.sqlite.connection import suspicion
 
 RULE = "Releases go out on Tuesdays only."

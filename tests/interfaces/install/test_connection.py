@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.daemon.connection import check_connection, repair_hosts
+from recollect.interfaces.install.connection import check_connection, repair_hosts
 from recollect.interfaces.install.ledger import digest
 from recollect.work.hosts.registry import HOSTS
 

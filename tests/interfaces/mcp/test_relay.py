@@ -13,8 +13,8 @@ from mcp.shared.message import SessionMessage
 from mcp_client import text_of
 from mcp_types import jsonrpc_message_adapter
 
-from recollect.interfaces.daemon import client as daemon
-from recollect.interfaces.daemon.start import take_lock
+from recollect.interfaces.daemon_client import control as daemon
+from recollect.interfaces.daemon_client.start import take_lock
 from recollect.interfaces.mcp.relay import INTERRUPTED, LARGEST, READING_TOOLS, parse
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FileEvidence:
     """What connects a text with the best file. Terms count by their rarity, so that common ones count little."""
 
     words: float  # terms of the text that the file has
@@ -36,7 +36,7 @@ class FileToShow:
     tests: tuple[str, ...]  # paths of the tests that use it most
 
 
-def probability(evidence: Evidence) -> float:
+def probability(evidence: FileEvidence) -> float:
     """Return the probability that a right file is among the first five, if every second text is about files."""
     odds = w.ODDS["any"] + w.ODDS["words"] * log1p(evidence.words) + w.ODDS["named"] * evidence.named
     if evidence.commits is None:

@@ -11,7 +11,7 @@ from recollect.code.graph.graph import CodeGraph, path_of
 from recollect.code.nodes import POSSIBLE, Symbol
 from recollect.code.paths import FileRole, classify_files
 from recollect.code.relevant import weights as w
-from recollect.code.relevant.evidence import Evidence
+from recollect.code.relevant.evidence import FileEvidence
 from recollect.code.relevant.index import Field, Index, Scores, top_scores
 from recollect.code.relevant.mentions import Mention, MentionIndex
 from recollect.code.relevant.passages import Passage
@@ -86,14 +86,14 @@ class Ranking:
         mentions: Iterable[Mention],
         best: int,
         past_work: PastWork = (),
-    ) -> Evidence:
+    ) -> FileEvidence:
         """Return what connects the text with the file `best`."""
         highest = self._words.highest(asked)
         share = (
             float(self._words.scores(asked)[best] * self._shares(text)[best]) / highest if highest else 0.0
         )
         past = [index for index in (self._commits, self._alike(asked, past_work)) if index is not None]
-        return Evidence(
+        return FileEvidence(
             words=len(asked) * share,
             commits=len(asked) * max(index.share(asked, best) for index in past) if past else None,
             named=max((mention.weight for mention in mentions), default=0.0),

@@ -57,7 +57,7 @@ class CliContext:
     def engine(self) -> "Engine":
         if self._engine is None:
             from recollect.engine import Engine
-            from recollect.interfaces.daemon.embedder import from_daemon
+            from recollect.interfaces.daemon_client.embedder import from_daemon
 
             settings = self.settings
             self._engine = Engine.open(

@@ -25,10 +25,10 @@ def daemon() -> None:
 @rendered()
 def status(cli: CliContext) -> CommandResult:
     """Show whether the daemon is running, and what it has done."""
-    from recollect.interfaces.daemon import client
+    from recollect.interfaces.daemon_client import control
 
     home = cli.settings.home
-    answer, is_running = client.status(home), client.is_running(home)
+    answer, is_running = control.status(home), control.is_running(home)
     return CommandResult({"running": is_running, **(answer or {})}, lambda: _print_status(answer, is_running))
 
 
@@ -72,9 +72,9 @@ def stop(cli: CliContext) -> bool:
 
     The next hook starts it again.
     """
-    from recollect.interfaces.daemon import client
+    from recollect.interfaces.daemon_client import control
 
-    return client.stop(cli.settings.home)
+    return control.stop(cli.settings.home)
 
 
 def _print_log(lines: list[dict[str, Any]]) -> None:
@@ -92,7 +92,7 @@ def logs(cli: CliContext, limit: int) -> list[dict[str, Any]]:
 
     The log never contains messages or memories.
     """
-    from recollect.interfaces.daemon.log import NAME
+    from recollect.interfaces.daemon_client.log import NAME
 
     return _last_lines(cli.settings.home / NAME, limit)
 
@@ -164,7 +164,7 @@ def mcp(cli: CliContext, port: int | None, token: bool) -> str | None:
 
         main(str(home), cli.project or "")  # as `recollect mcp` without options does, before click is loaded
         return None
-    from recollect.interfaces.daemon.log import write_log
+    from recollect.interfaces.daemon_client.log import write_log
     from recollect.interfaces.mcp.http import serve_http
     from recollect.interfaces.mcp.requests import McpRequests
 

@@ -170,9 +170,9 @@ def vacuum(cli: CliContext, force: bool) -> dict[str, Any]:
 
 def _stop_daemon(cli: CliContext) -> None:
     """Stop the daemon, which has the store open. The next hook starts it again."""
-    from recollect.interfaces.daemon import client
+    from recollect.interfaces.daemon_client import control
 
-    client.stop(cli.settings.home)
+    control.stop(cli.settings.home)
 
 
 def _print_encryption(done: dict[str, Any]) -> None:
@@ -269,7 +269,7 @@ def doctor(cli: CliContext, fix: bool) -> dict[str, Any]:
     Prints one line for each check, and what to do if it fails: the project, connected agents, the hook, waiting events,
     the daemon, the store and the model. The exit code is 1 if a check fails.
     """
-    from recollect.interfaces.daemon.connection import check_all
+    from recollect.interfaces.install.connection import check_all
 
     engine = cli.engine
     done = _repair(engine) if fix else []
@@ -280,8 +280,8 @@ def doctor(cli: CliContext, fix: bool) -> dict[str, Any]:
 def _repair(engine: "Engine") -> list[str]:
     """Repair what can be repaired, and return a sentence for each repair."""
     from recollect.interfaces.cli.init import make_vectors
-    from recollect.interfaces.daemon import client
-    from recollect.interfaces.daemon.connection import repair_hosts, waiting_files
+    from recollect.interfaces.daemon_client import control
+    from recollect.interfaces.install.connection import repair_hosts, waiting_files
     from recollect.interfaces.install.machine import this_machine
     from recollect.memory.maintenance.doctor import close_to_others
     from recollect.store.spool_files import count_refused, reset_refused
@@ -293,7 +293,7 @@ def _repair(engine: "Engine") -> list[str]:
     if refused := count_refused(home):
         reset_refused(home)
         done.append(f"Reset the count of {output.count(refused, 'refused event')}.")
-    if waiting_files(home) and client.ensure(home):
+    if waiting_files(home) and control.ensure(home):
         done.append("Started the daemon, which reads the waiting events.")
     made, _ = make_vectors(engine)
     if made:

@@ -1,4 +1,4 @@
-"""Run a command in the daemon, for a process that waits for its output (`daemon_client`)."""
+"""Run a command in the daemon, for a process that waits for its output (`forward`)."""
 
 import contextlib
 import logging
@@ -12,9 +12,9 @@ import click
 
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext
-from recollect.interfaces.cli.daemon_client import SEPARATOR, is_query, pack_output
+from recollect.interfaces.cli.forward import SEPARATOR, is_query, pack_output
 from recollect.interfaces.cli.main import run_command
-from recollect.interfaces.daemon.caller import Caller
+from recollect.interfaces.daemon_client.caller import Caller
 
 if TYPE_CHECKING:
     from recollect.config import Settings

@@ -2,7 +2,7 @@
 
 An event takes this path:
 
-1. `hooks.program` sends it over a socket (`protocol`) to `server`.
+1. `hooks.program` sends it over a socket (`daemon_client.protocol`) to `server`.
 2. `HookService.handle` finds the `HookSession`, borrows the engine of the session's project from `EnginePool`, and
    records the event with `Sessions.record`, in a thread of its own: a store that another process writes to holds up no
    answer. Meanwhile `HookSession.request_for` decides what the agent should see: the briefing, memories that fit the
@@ -16,20 +16,13 @@ An event takes this path:
 Once a second the server calls `HookService.tick`. After five seconds without a hook that runs `Schedule.run_idle`,
 recovers crashed sessions, consolidates if it is due, and updates the code graphs of projects in use.
 
-- `protocol`: requests and answers; hooks import it, so it imports almost nothing
-- `caller`: what the daemon must know about a process that it works for: folder, settings, terminal
-- `start`: start a daemon; the process that holds the lock is the daemon
-- `client`: status, start and stop, for commands
 - `server`: the socket, who may connect, and which request gets which answer
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
-- `first_prompts`: which sessions have had their first prompt, which may wait longer than others
 - `code_index`: the code of projects, read before a session's first prompt needs it
 - `host_process`: the process of a host, by which a session that never ended is known to be over
-- `spool`: events that hooks wrote to disk while no daemon ran, with what they showed the model themselves
-- `embedder`: vectors from the daemon's model, for commands and the MCP server
-- `connection`: the checks and repairs of `recollect doctor`, from a host's configuration to the daemon
-- `log`: the daemon's log, without memories or messages
+
+What other processes use of it is in `interfaces.daemon_client`.
 
 What it promises:
 

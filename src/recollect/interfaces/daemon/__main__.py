@@ -12,7 +12,7 @@ ARENAS = 2  # heaps that the daemon's threads share
 
 def main(arguments: list[str]) -> int:
     """Run the daemon; return 0 also if one runs already."""
-    from recollect.interfaces.daemon.start import detach, take_lock
+    from recollect.interfaces.daemon_client.start import detach, take_lock
 
     home = arguments[0]
     given = arguments[1] if len(arguments) > 1 else "-"

@@ -21,8 +21,8 @@ from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, St
 from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
-from recollect.interfaces.daemon.protocol import NotRecorded
-from recollect.interfaces.daemon.spool import Fields, HookSpool, ShownText, SpooledEvent
+from recollect.interfaces.daemon_client.protocol import NotRecorded
+from recollect.interfaces.daemon_client.spool import Fields, HookSpool, ShownText, SpooledEvent
 from recollect.interfaces.engine_pool import EnginePool
 from recollect.interfaces.install.rules import write_briefing
 from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run

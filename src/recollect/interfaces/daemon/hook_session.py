@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.interfaces.daemon.host_process import HostProcess
-from recollect.interfaces.daemon.spool import ShownText
+from recollect.interfaces.daemon_client.spool import ShownText
 from recollect.text.cuts import start_of
 from recollect.text.tokens import count
 from recollect.work.agent.turn import Message, current_turn

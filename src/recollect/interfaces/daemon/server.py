@@ -20,13 +20,12 @@ import recollect.model as m
 from recollect import __version__
 from recollect.config import load_settings
 from recollect.errors import RecollectError, StoreTooNew
-from recollect.interfaces.cli.daemon_client import ACCEPTED
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.caller import can_serve, unpack
-from recollect.interfaces.daemon.first_prompts import FirstPrompts
 from recollect.interfaces.daemon.hook_service import HookService, NotReady
-from recollect.interfaces.daemon.log import write_log
-from recollect.interfaces.daemon.spool import Fields, HookSpool, parse
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.caller import can_serve, unpack
+from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
+from recollect.interfaces.daemon_client.log import write_log
+from recollect.interfaces.daemon_client.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.store.file_lock import identity_of
@@ -65,7 +64,7 @@ def serve(home: Path, lock: int, folder: str = "") -> None:
     service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
-    server = Server(home, service, settings.daemon_idle)
+    server = DaemonServer(home, service, settings.daemon_idle)
     service.tick()  # what hooks have spooled comes before later events
     try:
         server.run(folder)
@@ -73,7 +72,7 @@ def serve(home: Path, lock: int, folder: str = "") -> None:
         server.close()
 
 
-class Server:
+class DaemonServer:
     """Listens on a Unix socket; with `port`, on a loopback port with a token, for systems without Unix sockets."""
 
     def __init__(
@@ -314,7 +313,7 @@ class Server:
         with self._commands.turn() as is_free, self._service.foreground.working():
             if not is_free:
                 return
-            connection.sendall(ACCEPTED)
+            connection.sendall(protocol.ACCEPTED)
             answer = self._commands.run(caller)
             if answer is not None and len(answer) <= protocol.LARGEST:
                 connection.settimeout(COMMAND_SECONDS)

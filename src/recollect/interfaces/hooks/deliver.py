@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon_client import protocol
 
 DAEMON_SECONDS = 0.3  # that a daemon which has started meanwhile may take
 _LOCK = "carry.lock"
@@ -25,7 +25,7 @@ def deliver_in_background(home: str, fields: tuple[str, ...], body: bytes) -> No
         child.stdin.write(body)
         child.stdin.close()
         return
-    from recollect.interfaces.daemon.start import detach
+    from recollect.interfaces.daemon_client.start import detach
 
     detach()
     if os.fork():
@@ -39,7 +39,7 @@ def deliver_in_background(home: str, fields: tuple[str, ...], body: bytes) -> No
 
 def deliver(home: str, fields: tuple[str, ...], body: bytes) -> bool:
     """Give the event to a daemon or write it to disk; return whether that worked."""
-    from recollect.interfaces.daemon.start import start
+    from recollect.interfaces.daemon_client.start import start
 
     started = False
     with suppress(OSError):
@@ -49,7 +49,7 @@ def deliver(home: str, fields: tuple[str, ...], body: bytes) -> bool:
             with suppress(protocol.NoAnswer):
                 protocol.ask(home, "hook", (*fields[:4], "0", *fields[5:]), body, DAEMON_SECONDS)
                 return True
-        from recollect.interfaces.daemon.spool import HookSpool
+        from recollect.interfaces.daemon_client.spool import HookSpool
 
         return HookSpool(home).append(fields, body)
 

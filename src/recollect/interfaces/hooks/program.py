@@ -11,7 +11,7 @@ import select
 import sys
 import time
 
-from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon_client import protocol
 
 DEADLINE = 0.15  # seconds that a prompt or a tool may wait
 SESSION_DEADLINE = 0.5  # seconds that the start of a session may wait, and a tool that changes something

@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.start import start
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.start import start
 from recollect.work.hosts.hook_input import HostEvent, host_event
 from recollect.work.hosts.host import HookKind
 from recollect.work.hosts.registry import HOSTS
 
 if TYPE_CHECKING:
-    from recollect.interfaces.daemon.spool import ShownText
+    from recollect.interfaces.daemon_client.spool import ShownText
 
 COMPOSE_SECONDS = 3.5  # after which a session starts without a briefing; hosts wait for five
 _BETWEEN_TRIES = 0.01  # seconds
@@ -51,7 +51,7 @@ def answer(home: str, fields: tuple[str, ...], body: bytes, *, is_listening: boo
 
 def _wait_for_daemon(home: str, fields: tuple[str, ...], body: bytes, event: HostEvent) -> HookAnswer:
     from recollect.config import load_settings
-    from recollect.interfaces.daemon.first_prompts import FirstPrompts
+    from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
 
     until = time.monotonic() + load_settings(home).first_prompt_seconds
     start(home, event.cwd)
@@ -71,7 +71,7 @@ def _wait_for_daemon(home: str, fields: tuple[str, ...], body: bytes, event: Hos
 def _brief(home: str, fields: tuple[str, ...], body: bytes, event: HostEvent) -> HookAnswer:
     """Compose the briefing, and spool the event with what is shown before anybody sees it."""
     start(home, event.cwd)
-    from recollect.interfaces.daemon.spool import HookSpool
+    from recollect.interfaces.daemon_client.spool import HookSpool
 
     composing = _Composing(home, event)
     composing.start()
@@ -105,7 +105,7 @@ def compose_start(home: str, event: HostEvent) -> "tuple[bytes, ShownText | None
     """
     from recollect.config import load_settings
     from recollect.engine import Engine
-    from recollect.interfaces.daemon.spool import ShownText
+    from recollect.interfaces.daemon_client.spool import ShownText
     from recollect.text import tokens
     from recollect.work.delivery.delivery import DeliveryRequest, Moment
     from recollect.work.hosts.hook_output import printed

@@ -18,10 +18,10 @@ it was before; else exactly our entries are removed.
 - `plan`, `change`: planning, and writing several files atomically
 - `ledger`: what is installed where, and the files as they were before
 - `installations`: the installations that the ledger lists
+- `connection`: the checks and repairs of `recollect doctor`, from a host's configuration to the daemon
 - `rules`: the briefing in a rules file, for hosts whose hooks cannot add to a prompt; the daemon renews it
 
-It is called by the commands `install` and `uninstall`, by `daemon.connection` for `recollect doctor`, and by the daemon
-for `rules`. It calls `recollect.work.hosts` for what differs between hosts, and `recollect.text` to edit files in
+It is called by the commands `install` and `uninstall`, and by the daemon for `rules`. It calls `recollect.work.hosts` for what differs between hosts, and `recollect.text` to edit files in
 place.
 
 What it promises: a file that cannot be changed safely is refused and left alone, a link out of the project is not

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from recollect import __version__
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.caller import Caller, own_folder, own_variables
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.caller import Caller, own_folder, own_variables
 
 TYPE_CHECKING = False  # importing typing for it would take as long as the rest
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ class Relay:
         self._initialized = b""  # the notification that follows it
         self._is_hello_answered = False
         self._waiting: dict[str, Request] = {}  # requests without an answer, oldest first
-        self._server: Server | None = None
-        self._pending: Server | None = None  # a daemon that has not accepted the session yet
+        self._server: ServerConnection | None = None
+        self._pending: ServerConnection | None = None  # a daemon that has not accepted the session yet
         self._sessions: McpSessions | None = None  # if the server runs in this process
         self._is_new = True  # no server yet
         self._connect_by = 0.0  # when we stop waiting for a daemon
@@ -241,12 +241,12 @@ class Relay:
         self._next_attempt = now + RETRY_SECONDS
         try:
             line = protocol.open_session(self._home, "mcp", self._caller.pack(), ANSWER_SECONDS)
-            self._pending = Server(line, now + ANSWER_SECONDS)
+            self._pending = ServerConnection(line, now + ANSWER_SECONDS)
         except protocol.NoAnswer:
             if now >= self._connect_by or not self._is_daemon_coming():
                 self._serve_here()
 
-    def _read_pending(self, server: "Server") -> None:
+    def _read_pending(self, server: "ServerConnection") -> None:
         """Read whether the daemon accepts the session."""
         server.answer += server.receive() or b"no 5\nagain"  # it has hung up
         head, end, rest = server.answer.partition(b"\n")
@@ -263,7 +263,7 @@ class Relay:
 
     def _is_daemon_coming(self) -> bool:
         """Start a daemon if there is none; False if none can be started, or the last one failed."""
-        from recollect.interfaces.daemon.start import has_failed, start
+        from recollect.interfaces.daemon_client.start import has_failed, start
 
         try:
             return start(self._home, self._caller.folder) or not has_failed(self._home)
@@ -275,9 +275,9 @@ class Relay:
 
         if self._sessions is None:
             self._sessions = serve_in_process(self._home)
-        self._use(Server(self._sessions.connect(self._caller)))
+        self._use(ServerConnection(self._sessions.connect(self._caller)))
 
-    def _use(self, server: "Server") -> None:
+    def _use(self, server: "ServerConnection") -> None:
         """Begin a session with a server: repeat the handshake, and send what is not answered."""
         self._server = server
         self._is_new = False
@@ -314,7 +314,7 @@ class Relay:
         self._next_attempt = 0.0
         return False
 
-    def _settle(self, server: "Server") -> None:
+    def _settle(self, server: "ServerConnection") -> None:
         """Decide what happens with requests that a server took and did not answer."""
         taken = server.sent_keys if server.taken is None else server.sent_keys[: server.taken]
         for key in taken:
@@ -382,7 +382,7 @@ class Request:
         return name in READING_TOOLS or (name == "memory" and action in READING_ACTIONS)
 
 
-class Server:
+class ServerConnection:
     """The connection to a server, in the daemon or in this process."""
 
     def __init__(self, line: "_socket.socket", answer_by: float = 0.0) -> None:

@@ -192,7 +192,7 @@ class McpRequests:
 
 
 def daemon_embedder(settings: "Settings") -> "Embedder | None":
-    from recollect.interfaces.daemon.embedder import from_daemon
+    from recollect.interfaces.daemon_client.embedder import from_daemon
 
     return from_daemon(settings)
 

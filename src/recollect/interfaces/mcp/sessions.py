@@ -21,8 +21,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from recollect.interfaces.daemon.caller import Caller
-from recollect.interfaces.daemon.protocol import LARGEST
+from recollect.interfaces.daemon_client.caller import Caller
+from recollect.interfaces.daemon_client.protocol import LARGEST
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.interfaces.mcp.requests import McpRequests, daemon_embedder
 from recollect.interfaces.mcp.server import build_server
@@ -161,7 +161,7 @@ class ReceivedLines:
 def serve_in_process(home: str) -> McpSessions:
     """Return sessions with engines of their own, for a relay without a daemon."""
     from recollect.config import load_settings
-    from recollect.interfaces.daemon.log import write_log
+    from recollect.interfaces.daemon_client.log import write_log
 
     with contextlib.suppress(OSError):
         write_log(Path(home))

@@ -17,7 +17,7 @@ def show(request: WebRequest) -> Response:
 
 def show_health(request: WebRequest) -> Response:
     """Show whether agents, daemon and store work. It comes after the page itself, because it takes longer."""
-    from recollect.interfaces.daemon.connection import check_all
+    from recollect.interfaces.install.connection import check_all
 
     checks = sorted(check_all(request.engine), key=lambda check: check.ok)
     return request.render("health.html", checks=checks)

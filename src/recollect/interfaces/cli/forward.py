@@ -9,13 +9,12 @@ import os
 import sys
 import time
 
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.caller import Caller, own_folder, own_variables
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.caller import Caller, own_folder, own_variables
 
 ACCEPT_SECONDS = 1.0  # in which a daemon must have begun; a command takes as long without one
 RUN_SECONDS = 30.0  # that a command may take there, before we run it ourselves
 SEPARATOR = "\x1f"  # between arguments
-ACCEPTED = b"+"
 # The commands that only read, with their subcommands; empty = the command has none, or all of them only read.
 QUERIES: dict[str, tuple[str, ...]] = {
     "recall": (),
@@ -102,7 +101,7 @@ def _ask(home: str, folder: str, arguments: list[str]) -> tuple[int, list[tuple[
     try:
         connection.settimeout(ACCEPT_SECONDS)
         data = connection.recv(1)
-        if data != ACCEPTED:
+        if data != protocol.ACCEPTED:
             raise protocol.NoAnswer("refused")
         until = time.monotonic() + RUN_SECONDS
         received = []

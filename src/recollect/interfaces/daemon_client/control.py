@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import Refused
-from recollect.interfaces.daemon import protocol
-from recollect.interfaces.daemon.start import start, take_lock
+from recollect.interfaces.daemon_client import protocol
+from recollect.interfaces.daemon_client.start import start, take_lock
 
 SECONDS = 2.0  # that the daemon may take to answer
 

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 
-from recollect.interfaces.daemon.protocol import LOCK
+from recollect.interfaces.daemon_client.protocol import LOCK
 
 STARTING = b"starting\n"  # in the lock file, until the daemon serves
 PAUSE = 2.0  # seconds between two starts, in case they fail

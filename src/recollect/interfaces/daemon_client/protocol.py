@@ -19,6 +19,7 @@ from recollect import __version__
 SOCKET = "daemon.sock"
 TOKEN = "daemon.token"  # Windows: port and token
 LOCK = "daemon.lock"
+ACCEPTED = b"+"  # the daemon runs the command that was asked for
 LONGEST_PATH = 100  # bytes that an address may have on every system
 LARGEST = 16 * 1024 * 1024  # bytes of a request or an answer
 LONGEST_WAIT = 10.0  # seconds that `wait` may ask for

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.cli.daemon_client import QUERIES, is_query, pack_output, unpack_output
-from recollect.interfaces.daemon import client, protocol
+from recollect.interfaces.cli.forward import QUERIES, is_query, pack_output, unpack_output
+from recollect.interfaces.daemon_client import control, protocol
 
 PROGRAM = [sys.executable, "-m", "recollect"]
 TIMES = re.compile(r'"took_ms": [\d.]+|(now|\d+ min) +')  # of a search, and how old a memory is
@@ -34,8 +34,8 @@ def add_tax(price):
 @pytest.fixture
 def daemon(home):
     home.mkdir(exist_ok=True)
-    assert client.ensure(home)
-    return lambda: client.status(home)["commands"]
+    assert control.ensure(home)
+    return lambda: control.status(home)["commands"]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.errors import NoHome, RecollectError
-from recollect.interfaces.daemon import client
+from recollect.interfaces.daemon_client import control
 from recollect.interfaces.install.change import read, text_of
 from recollect.interfaces.install.edits import FileEdit, JsonEdit, OwnFile, edits_for
 from recollect.interfaces.install.installations import Installation, installations
@@ -235,10 +235,10 @@ def _check_spool(home: Path, now: datetime) -> Diagnosis:
 
 
 def _check_daemon(home: Path) -> Diagnosis:
-    status = client.status(home)
+    status = control.status(home)
     if status is not None:
         return Diagnosis("daemon", True, f"Running, process {status.get('pid', 'unknown')}.")
-    if client.is_running(home):
+    if control.is_running(home):
         hint = "Hooks work without it. Run `recollect daemon stop`; the next hook starts a new one."
         return Diagnosis("daemon", False, "Running, but not answering.", hint)
     return Diagnosis("daemon", True, "Not running: it starts when needed.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recollect.config import Settings
 from recollect.context.embedder import Embedder, ForwardingEmbedder
 from recollect.embed.open import open_embedder
-from recollect.interfaces.daemon import protocol
+from recollect.interfaces.daemon_client import protocol
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
