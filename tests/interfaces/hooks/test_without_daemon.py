@@ -234,12 +234,36 @@ def test_the_first_prompt_of_a_session_waits_for_a_daemon_that_is_starting(hook,
 
 
 def test_later_prompts_do_not_wait(hook, home, no_daemon):
-    FirstPrompts(home).claim("s1")
+    FirstPrompts(home).claim("s1", "e0")
 
     assert hook(environment=PATIENT) == b""
 
 
+def test_the_first_prompt_waits_for_a_daemon_that_is_too_busy_to_say_a_word_yet(hook, home, no_daemon):
+    printed = []
+    prompt = threading.Thread(target=lambda: printed.append(hook(environment=PATIENT)))
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(str(home / protocol.SOCKET))
+        busy.listen(8)
+        prompt.start()
+        line, _ = busy.accept()
+        until(lambda: list(home.glob("run/first-prompts/*")))  # it has given up once, and waits on
+
+        line.sendall(b"ok 7\n{ready}")
+        prompt.join(60)
+        line.close()
+
+    assert printed == [b"{ready}"]
+
+
+def test_hook_and_daemon_agree_on_the_first_prompt_of_a_session(home):
+    prompts = FirstPrompts(home)
+
+    assert [prompts.claim("s1", event) for event in ("e1", "e2", "e1")] == [True, False, True]
+
+
 def test_a_daemon_that_hangs_is_not_waited_for_at_any_prompt(hook, home, no_daemon):
+    os.utime(home / protocol.LOCK, (0, 0))  # it has not just started
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(home / protocol.SOCKET))
         silent.listen(8)
@@ -272,7 +296,7 @@ def test_an_answer_to_an_event_that_was_not_recorded_is_printed_and_the_event_ke
 def test_the_marks_of_old_sessions_are_deleted(home):
     prompts = FirstPrompts(home)
     for number in range(MOST + 5):
-        prompts.claim(f"s{number}")
+        prompts.claim(f"s{number}", "e1")
     old = home / "run" / "first-prompts" / "old"
     old.touch()
     os.utime(old, (0, 0))

@@ -16,6 +16,10 @@ import time
 
 from recollect import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SOCKET = "daemon.sock"
 TOKEN = "daemon.token"  # Windows: port and token
 LOCK = "daemon.lock"
@@ -55,13 +59,24 @@ def home_folder() -> str:
     return os.path.abspath(folder)  # noqa: PTH100
 
 
-def ask(home: str, want: str, fields: tuple[str, ...], body: bytes, seconds: float) -> bytes:
-    """Send a request and return the whole answer. Raise `NoAnswer` after `seconds`, and for a refusal."""
+def ask(
+    home: str,
+    want: str,
+    fields: tuple[str, ...],
+    body: bytes,
+    seconds: float,
+    more_seconds: "Callable[[], float] | None" = None,
+) -> bytes:
+    """Send a request and return the whole answer. Raise `NoAnswer` after `seconds`, and for a refusal.
+
+    A daemon that says nothing in that time gets as many more as `more_seconds` returns: one that is starting may be too
+    busy to say `wait`.
+    """
     until = time.monotonic() + seconds
     try:
         with _Connection(home, until) as connection:
             connection.send(request(want, connection.token, fields, body))
-            return connection.answer()
+            return connection.answer(more_seconds)
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise NotListening(str(error)) from error
     except (OSError, ValueError) as error:
@@ -127,8 +142,14 @@ class _Connection:
         self._wait()
         self._socket.sendall(data)
 
-    def answer(self) -> bytes:
-        kind, length, body = self._head(b"")
+    def answer(self, more_seconds: "Callable[[], float] | None" = None) -> bytes:
+        try:
+            kind, length, body = self._head(b"")
+        except TimeoutError:
+            if more_seconds is None:
+                raise
+            self._until = time.monotonic() + more_seconds()
+            kind, length, body = self._head(b"")
         if kind == b"wait":
             self._until = time.monotonic() + min(float(length), LONGEST_WAIT)
             kind, length, body = self._head(body)

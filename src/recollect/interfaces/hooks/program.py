@@ -17,6 +17,7 @@ DEADLINE = 0.15  # seconds that a prompt or a tool may wait
 SESSION_DEADLINE = 0.5  # seconds that the start of a session may wait, and a tool that changes something
 # Events that are answered late or never otherwise: a session starts once, and a tool that has run cannot be held back.
 _MAY_WAIT = ("sessionstart", "pretooluse", "beforetool", "toolexecutebefore")
+STARTING_SECONDS = 15.0  # in which a daemon that has started may be too busy to answer at once
 LARGEST = (
     256 * 1024
 )  # bytes of an event that is sent while the host waits; larger ones are delivered in the background
@@ -45,7 +46,7 @@ def _send(host: str, event: str, body: bytes) -> None:
     try:
         if len(body) > LARGEST:
             raise protocol.NotRecorded(b"")
-        _print(protocol.ask(home, "hook", fields, body, seconds))
+        _print(protocol.ask(home, "hook", fields, body, seconds, lambda: _more_seconds(home, fields, body)))
     except protocol.NoAnswer as unanswered:
         if not _answer_alone(home, fields, body, unanswered):
             from recollect.interfaces.hooks.deliver import deliver_in_background
@@ -66,6 +67,15 @@ def _answer_alone(home: str, fields: tuple[str, ...], body: bytes, unanswered: p
         return False
     _print(answered.text)
     return answered.is_kept
+
+
+def _more_seconds(home: str, fields: tuple[str, ...], body: bytes) -> float:
+    """Return how much longer a daemon that has said nothing is waited for: not at all unless it has just started."""
+    if time.time() - os.stat(f"{home}/{protocol.LOCK}").st_mtime > STARTING_SECONDS:  # noqa: PTH116
+        return 0.0
+    from recollect.interfaces.hooks.without_daemon import first_prompt_seconds_left
+
+    return first_prompt_seconds_left(home, fields, body)
 
 
 def deadline(event: str) -> float:

@@ -49,14 +49,23 @@ def answer(home: str, fields: tuple[str, ...], body: bytes, *, is_listening: boo
     return HookAnswer()
 
 
-def _wait_for_daemon(home: str, fields: tuple[str, ...], body: bytes, event: HostEvent) -> HookAnswer:
+def first_prompt_seconds_left(home: str, fields: tuple[str, ...], body: bytes) -> float:
+    """Return how much longer an event may wait for its answer: 0 unless it is the first prompt of a session."""
     from recollect.config import load_settings
     from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
 
-    until = time.monotonic() + load_settings(home).first_prompt_seconds
+    host, name, event_id, at, _, folder = fields
+    event = host_event(host, name, event_id, at, folder, json.loads(body))
+    if event.kind is not HookKind.PROMPT or not event.session or event.hook is None or not event.hook.injects:
+        return 0.0
+    if not FirstPrompts(home).claim(event.session, event_id):
+        return 0.0
+    return load_settings(home).first_prompt_seconds - (time.time_ns() - int(at)) / 1e9
+
+
+def _wait_for_daemon(home: str, fields: tuple[str, ...], body: bytes, event: HostEvent) -> HookAnswer:
     start(home, event.cwd)
-    if not FirstPrompts(home).claim(event.session):
-        return HookAnswer()
+    until = time.monotonic() + first_prompt_seconds_left(home, fields, body)
     while (left := until - time.monotonic()) > 0:
         try:
             given = (*fields[:4], f"{left:.3f}", *fields[5:])
