@@ -12,6 +12,7 @@ from recollect.interfaces.install.entries import hook_entries, is_ours, program_
 from recollect.interfaces.install.machine import Machine, running_program
 from recollect.memory.briefing.render import FORMATS
 from recollect.work.hosts.registry import BRIEFING_FORMATS, HOSTS
+from recollect.work.transcripts.injected import own_words
 
 ROOT = Path(__file__).parents[3]
 MACHINE = Machine(Path("/home/me"), ("/opt/my venv/bin/recollect",), {}, "linux")
@@ -173,3 +174,15 @@ def test_the_page_of_a_host_tells_what_happens_at_each_event(host):
 
     assert [row for row in rows if row not in page] == []
     assert page.startswith(f"# {HOSTS[host].title}\n")
+
+
+@pytest.mark.parametrize("name", templates.COMMANDS)
+@pytest.mark.parametrize("host", ["claude-code", "gemini", "opencode"])
+def test_only_what_was_typed_after_a_command_counts_as_the_users_words(host, name):
+    typed = "Use `rg` here, not grep.\n\nRun `make lint` too."
+    text = templates.command_text(HOSTS[host], name, "/opt/my tools/recollect")
+    prompt = tomllib.loads(text)["prompt"] if host == "gemini" else text.split("---\n\n", 1)[1]
+
+    words = own_words(prompt.replace(HOSTS[host].commands.arguments, typed))
+
+    assert words == (typed if name == "remember" else "")

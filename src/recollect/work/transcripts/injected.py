@@ -31,14 +31,26 @@ _BLOCKS = (
     ("<ide_opened_file>", "</ide_opened_file>"),
 )
 
-# Beginnings of messages that are injected as a whole: those of Claude Code, Codex, Gemini CLI and aider, in this order.
+# Beginnings of messages that are injected as a whole: those of Claude Code, Codex, Gemini CLI and aider,
+# and our own commands, in this order.
 _OPENINGS = tuple(filter(None, (Path(__file__).parent / "data/injected.txt").read_text("utf-8").splitlines()))
+
+
+# Around the user's words in our command `remember`, as `interfaces/install/files` has it.
+_REMEMBER = "The user wants this remembered in long-term memory:"
+_RUN, _REMEMBER_END = "Run `", "` with that text, word for word"
 
 
 def parts(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a message in order, each with whether it was injected. Blank parts are dropped."""
     if text.lstrip().startswith(_OPENINGS):
         yield text, True
+        return
+    if (span := _remembered(text)) is not None:
+        start, end = span
+        yield text[:start].strip(), True
+        yield from parts(text[start:end])
+        yield text[end:].strip(), True
         return
     start_of_text = 0
     for start, end in _injected_spans(text):
@@ -51,6 +63,14 @@ def parts(text: str) -> Iterator[tuple[str, bool]]:
 def own_words(text: str) -> str:
     """Return what the person wrote of a message; empty if nothing is left."""
     return "\n".join(part for part, is_injected in parts(text) if not is_injected)
+
+
+def _remembered(text: str) -> tuple[int, int] | None:
+    """Return where the user's own words are in a message that our command `remember` made; None for any other."""
+    if not text.lstrip().startswith(_REMEMBER):
+        return None
+    end = text.rfind(_RUN, 0, max(text.rfind(_REMEMBER_END), 0))
+    return (text.index(_REMEMBER) + len(_REMEMBER), end) if end > 0 else None
 
 
 def _injected_spans(text: str) -> Iterator[tuple[int, int]]:
