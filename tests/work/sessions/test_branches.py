@@ -6,6 +6,8 @@ import pytest
 
 import recollect.model as m
 from recollect.engine import Engine
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
+from recollect.work.delivery.told import Told
 from recollect.work.transcripts.event import Event
 
 FIX = "`pytest` failed"
@@ -30,7 +32,7 @@ def git(folder, *words):
 def learn(home, embedder, repository):
     """Learns from a session whose events say on which branch they happened."""
 
-    def learn(*branches, session="s1"):
+    def learn(*branches, session="s1", ends=True):
         events = []
 
         def add(author, text, branch, **more):
@@ -50,10 +52,10 @@ def learn(home, embedder, repository):
             run(f"pip install {module}", "installed", branch, failed=False)
             run("pytest", "3 passed", branch, failed=False)
         with Engine.open(repository, home, embedder=embedder) as engine:
-            engine.sessions.set_preset("aggressive")
+            engine.sessions.set_preset("aggressive" if ends else "conservative")
             engine.sessions.start(session, branch=branches[0])
             engine.sessions.record(session, events)
-            engine.sessions.end(session)
+            engine.sessions.end(session) if ends else engine.sessions.checkpoint(session)
 
     return learn
 
@@ -109,3 +111,20 @@ def test_a_rule_of_the_user_holds_on_all_branches(learn, home, embedder, reposit
     assert stored[RULE].branch is None
     assert [each.branch for each in stored.values() if each.kind == "error_pattern"] == ["feature"]
     assert stored[RULE].state is m.State.ACTIVE
+
+
+def test_an_agent_hears_of_a_running_session_only_what_belongs_to_its_branch(learn, home, embedder, repository):
+    for name in ("one", "two"):
+        git(repository, "checkout", "-b", name, "main")
+        git(repository, "commit", "--allow-empty", "-m", name)
+    learn("one", "main", ends=False)
+    heard = {}
+
+    for name in ("one", "two"):
+        git(repository, "checkout", name)
+        with Engine.open(repository, home, embedder=embedder) as engine:
+            request = DeliveryRequest(Moment.PROMPT, "Why does pytest not find httpx here?", session=name)
+            text = engine.delivery.compose(request, Told(has_started=True)).text
+            heard[name] = ["httpx0" in text, "httpx1" in text]
+
+    assert heard == {"one": [True, True], "two": [False, True]}

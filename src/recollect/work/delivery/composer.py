@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 import recollect.model as m
@@ -307,13 +308,12 @@ class Composer:
         if plan.fixes:
             fixes, hits = self._fixes(request)
         sessions = store.sessions(view.user_id, view.project_id, _SESSIONS_READ)
-        bridge = fresh_findings(store, sessions, request.session, self._context.clock())
         content = BriefingContent(
             always=always,
             project=self._project(always) if plan.project else None,
             modules=self._modules(request, text) if plan.matches and text else (),
             files=self._files(request, text) if plan.matches and text else (),
-            bridge=bridge[:MOST_FINDINGS] if plan.matches and role.bridge else (),
+            bridge=self._findings(request, sessions, view) if plan.matches and role.bridge else (),
             task=tuple(hits),
             fixes=fixes,
             summaries=self._last_sessions(request, plan, sessions) if role.summaries else (),
@@ -363,6 +363,21 @@ class Composer:
             self._rejected += rejected
             self._relations += verified.relations
         return [hit for hit in hits if hit.memory.id in verified.relevant]
+
+    def _findings(
+        self, request: DeliveryRequest, sessions: Sequence[m.Session], view: m.View
+    ) -> tuple[m.Finding, ...]:
+        """Return what other running sessions have found, on this branch or for all."""
+        from recollect.work.sessions.promote import branch_of
+
+        found = fresh_findings(self._store, sessions, request.session, self._context.clock())
+        here = {None, *(view.branches or ())}
+        is_here = (
+            finding
+            for finding in found
+            if finding.branch in here or branch_of(finding, self._context.folder) in here
+        )
+        return tuple(islice(is_here, MOST_FINDINGS))
 
     def _fixes(self, request: DeliveryRequest) -> tuple[tuple[str, ...], list[m.Hit]]:
         """Return what fixed such a failure before, from past work and from memories."""

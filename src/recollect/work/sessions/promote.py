@@ -1,9 +1,10 @@
-"""Decide which findings of a session become memories: signals, filters, presets. Pure functions."""
+"""Decide which findings of a session become memories: signals, filters, presets, branches."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import recollect.model as m
+from recollect.context.project import ProjectFolder, branch_of_its_own
 from recollect.errors import UnknownName
 from recollect.policy import USER_SOURCES
 
@@ -75,3 +76,10 @@ def _signals(finding: m.Finding, sessions: int, agents: int) -> tuple[str, ...]:
         *(["high-importance"] if finding.importance >= IMPORTANT else []),
     }
     return tuple(name for name in POINTS if name in found)
+
+
+def branch_of(finding: m.Finding, folder: ProjectFolder | None) -> str | None:
+    """Return the branch to which a finding belongs, and a memory made of it; None = all: a rule of the user holds on all."""
+    if finding.source in USER_SOURCES or folder is None:
+        return None
+    return branch_of_its_own(folder, finding.branch)

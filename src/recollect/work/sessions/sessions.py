@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import recollect.model as m
 from recollect.config import expand_home
 from recollect.context.context import Context
-from recollect.context.project import branch_of_its_own, identify, locate
+from recollect.context.project import identify, locate
 from recollect.errors import (
     ContentRefused,
     EmbedderUnavailable,
@@ -45,7 +45,7 @@ from recollect.work.hosts.session_files import session_files
 from recollect.work.hosts.transcripts import FORMATS
 from recollect.work.metrics.measures import Measures
 from recollect.work.sessions.events import clean_event, clean_name, event_from, stored_event
-from recollect.work.sessions.promote import DEFAULT_PRESET, judge, preset_named
+from recollect.work.sessions.promote import DEFAULT_PRESET, branch_of, judge, preset_named
 from recollect.work.sessions.spool import EventSpool
 from recollect.work.sessions.summary import LINES, SummaryBuilder, summary_builder_for
 from recollect.work.transcripts.event import Event
@@ -658,7 +658,7 @@ class Sessions:
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
                 continue
-            draft = _draft(finding, session, verdict.reason, evidence, is_typed, self._branch_for(finding))
+            draft = _draft(finding, session, verdict.reason, evidence, is_typed, branch_of(finding, self.context.folder))
             try:
                 name = (
                     None if is_typed else self._promoted_before(finding, session)
@@ -669,12 +669,6 @@ class Sessions:
             self.store.events.mark_promoted(finding.id, name)
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
-
-    def _branch_for(self, finding: m.Finding) -> str | None:
-        """Return the branch to which a memory made of the finding belongs; a rule of the user holds on all."""
-        if finding.source in USER_SOURCES or self.context.folder is None:
-            return None
-        return branch_of_its_own(self.context.folder, finding.branch)
 
     def _is_unconfirmed(self, finding: m.Finding) -> bool:
         """Return whether the memory that a finding became does not count as the user's word, and is still in use."""
