@@ -2,6 +2,9 @@ import json
 
 import pytest
 
+from recollect.engine import Engine
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
+
 TALK = [
     ("mon", 0, "user", "Why does the login loop after the refresh?"),
     ("mon", 1, "assistant", "The refresh token is not validated against Redis."),
@@ -240,3 +243,23 @@ def test_the_preset_is_shown_and_set(run):
     assert run("preset").out == "Preset: balanced.\n"
     assert run("preset", "conservative").out == "Preset: conservative.\n"
     assert run("preset", "--json").json == {"preset": "conservative"}
+
+
+def test_session_deliveries_shows_what_an_agent_was_told(run, home):
+    run("remember", "Answer in British English", "--kind", "preference")
+    with Engine.open(".", home) as engine:
+        engine.sessions.start("s1", host="codex")
+        request = DeliveryRequest(Moment.START, session="s1", host="codex")
+        engine.delivery.compose(request, engine.delivery.told("s1"))
+        engine.delivery.flush()
+        engine.sessions.start("s2", host="codex")
+
+    listed = run("session", "deliveries", "s1").out.splitlines()
+    (delivery,) = run("session", "deliveries", "s1", "--json").json["deliveries"]
+
+    assert listed[0].startswith("start  ")
+    assert listed[0].endswith("0 of 1 items used")
+    assert "Answer in British English" in "\n".join(listed)
+    assert (delivery["moment"], delivery["host"]) == ("start", "codex")
+    assert [item["tier"] for item in delivery["items"]] == ["always"]
+    assert run("session", "deliveries", "s2").err == "This session was told nothing.\n"

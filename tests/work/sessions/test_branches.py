@@ -113,7 +113,9 @@ def test_a_rule_of_the_user_holds_on_all_branches(learn, home, embedder, reposit
     assert stored[RULE].state is m.State.ACTIVE
 
 
-def test_an_agent_hears_of_a_running_session_only_what_belongs_to_its_branch(learn, home, embedder, repository):
+def test_an_agent_hears_of_a_running_session_only_what_belongs_to_its_branch(
+    learn, home, embedder, repository
+):
     for name in ("one", "two"):
         git(repository, "checkout", "-b", name, "main")
         git(repository, "commit", "--allow-empty", "-m", name)

@@ -27,7 +27,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "gaps": (),
     "graph": (),
     "map": ("show",),
-    "session": ("list", "show", "search", "source"),
+    "session": ("list", "show", "deliveries", "search", "source"),
     "task": ("list", "show"),
     "history": ("file", "like", "coedits", "what-was-i-doing", "last", "fixes", "output"),
     "changes": (),

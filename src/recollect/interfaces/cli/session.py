@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from recollect.work.sessions.transcript import LearningReport
 
 
-@click.group(no_args_is_help=False, subcommand_metavar="list|show|search|source|end|fork|recover ...")
+@click.group(
+    no_args_is_help=False, subcommand_metavar="list|show|deliveries|search|source|end|fork|recover ..."
+)
 @shared_options
 def session() -> None:
     """List, show and search the sessions of agents."""
@@ -66,6 +68,28 @@ def show(cli: CliContext, name: str) -> CommandResult:
             click.echo(f"[{finding.kind}] {output.one_line(finding.content)} ({memory})")
 
     return CommandResult({"session": session, "findings": findings}, text)
+
+
+@session.command()
+@click.argument("name", metavar="ID")
+@rendered()
+def deliveries(cli: CliContext, name: str) -> CommandResult:
+    """Show what Recollect told the agent of a session, in order."""
+    session = cli.engine.sessions.find(name)
+    told = [record for record in cli.engine.delivery.of_session(session.id) if record.text or record.items]
+
+    def text() -> None:
+        if not told:
+            click.echo("This session was told nothing.", err=True)
+        for record in told:
+            used = sum(item.used_at is not None for item in record.items)
+            counts = f"{record.tokens:,} tokens, {used:,} of {len(record.items):,} items used"
+            moment = click.style(record.moment.replace("_", " "), bold=True)
+            click.echo(f"{moment}  {output.moment(record.at)}  {counts}")
+            click.echo(output.printable(record.text) or "(The text was erased with a memory.)")
+
+    as_objects = [{**record._asdict(), "items": [item._asdict() for item in record.items]} for record in told]
+    return CommandResult({"session": session.id, "deliveries": as_objects}, text)
 
 
 @session.command()

@@ -263,10 +263,10 @@ class DaemonServer:
         first_prompt = self._settings.first_prompt_seconds
         if event.kind is HookKind.SESSION_START and float(given) < START_SECONDS:
             return START_SECONDS
-        if event.kind is HookKind.PROMPT and float(given) < first_prompt:
-            if self._first_prompts.claim(event.session, event_id):
-                waited = max(time.time_ns() - int(at), 0) / 1e9  # a busy machine lets us begin late
-                return max(first_prompt - waited, 0.0)
+        may_wait = event.kind is HookKind.PROMPT and float(given) < first_prompt
+        if may_wait and self._first_prompts.claim(event.session, event_id):
+            waited = max(time.time_ns() - int(at), 0) / 1e9  # a busy machine lets us begin late
+            return max(first_prompt - waited, 0.0)
         return 0.0
 
     def _reply(self, want: str, fields: list[str], body: bytes) -> bytes:

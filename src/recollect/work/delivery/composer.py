@@ -169,15 +169,19 @@ class Composer:
     def told(self, session: str) -> Told:
         """Return what the session was told since its last compaction, by whichever process."""
         told = Told()
-        with self._lock:
-            unwritten = [record for record in self._unwritten if record.session == session]
-        for record in (*self._store.deliveries.of_session(self._context.user_id, session), *unwritten):
+        for record in self.of_session(session):
             if record.moment == Moment.AFTER_COMPACTION:
                 told.forget()
             if record.moment != Moment.ON_REQUEST:
                 told.add(item.key for item in record.items)
                 told.has_started |= record.moment != Moment.BEFORE_TOOL
         return told
+
+    def of_session(self, session: str) -> tuple[m.DeliveryRecord, ...]:
+        """Return all that the session was told, oldest first, by whichever process."""
+        with self._lock:
+            unwritten = [record for record in self._unwritten if record.session == session]
+        return (*self._store.deliveries.of_session(self._context.user_id, session), *unwritten)
 
     def note_told(self, request: DeliveryRequest, delivery: Delivery, told: Told, at: datetime) -> None:
         """Note what a process that could not write it down has told a session; `flush` writes it down."""

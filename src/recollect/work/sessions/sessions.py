@@ -658,7 +658,9 @@ class Sessions:
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
                 continue
-            draft = _draft(finding, session, verdict.reason, evidence, is_typed, branch_of(finding, self.context.folder))
+            draft = _draft(
+                finding, session, verdict.reason, evidence, is_typed, branch_of(finding, self.context.folder)
+            )
             try:
                 name = (
                     None if is_typed else self._promoted_before(finding, session)
