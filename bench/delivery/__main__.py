@@ -5,14 +5,14 @@ import json
 from collections.abc import Sequence
 
 from bench.delivery import files, measure, refit
-from bench.delivery.datasets import DATA, load
+from bench.delivery.datasets import DATA, SPLITS, load
 from bench.delivery.systems import SYSTEMS
 from recollect.engine import Engine
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench delivery", description=__doc__)
-    parser.add_argument("--split", choices=("dev", "unseen", "all"), default="all")
+    parser.add_argument("--split", choices=(*SPLITS, "all"), default="all")
     parser.add_argument("--only", choices=("memories", "files"))
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument(
@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with Engine.open() as engine:
             refit.show(refit.run(engine))
         return
-    if options.failures and options.split != "dev":
-        parser.error("--failures needs --split dev: nobody looks at single tasks of the unseen half")
+    if options.failures and options.split not in ("dev", "unseen"):
+        parser.error("--failures needs --split dev or unseen: nobody looks at single tasks of the blind part")
     if options.only != "files":
         result = measure.run(options.split, options.systems)
         details = result.pop("details")

@@ -11,7 +11,7 @@ from recollect.engine import Engine
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "delivery"
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)  # ages are counted back from here
-SPLITS = ("dev", "unseen")
+SPLITS = ("dev", "unseen", "blind")  # `unseen` was looked at once, and has been used for development since
 AGE = 30  # days, where a memory has no age
 
 
@@ -39,7 +39,7 @@ def load(split: str, folder: Path = DATA) -> list[DeliveryProject]:
     """Return the projects of a split, or all of them. Raise `ValueError` for a file that breaks the format."""
     names: dict[str, list[str]] = json.loads((folder / "split.json").read_text(encoding="utf-8"))
     wanted = SPLITS if split == "all" else (split,)
-    return [_project(folder, name, part) for part in wanted for name in names[part]]
+    return [_project(folder, name, part) for part in wanted for name in names.get(part, ())]
 
 
 def import_memories(engine: Engine, project: DeliveryProject) -> dict[str, str]:

@@ -15,6 +15,7 @@ from bench.recall.datasets import Corpus, Unit
 from recollect.memory.index.bm25 import Bm25Index, Fields
 from recollect.memory.index.messages import MessageFeatures, SessionLayout
 from recollect.memory.ranking import (
+    ACTIVITY_MEASURES,
     MEMORY_MEASURES,
     MESSAGE_MEASURES,
     SESSION_MEASURES,
@@ -22,6 +23,7 @@ from recollect.memory.ranking import (
     MemoryWeights,
     MessageWeights,
 )
+from recollect.memory.search.activities import activity_words
 from recollect.memory.search.aliases import both_ways, default_aliases
 from recollect.memory.search.fusion import combine_memory_scores, combine_message_scores
 from recollect.memory.search.query_expansion import expand_query
@@ -107,11 +109,13 @@ class _Memories:
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
         words, meant = expand_query(query, self._bm25.words(query), _ALIASES, self._bm25.known_terms)
+        work = activity_words(query, self._bm25.known_terms)
         return combine_memory_scores(
             self._bm25.score(words).coverage,
             self._vectors @ vector,
             weights=self._recipe.memories,
             meant=self._bm25.score(meant).coverage if meant else None,
+            activity=self._bm25.score(work, measures=ACTIVITY_MEASURES).scores if work else None,
         ).total
 
 

@@ -65,12 +65,14 @@ class Retrieval:
         recipe: str = "default",
         graph: bool = True,
         meaning: bool = True,
+        task: bool = False,
         **filters: Any,
     ) -> m.Answer:
         """Return memories relevant to `query`, best first, each with its reasons. For `filters` see `Context.view`.
 
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
-        Without `meaning` only words are compared, and no model is loaded.
+        Without `meaning` only words are compared, and no model is loaded. If `query` is a `task`, rules for that kind of work count
+        more.
         """
         self._context.refuse_if_off()
         _check_limit(limit)
@@ -85,6 +87,7 @@ class Retrieval:
             as_of=as_of,
             graph=graph,
             meaning=meaning,
+            task=task,
         )
         answer = self.searcher.search(question)
         self._note(question, answer)

@@ -21,7 +21,7 @@ from recollect.llm.protocol import (
     StatementRelation,
     Verification,
 )
-from recollect.memory.search.usefulness import useful_hits, useful_probabilities
+from recollect.memory.search.usefulness import judge_hits
 from recollect.text.sentences import cut
 from recollect.text.words import distinctive_words
 
@@ -53,7 +53,7 @@ class LocalSidecar:
 
     def verify(self, context: str, hits: Sequence[m.Hit]) -> Verification | None:
         sentences = [_words(sentence) for sentence in _SENTENCE.split(context)]
-        useful = useful_hits(hits, useful_probabilities(hits))
+        useful = judge_hits(context, hits).select(hits)
         relevant = [hit.memory for hit in useful if not _repeats(hit.memory, sentences)]
         return Verification(tuple(memory.id for memory in relevant), tuple(_relations(relevant)))
 

@@ -57,6 +57,7 @@ def _phrase(name: str, hit: m.Hit) -> str:
 
 _PHRASES = {
     "everyday": "explains everyday words of the query",
+    "activity": "is about the kind of work that the query asks for",
     "file": "is about one of the given files",
     "season": "has an active season",
     "confidence": "has a high confidence",

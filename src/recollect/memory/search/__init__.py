@@ -4,8 +4,8 @@ The path of a query:
 
 1. **Query** (`search.SearchQuery`): the text, what the user may see (a view), filters, and files that are open.
 2. **Words** (`channels.match_words`): the query becomes terms, which `query_expansion` widens by the project's
-   `aliases` and by what everyday words mean; BM25 scores every memory. It runs while the embedding model makes the
-   query's vector.
+   `aliases` and by what everyday words mean, and `activities` adds the words of rules for that kind of work; BM25 scores
+   every memory. It runs while the embedding model makes the query's vector.
 3. **Meaning** (`channels.score_all`): the cosine between that vector and every memory. `fusion` adds both up, and the
    best become candidates.
 4. **Graph** (`channels.expand_graph`, `graph`): memories that are linked to good candidates join them.
@@ -19,9 +19,10 @@ The path of a query:
 - `fusion`: coverage and cosine on one scale, and what each part contributed
 - `recipes`: named scores; `default` is ours, the `seed-…` ones reproduce published formulas
 - `graph`: from hits to linked memories, and `similar`
-- `aliases`, `query_expansion`: what else to look for
+- `aliases`, `query_expansion`, `activities`: what else to look for
 - `latency`: how fast searches were, and deadlines
 - `usefulness`: the probability that a hit is useful to an agent
+- `requests`: requests that need nothing a project remembers
 - `triggers`: warnings whose trigger a text contains; it does not rank
 
 `Retrieval` calls it for `recollect search`, MCP, Python and `work.delivery`. It reads

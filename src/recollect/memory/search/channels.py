@@ -15,6 +15,7 @@ from recollect.memory.index.bm25 import Bm25Scores
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.index.vectors import CosineScan, Floats, Longs, Mask
 from recollect.memory.index.words import WordIndex
+from recollect.memory.search.activities import activity_words
 from recollect.memory.search.aliases import Aliases
 from recollect.memory.search.fusion import ScoreParts, combine_memory_scores
 from recollect.memory.search.graph import GraphPath, choose_seeds, edges_of, expand
@@ -35,6 +36,9 @@ class WordMatches(NamedTuple):
 
     scores: Bm25Scores
     meant: Floats | None  # coverage of what the query's everyday words mean; None if it has none
+    activity: (
+        Floats | None
+    )  # BM25 of the words about the kind of work that the query asks for; None if it asks for none
     mask: Mask
     ids: list[str]
     rows: dict[str, int]
@@ -54,7 +58,9 @@ class Relevance:
 
     def best(self, count: int) -> list[int]:
         """Return the `count` best rows, best first, of those that share a word or are near enough in meaning."""
-        fits = (self.words.scores > 0) | (self.parts.parts.get("everyday", _ZERO) > 0)
+        fits = self.words.scores > 0
+        for name in ("everyday", "activity"):
+            fits |= self.parts.parts.get(name, _ZERO) > 0
         if self.cosines is not None:
             fits |= self.cosines >= ranking.RELATED_COSINE
         rows = np.flatnonzero(fits & self.mask)
@@ -133,7 +139,9 @@ def match_words(
         words, meant = expand_query(query, bm25.words(query, mask), load_aliases(), bm25.known_terms)
         scores = bm25.score(words, mask)
         meant_coverage = bm25.score(meant, mask).coverage if meant else None
-        return WordMatches(scores, meant_coverage, mask, index.ids, index.rows, index.nums)
+        work = activity_words(query, bm25.known_terms)
+        activity = bm25.score(work, mask, measures=ranking.ACTIVITY_MEASURES).scores if work else None
+        return WordMatches(scores, meant_coverage, activity, mask, index.ids, index.rows, index.nums)
 
 
 def score_all(
@@ -143,6 +151,7 @@ def score_all(
     view: m.View,
     model: str,
     vector: bytes | None,
+    weights: ranking.MemoryWeights = ranking.MEMORY_WEIGHTS,
 ) -> Relevance | None:
     """Score all memories by words and by meaning; None if not even the words were answered in time."""
     scanning = runner.submit(lambda: index.scan(view, model, vector)) if vector is not None else None
@@ -150,11 +159,11 @@ def score_all(
     scan = runner.result("meaning", scanning) if scanning is not None else None
     if matches is None:
         return None
-    scores, meant, mask, ids, rows, nums = matches
+    scores, meant, activity, mask, ids, rows, nums = matches
     cosines = None
     if scan is not None:
         cosines = _cosines_by_row(scan, index.words.align(nums, scan.nums), scores, mask)
-    parts = combine_memory_scores(scores.coverage, cosines, mask, meant=meant)
+    parts = combine_memory_scores(scores.coverage, cosines, mask, weights, meant, activity)
     return Relevance(ids, rows, mask, scores, cosines, parts)
 
 

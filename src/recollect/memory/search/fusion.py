@@ -42,15 +42,19 @@ def combine_memory_scores(
     mask: Mask | None = None,
     weights: MemoryWeights = MEMORY_WEIGHTS,
     meant: Values | None = None,
+    activity: Values | None = None,
 ) -> ScoreParts:
     """Add up coverage and cosine of every memory.
 
     `cosine` is NaN for a memory without a vector, and None if there are no vectors at all. `meant` is the coverage of what the
-    query's everyday words mean (`query_expansion.expand_query`), None if it has none.
+    query's everyday words mean (`query_expansion.expand_query`), None if it has none. `activity` is the BM25 score of words about
+    the kind of work that it asks for (`activities.activity_words`), None if it asks for none.
     """
     parts = _relevance(coverage, cosine, mask, weights.words, weights.meaning)
     if meant is not None:
         parts["everyday"] = (weights.everyday * meant).astype(np.float64)
+    if activity is not None:
+        parts["activity"] = (weights.activity * activity).astype(np.float64)
     return ScoreParts(parts)
 
 

@@ -54,6 +54,7 @@ class SearchQuery:
     aliases: Callable[[], Aliases] = dict  # read while the model makes the query's vector
     graph: bool = True
     meaning: bool = True  # False = by words only; no model is loaded
+    task: bool = False  # the text is what an agent was asked to do: rules for that kind of work count more
 
     @property
     def is_filtered(self) -> bool:
@@ -102,7 +103,8 @@ class Searcher:
         self._read_vectors(view, vector)
         started = perf_counter()
         runner = ChannelRunner(self._pool)
-        relevance = score_all(self._index, runner, words, view, self._embedder.model, vector)
+        weights = ranking.TASK_WEIGHTS if query.task else ranking.MEMORY_WEIGHTS
+        relevance = score_all(self._index, runner, words, view, self._embedder.model, vector, weights)
         hits: Sequence[m.Hit] = ()
         if relevance is not None:
             hits = self._hits(query, recipe, text, view, relevance, runner)

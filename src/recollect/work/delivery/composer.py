@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -27,7 +27,7 @@ from recollect.memory.briefing.content import (
     rules_in,
 )
 from recollect.memory.preferences import Preferences
-from recollect.memory.search.usefulness import useful_hits, useful_probabilities
+from recollect.memory.search.usefulness import Usefulness, judge_hits
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
@@ -334,20 +334,20 @@ class Composer:
         from recollect.memory.briefing.diversity import diverse, vectors_of
 
         answer = self._parts.retrieval.search(
-            text, SEARCHED, files=request.files, session=request.session, meaning=request.use_model
+            text, SEARCHED, files=request.files, session=request.session, meaning=request.use_model, task=True
         )
-        probabilities = useful_probabilities(answer.results)
-        hits = self._verified(text, answer.results, probabilities, sidecar)
+        usefulness = judge_hits(text, answer.results)
+        hits = self._verified(text, answer.results, usefulness, sidecar)
         if role.own_files_only and request.files:
             hits = [hit for hit in hits if "file" in hit.why["parts"]] or hits
         vectors = vectors_of(self._store, self._context.embedder.model, hits)
-        return diverse(hits, vectors, MOST_MATCHES), answer.notes, probabilities
+        return diverse(hits, vectors, MOST_MATCHES), answer.notes, dict(usefulness.probabilities)
 
     def _verified(
         self,
         text: str,
         hits: Sequence[m.Hit],
-        probabilities: Mapping[str, float],
+        usefulness: Usefulness,
         sidecar: "Sidecar | None",
     ) -> list[m.Hit]:
         """Return the hits that are likely to be useful, as the sidecar sees it.
@@ -360,7 +360,7 @@ class Composer:
             return []
         rejected = [
             hit.memory.id
-            for hit in useful_hits(hits, probabilities)
+            for hit in usefulness.select(hits)
             if hit.memory.id not in verified.relevant and not hit.why.get("parts", {}).get("graph")
         ]
         with self._lock:
