@@ -70,6 +70,9 @@ placed = st.builds(
     branch=st.none() | st.sampled_from(BRANCHES),
     visibility=st.sampled_from(m.Visibility),
     state=st.sampled_from(m.State),
+    created_by=st.sampled_from(["user", "agent:coder", f"{m.SEEDS_OF}shop"]),
+    trust=st.sampled_from([0.6, 0.9]),
+    standing=st.sampled_from(m.Standing),
 )
 views = st.builds(
     m.View,
@@ -82,4 +85,5 @@ views = st.builds(
     states=st.just(m.ALL_STATES) | st.frozensets(st.sampled_from(m.State)),
     kinds=st.none() | st.frozensets(st.sampled_from(["fact", "decision"])),
     scopes=st.none() | st.frozensets(st.sampled_from(m.Scope)),
+    proposals=st.booleans(),
 )

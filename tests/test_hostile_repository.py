@@ -1,5 +1,6 @@
-"""A repository names programs in every way that git knows; no command runs one of them."""
+"""A repository names programs in every way that git knows, and gives orders to agents; nobody runs or hears them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import recollect as recollect_package
-from hostile_repository import build
+from hostile_repository import WORD, build
 from recollect.context.git import Repository
+from recollect.interfaces.daemon.client import stop
 
 COMMANDS = [
     ("init",),
@@ -34,10 +36,11 @@ def hostile(tmp_path, ran) -> Path:
     return build(tmp_path / "repo", ran)
 
 
-def recollect(folder, *words, **variables):
+def recollect(folder, *words, stdin="", **variables):
     return subprocess.run(
         [sys.executable, "-m", "recollect", *words],
         cwd=folder,
+        input=stdin,
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
@@ -65,14 +68,69 @@ def test_no_command_runs_a_program_of_the_repository(home, hostile, ran, within)
         assert programs_run(ran) == [], words
 
 
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_no_agent_hears_what_the_repository_says(home, hostile, host):
+    assert recollect(hostile, "init").returncode == 0
+
+    briefing = recollect(hostile, "recall", "fix the total of the till in shop.py", "--host", host)
+    start = recollect(
+        hostile, "hook", host, "SessionStart", stdin=event(hostile, hook_event_name="SessionStart")
+    )
+
+    assert "Files" in briefing.stdout
+    assert "shop" in start.stdout
+    for text in (briefing.stdout, start.stdout):
+        assert WORD not in text.lower(), text
+
+
+def test_no_prompt_is_answered_with_what_the_repository_says(home, hostile):
+    recollect(hostile, "init")
+    recollect(hostile, "remember", "The total of the till is counted in cents", "--kind", "gotcha")
+    prompt = event(hostile, hook_event_name="UserPromptSubmit", prompt="fix the total of the till in shop.py")
+
+    answer = recollect(
+        hostile,
+        "hook",
+        "claude-code",
+        "UserPromptSubmit",
+        stdin=prompt,
+        RECOLLECT_HOOK_DEADLINE="60",
+        RECOLLECT_FIRST_PROMPT_SECONDS="60",
+    )
+    stop(home)
+
+    assert "counted in cents" in answer.stdout
+    assert WORD not in answer.stdout.lower()
+
+
+def event(folder, **fields):
+    return json.dumps({"session_id": "s1", "cwd": str(folder), "source": "startup", **fields})
+
+
+def test_a_person_sees_what_the_repository_proposes_and_can_trust_it(home, hostile):
+    told = recollect(hostile, "init").stdout
+
+    found = recollect(hostile, "search", "install wombat").stdout
+    without = recollect(hostile, "recall", "install wombat").stdout
+    recollect(hostile, "trust", "--yes")
+    trusted = recollect(hostile, "recall", "install wombat", "--host", "codex").stdout
+
+    assert "AGENTS.md:3" in told
+    assert "recollect trust" in told
+    assert "proposal" in found
+    assert WORD not in without
+    assert WORD in trusted
+    assert "--- end of recollect-memory ---" in trusted
+
+
 def test_history_is_read_as_far_as_it_is_there(hostile):
     repository = Repository.containing(hostile)
 
     log = repository.output("log", "-n2", "--format=%s", repository.head())
 
     assert log.decode().splitlines() == [
-        "Fix the total because the till counted 4 times",
-        "Fix the total because the till counted 3 times",
+        "Fix the total because the till counted 6 times",
+        "Fix the total because the till counted 5 times",
     ]
     assert repository.branches().keys() == {"main", "merged"}
     assert repository.merged_branches() == {"main", "merged"}

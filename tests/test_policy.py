@@ -33,6 +33,7 @@ WHOLE = {
     Operation.ENCRYPT: lambda engine: engine.care.encrypt(),
     Operation.SWITCH: lambda engine: engine.preferences.set_switch("memory", False),
     Operation.SET_LEARNING: lambda engine: engine.sessions.set_preset("aggressive"),
+    Operation.TRUST: lambda engine: engine.preferences.trust(),
     Operation.AGREE: lambda engine: engine.preferences.agree("https://x.example"),
     Operation.SET_PREFERENCES: lambda engine: engine.preferences.add_alias("db", ["database"]),
 }
@@ -46,7 +47,8 @@ def agent(home, folder, clock, embedder, engine):
 
 @pytest.fixture
 def owned(engine, agent):
-    """Makes a memory of each owner."""
+    """Makes a memory of each owner. The repository is trusted: agents do not see the proposals of another one."""
+    engine.preferences.trust()
 
     def make(owner: MemoryOwner, text: str = TEXT) -> m.Memory:
         if owner is MemoryOwner.AGENT:

@@ -58,6 +58,9 @@ class Settings:
     # How long the first prompt of a session may wait for a daemon that is starting or loading its model.
     first_prompt_seconds: float = 1.5
     mcp_tools: str = "core"  # the tools of the MCP server: core (four of them) or all
+    # Your own repositories, whose conventions agents may read without a review. Several values are separated by spaces.
+    trusted_remotes: str = ""  # hosts with an owner: github.com/ada
+    trusted_authors: str = ""  # e-mail addresses: of a repository in which nobody else has committed
 
     @property
     def database(self) -> Path:
@@ -70,6 +73,10 @@ _CHOICES = {
     "mcp_tools": ("core", "all"),
     "embedder_providers": ("auto", "cpu", "openvino", "cuda", "coreml"),
 }
+_IN_FILE_ONLY = {
+    "trusted_remotes",
+    "trusted_authors",
+}  # a repository may set variables, for example in .mcp.json
 _NAMES = [field.name for field in fields(Settings) if field.name != "home"]
 
 
@@ -88,6 +95,8 @@ def load_settings(
     for variable, text in environment.items():
         name = variable.removeprefix(_PREFIX)
         if variable.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
+            if name.lower() in _IN_FILE_ONLY:
+                raise BadSetting(f"{variable} is not read from the environment.", f"Set it in {file}.")
             settings = _with(settings, name.lower(), text, f"the variable {variable}")
     for name, value in flags.items():
         if value is not None:

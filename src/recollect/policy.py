@@ -54,6 +54,7 @@ class Operation(StrEnum):
     SWITCH = "switch"
     SET_LEARNING = "set learning"
     AGREE = "agree"
+    TRUST = "trust"
     SET_PREFERENCES = "set preferences"
 
 
@@ -104,6 +105,7 @@ ON_THE_WHOLE = {
     Operation.SWITCH: "turn memory on or off",
     Operation.SET_LEARNING: "change how memory learns",
     Operation.AGREE: "agree to send texts to a server",
+    Operation.TRUST: "trust a repository",
     Operation.SET_PREFERENCES: "change the user's preferences",
 }
 _WORDS = {

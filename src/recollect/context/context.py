@@ -10,11 +10,20 @@ import recollect.model as m
 from recollect.config import Settings
 from recollect.context.confirmed_time import WORTH_A_NOTICE, confirmed_now, see_clock
 from recollect.context.embedder import Embedder
-from recollect.context.project import ProjectFolder, checked_out, landed_branches
+from recollect.context.project import (
+    ProjectFolder,
+    checked_out,
+    is_by_authors,
+    is_of_owner,
+    landed_branches,
+    trust_key,
+)
 from recollect.context.store import Store
 from recollect.errors import MemoryOff, OutOfScope, UnknownName
 from recollect.kinds import kind_of
 from recollect.policy import Operation, Permission, on_memory, on_the_whole
+
+TRUSTED_SETTING = "trusted"  # of a project: since when it is trusted, by `trust_key`
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,36 @@ class Context:
             raise OutOfScope(ruling.reason, ruling.hint)
         return ruling.permission
 
+    # which repositories are trusted
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether agents may read what the repository says of itself before a person has reviewed it.
+
+        The user has trusted it, in this folder, with `recollect trust`; or it is the user's own by the settings.
+        """
+        if self.project is None or self.folder is None:
+            return False
+        trusted = self.store.setting(self.project_id, TRUSTED_SETTING) or {}
+        if trust_key(self.folder) in trusted or is_of_owner(
+            self.folder, self.settings.trusted_remotes.split()
+        ):
+            return True
+        authors = self.settings.trusted_authors.split()
+        return bool(authors) and self._is_by_authors(self.folder, authors)
+
+    def _is_by_authors(self, folder: ProjectFolder, authors: list[str]) -> bool:
+        head = checked_out(folder)  # others may have committed since
+        cache = self._author_cache
+        if head not in cache:
+            cache.clear()
+            cache[head] = is_by_authors(folder, authors)
+        return cache[head]
+
+    @cached_property
+    def _author_cache(self) -> dict[str | None, bool]:
+        return {}
+
     # whether memory is on
 
     def is_on(self, switch: str) -> bool:
@@ -127,10 +166,11 @@ class Context:
         branch: str | None = None,
         session: str | None = None,
         all_projects: bool = False,
+        proposals: bool = True,
     ) -> m.View:
         """Return the view of active memories of this project and of global ones, narrowed by the filters.
 
-        Only a user may see `all_projects`. Raises `UnknownName`.
+        Only a user may see `all_projects`, and the `proposals` of a repository that is not trusted. Raises `UnknownName`.
         """
         return m.View(
             user_id=self.user_id,
@@ -141,6 +181,7 @@ class Context:
             states=_states(state),
             kinds=frozenset({kind_of(kind).name}) if kind else None,
             scopes=frozenset({member_named(m.Scope, "scope", scope)}) if scope else None,
+            proposals=proposals and (not self.is_agent or self.is_trusted),
         )
 
     def full_view(self, *, this_project: bool = False) -> m.View:
@@ -154,6 +195,7 @@ class Context:
             all_projects=not this_project and not self.is_agent,
             all_sessions=True,
             states=m.ALL_STATES,
+            proposals=not self.is_agent or self.is_trusted,
         )
 
     def _branches(self, branch: str | None) -> frozenset[str]:

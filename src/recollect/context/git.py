@@ -119,6 +119,12 @@ class Repository:
         names = (listing or b"").decode("utf-8", "surrogateescape").splitlines()
         return frozenset(name.removeprefix("refs/heads/") for name in names)
 
+    def authors(self, most: int = 2_000) -> frozenset[str]:
+        """Return the e-mail addresses of who wrote and who committed the newest commits; empty if that is not known."""
+        head = self.head()
+        listing = self.output("log", f"--max-count={most}", "--format=%ae%n%ce", head) if head else None
+        return frozenset((listing or b"").decode("utf-8", "replace").lower().split())
+
     def output(
         self, *arguments: str, seconds: float = SECONDS, branches: Mapping[str, str] | None = None
     ) -> bytes | None:

@@ -103,6 +103,29 @@ def declare_subproject(place: ProjectFolder) -> tuple[Project, list[str]]:
     return Project(_new_id(keys[0]), place.folder.name, str(place.folder), why), keys
 
 
+def trust_key(place: ProjectFolder) -> str:
+    """Return the key of the repository on this machine. Its remote does not count: a copy of a stranger can name any."""
+    return next(key for key in place.keys if not key.startswith("remote:"))
+
+
+def is_of_owner(place: ProjectFolder, owners: Collection[str]) -> bool:
+    """Return whether the remote is below one of `owners`: `github.com/ada` has `github.com/ada/shop`."""
+    remotes = [key.removeprefix("remote:").lower() for key in place.keys if key.startswith("remote:")]
+    return any(
+        f"{remote}/".startswith(f"{owner.lower().strip('/')}/")
+        for remote in remotes
+        for owner in owners
+        if owner.strip("/")
+    )
+
+
+def is_by_authors(place: ProjectFolder, authors: Collection[str]) -> bool:
+    """Return whether nobody but `authors`, given by e-mail address, has committed to the repository."""
+    repository = Repository.containing(place.root) if authors else None
+    found = repository.authors() if repository else frozenset()
+    return bool(found) and found <= {author.lower() for author in authors}
+
+
 def landed_branches(place: ProjectFolder, names: Collection[str]) -> frozenset[str]:
     """Return which of these branches are part of what is checked out; empty if git cannot be run."""
     repository = Repository.containing(place.root)

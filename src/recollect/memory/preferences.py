@@ -1,17 +1,26 @@
 """What a user sets for a project and keeps in the store: budget, aliases, seasons, switches, consent."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import recollect.model as m
-from recollect.context.context import Context
-from recollect.context.project import declare_subproject
+from recollect.context.context import TRUSTED_SETTING, Context
+from recollect.context.project import declare_subproject, trust_key
 from recollect.errors import Refused
 from recollect.policy import Operation
 
 if TYPE_CHECKING:
     from recollect.memory.search.aliases import Alias
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedRepository:
+    project: str
+    place: str  # its git directory, or its folder without git
+    since: datetime
 
 
 class Preferences:
@@ -104,6 +113,37 @@ class Preferences:
         agreed = self._store.setting(None, "agreed") or []
         self._log({"agreed": server})
         self._store.set_setting(None, "agreed", sorted({*agreed, server}))
+
+    def trust(self) -> None:
+        """Let agents read what this repository says of itself without a review. Raises `Refused` outside a project."""
+        self._set_trust(True)
+
+    def distrust(self) -> None:
+        """Keep what this repository says from agents until a person has reviewed it."""
+        self._set_trust(False)
+
+    def _set_trust(self, on: bool) -> None:
+        context = self._context
+        context.check(Operation.TRUST)
+        if context.project is None or context.folder is None:
+            raise Refused("This folder belongs to no project.", "Go into the project's folder.")
+        context.register_project()
+        key = trust_key(context.folder)
+        with self._store.transaction():
+            trusted = dict(self._store.setting(context.project_id, TRUSTED_SETTING) or {})
+            trusted.pop(key, None)
+            if on:
+                trusted[key] = m.to_text(context.clock())
+            self._log({"trusted": key if on else None, "project": context.project_id})
+            self._store.set_setting(context.project_id, TRUSTED_SETTING, trusted)
+
+    def trusted(self) -> tuple[TrustedRepository, ...]:
+        """Return the repositories that the user has trusted by command, by name."""
+        return tuple(
+            TrustedRepository(project.name, key.partition(":")[2], m.from_text(since))
+            for project in sorted(self._store.projects(), key=lambda project: project.name)
+            for key, since in sorted((self._store.setting(project.id, TRUSTED_SETTING) or {}).items())
+        )
 
     def declare_subproject(self) -> m.Project:
         """Make the current folder a project of its own."""

@@ -246,6 +246,7 @@ class View:
     states: frozenset[State] = frozenset({State.ACTIVE})
     kinds: frozenset[str] | None = None  # None = all kinds
     scopes: frozenset[Scope] | None = None  # None = all scopes
+    proposals: bool = True  # also a repository's words that no person has accepted
 
     def shows(
         self,
@@ -258,6 +259,7 @@ class View:
         visibility: str,
         state: str,
         kind: str,
+        is_proposal: bool,
     ) -> bool:
         """Return whether the view shows a memory with these values. The rule is decided here and nowhere else."""
         return (
@@ -272,6 +274,7 @@ class View:
             )
             and (branch is None or self.branches is None or branch in self.branches)
             and (user_id == self.user_id or visibility != Visibility.PRIVATE)
+            and (self.proposals or not is_proposal)
         )
 
     def shows_memory(self, memory: Memory) -> bool:
@@ -284,6 +287,7 @@ class View:
             visibility=memory.visibility,
             state=memory.state,
             kind=memory.kind,
+            is_proposal=memory.is_proposal,
         )
 
 

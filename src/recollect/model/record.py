@@ -159,8 +159,8 @@ class Stale:
     since: datetime
 
 
-# What decides who sees a memory: user, project, scope, branch, visibility, state, kind and session.
-VisibilityKey = tuple[str, str | None, str, str | None, str, str, str, str | None]
+# What decides who sees a memory: user, project, scope, branch, visibility, state, kind, whether it is a proposal, and session.
+VisibilityKey = tuple[str, str | None, str, str | None, str, str, str, bool, str | None]
 
 
 class TextRow(NamedTuple):

@@ -1,18 +1,22 @@
 """Who may see which memory, decided once per class of rows instead of once per row.
 
-Rows of one class have the same user, project, scope, branch, visibility, state, kind and, for session-scoped memories,
-session. There are few classes, so a view over 100,000 rows costs a few hundred decisions and one table look-up.
+Rows of one class have the same user, project, scope, branch, visibility, state and kind, are proposals or not, and, if they
+are session-scoped, have the same session. There are few classes, so a view over 100,000 rows costs a few hundred decisions and one table look-up.
 """
 
 from typing import TYPE_CHECKING
 
-from recollect.model import Scope, View, VisibilityKey
+from recollect.model import SEEDS_OF, TRUST, Scope, Source, Standing, View, VisibilityKey
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-COLUMNS = "m.user_id, m.project_id, m.scope, m.branch, m.visibility, m.state, m.kind, m.session"
+# A repository's word that no person has accepted: `Memory.is_proposal`.
+IS_PROPOSAL = f"(m.created_by GLOB '{SEEDS_OF}*' AND m.trust < {TRUST[Source.USER_STATED]} AND m.standing <> '{Standing.PINNED}')"
+COLUMNS = (
+    f"m.user_id, m.project_id, m.scope, m.branch, m.visibility, m.state, m.kind, {IS_PROPOSAL}, m.session"
+)
 
 
 class VisibilityClasses:
@@ -22,7 +26,7 @@ class VisibilityClasses:
     def code(self, key: VisibilityKey) -> int:
         """Return the number of the row's class."""
         if key[2] != Scope.SESSION:
-            key = (*key[:7], None)  # other memories do not depend on the session: fewer classes
+            key = (*key[:8], None)  # other memories do not depend on the session: fewer classes
         return self._codes.setdefault(key, len(self._codes))
 
     def shown(self, view: View) -> "npt.NDArray[np.bool_]":
@@ -33,7 +37,7 @@ class VisibilityClasses:
 
 
 def _shows(view: View, key: VisibilityKey) -> bool:
-    user_id, project_id, scope, branch, visibility, state, kind, session = key
+    user_id, project_id, scope, branch, visibility, state, kind, is_proposal, session = key
     return view.shows(
         user_id=user_id,
         project_id=project_id,
@@ -42,5 +46,6 @@ def _shows(view: View, key: VisibilityKey) -> bool:
         visibility=visibility,
         state=state,
         kind=kind,
+        is_proposal=bool(is_proposal),
         session=session,
     )

@@ -27,10 +27,11 @@ def test_init_tells_what_it_found_and_how_long_it_took(run, project):
     assert steps[0].startswith("Project shop (the folder itself")
     assert [step for step in steps if step in ("code", "map", "seeds")] == ["code", "map", "seeds"]
     assert "1 file (1 python); 2 symbols" in said.out
-    assert (
-        said.out.splitlines()[-1]
-        == "Found 2 conventions in your project. Run `recollect review --kind seed` to review them."
+    assert said.out.splitlines()[-1] == (
+        "Found 2 conventions in your project. Agents see them after you review them (`recollect review --kind seed`)"
+        " or trust the repository (`recollect trust`)."
     )
+    assert "AGENTS.md:4  Never push to main on a Friday." in said.out
 
 
 def test_init_tells_programs_the_same(run, project):

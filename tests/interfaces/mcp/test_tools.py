@@ -144,7 +144,13 @@ async def test_what_one_session_records_the_next_finds(connect):
     assert kept.structured_content["outcome"] == "stored"
     assert found.structured_content == {
         "results": [
-            {"id": name, "kind": "gotcha", "text": REDIS, "marks": ["observed"], "conflicts_with": []}
+            {
+                "id": name,
+                "kind": "gotcha",
+                "text": REDIS,
+                "marks": ["observed", "file missing"],
+                "conflicts_with": [],
+            }
         ],
         "shown_before": [],
         "notes": [],

@@ -555,3 +555,17 @@ def test_neighbours_in_words_share_all_but_one_or_the_subject():
     pairs, _ = by_words(texts, lambda: None)
 
     assert [tuple(pair) for pair in pairs.tolist()] == [(0, 1), (2, 3)]
+
+
+def test_what_a_repository_proposes_is_not_merged_with_what_somebody_said(engine):
+    """The agent does not see proposals, so nothing of its own may end in one."""
+    seed = {"created_by": f"{m.SEEDS_OF}shop", "source": "seeded", "standing": "candidate"}
+    proposed = engine.remember("Amounts of money are integers in cents", **seed)
+    noted = engine.remember(
+        "Amounts of money are integers in cents.", created_by="agent:coder", source="inferred"
+    )
+
+    engine.care.consolidate()
+
+    assert noted.id != proposed.id
+    assert [engine.get(name).state for name in (proposed.id, noted.id)] == [m.State.ACTIVE, m.State.ACTIVE]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.code.modules.for_agents import MODEL
 from recollect.code.modules.module_map import Confidence, Module, ModuleMap, Placement
 from recollect.code.paths import folder_of
 from recollect.errors import Refused
@@ -16,7 +17,6 @@ from recollect.policy import may_overrule
 MAPPED_AFTER = 3  # sessions that worked in a module
 SESSIONS_KEPT = 5
 SAME = 0.5  # of the files of both: then two modules are the same, whatever their names
-MODEL = "model"  # the author of names that a language model gave
 _SCANNED = ("name", "description", "entry_points", "dependencies")
 
 

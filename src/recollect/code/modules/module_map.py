@@ -49,6 +49,7 @@ class ModuleCard:
     files: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     deps: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # that an agent named it
 
 
 @dataclass(frozen=True, slots=True)

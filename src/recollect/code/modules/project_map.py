@@ -8,6 +8,7 @@ from typing import Protocol
 
 import recollect.model as m
 from recollect.code.files import list_files
+from recollect.code.modules.for_agents import for_agents
 from recollect.code.modules.merge import (
     Correction,
     NamedModule,
@@ -32,7 +33,7 @@ from recollect.context.store import ModuleMapStore
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleSketch, Sidecar
 from recollect.text.redact import redact
-from recollect.text.shapes import looks_like_name, reads_like_instruction
+from recollect.text.shapes import looks_like_name, looks_like_path, reads_like_instruction
 
 A_DAY = timedelta(days=1)
 LONGEST_NAME = 60
@@ -135,14 +136,13 @@ class ProjectMap:
         """Return the modules that a task is about, best first; `files` are those that a ranking found for it."""
         return match_modules(self.current(), text, files)
 
-    def cards(self, text: str, files: Sequence[str] = ()) -> tuple[ModuleCard, ...]:
+    def cards(self, text: str, files: Sequence[str] = (), *, trusted: bool = False) -> tuple[ModuleCard, ...]:
         """Return the same for a briefing; nothing without a map, because a briefing does not wait for a scan."""
         known = self.known()
-        return (
-            tuple(module_card(each.module, files) for each in match_modules(known, text, files))
-            if known
-            else ()
-        )
+        if known is None:
+            return ()
+        matches = match_modules(for_agents(known, trusted=trusted), text, files)
+        return tuple(module_card(each.module, tuple(filter(looks_like_path, files))) for each in matches)
 
     def _classify(self, found: ModuleMap, sidecar: Sidecar) -> ModuleMap:
         """Let a model name and describe the modules that only a scan has named."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from recollect.code.modules.for_agents import marks_of
 from recollect.code.modules.module_map import Module, ModuleCard, ModuleMap, covers
 from recollect.code.modules.scan import stems_of
 from recollect.code.paths import FileRole
@@ -73,4 +74,4 @@ def module_card(module: Module, files: Sequence[str] = ()) -> ModuleCard:
     """Return the module for a briefing: the files of the task first, then the most important ones."""
     first = [path for path in files if path in module.core_files]
     core = dict.fromkeys((*first, *module.entry_points, *module.core_files))
-    return ModuleCard(module.name, tuple(core), module.test_files, module.dependencies)
+    return ModuleCard(module.name, tuple(core), module.test_files, module.dependencies, marks_of(module)[:1])

@@ -21,6 +21,7 @@ the value as JSON or as text; `main` closes the engine, and prints an error with
     task          task
     history       history
     review        review
+    trust         trust
     maintenance   consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor
     transfer      export, import, mirror
     settings      alias, season, budget, on, off, auto, preset

@@ -13,6 +13,7 @@ import recollect.model as m
 from recollect.errors import EmbedderUnavailable, RecollectError
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
+from recollect.interfaces.cli.trust import print_proposals, proposals_json
 
 if TYPE_CHECKING:
     from recollect.code.modules.module_map import ModuleMap, ProjectTools
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _LANGUAGES_SHOWN = 4
 _MODULES_SHOWN = 6
+_PROPOSALS_SHOWN = 5
 
 
 @click.command()
@@ -73,7 +75,10 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
         output.print_table(report.rows, ["green", "bright_black"])
         click.echo(f"{output.count(total, 'memory', 'memories')} available.")
         output.print_notes(report.notes)
-        click.echo(_next_step(total, report.values.get("seeds") or {}))
+        seeds = report.values.get("seeds") or {}
+        if seeds.get("new"):
+            print_proposals(engine.questions("seed"), _PROPOSALS_SHOWN)
+        click.echo(_next_step(total, seeds))
 
     value = {"project": project, "memories": total, "vectors_made": made, "notes": report.notes}
     steps = {name: report.values.get(name) for name in ("code", "map", "stale", "seeds")}
@@ -166,21 +171,31 @@ def _find_seeds(engine: "Engine", tools: "Sequence[ProjectTools]") -> tuple[dict
     from recollect.memory.seeds.offer import offer_seeds
 
     if engine.project is None:
-        return {"found": 0, "new": [], "waiting": 0}, ""
+        return {"found": 0, "new": [], "waiting": 0, "trusted": False, "proposals": []}, ""
     seeds = find_seeds(engine.code.root, tools)
     offered = offer_seeds(
         engine.store, engine.remember, seeds, engine.settings.user, engine.project.id, m.utc_now()
     )
-    waiting = len(engine.questions("seed"))
-    return {"found": offered.found, "new": list(offered.new), "waiting": waiting}, (
-        f"{output.count(offered.found, 'convention')} found, {len(offered.new):,} new"
-    )
+    proposals = proposals_json(engine)
+    value = {
+        "found": offered.found,
+        "new": list(offered.new),
+        "waiting": len(proposals),
+        "trusted": engine.context.is_trusted,
+        "proposals": proposals,
+    }
+    return value, f"{output.count(offered.found, 'convention')} found, {len(offered.new):,} new"
 
 
 def _next_step(total: int, seeds: Mapping[str, Any]) -> str:
     if waiting := seeds.get("waiting"):
         conventions = output.count(waiting, "convention")
-        return f"Found {conventions} in your project. Run `recollect review --kind seed` to review them."
+        if seeds.get("trusted"):
+            return f"Found {conventions} in your project, which agents see. Run `recollect review --kind seed` to review them."
+        return (
+            f"Found {conventions} in your project. Agents see them after you review them (`recollect review --kind seed`)"
+            " or trust the repository (`recollect trust`)."
+        )
     if not total:
         return 'Next: recollect remember "Tests need a running Redis" --kind gotcha'
     return 'Next: recollect search "why do the tests fail"'

@@ -69,6 +69,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "auto": ("settings", "Turn learning from sessions on or off."),
         "preset": ("settings", "Show or set how readily findings become memories."),
         "budget": ("settings", "Show or set the token budget of a briefing in this project."),
+        "trust": ("trust", "Trust this repository: agents may read its conventions."),
         "cost": ("cost", "Show what the sidecar has cost, and what would be sent to it."),
         "stats": ("stats", "Show statistics about memories, response times and savings."),
     },

@@ -97,6 +97,8 @@ def _kind_and_state(memory: m.Memory) -> str:
         marks.append("pinned")
     if memory.state is not m.State.ACTIVE:
         marks.append(memory.state)
+    elif memory.is_proposal:
+        marks.append("proposal")
     return ", ".join(marks)
 
 

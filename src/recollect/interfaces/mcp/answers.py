@@ -94,6 +94,7 @@ class ModuleEntry:
     dependencies: list[str]
     related: list[str]
     confidence: str  # shallow, partial or mapped
+    marks: list[str]  # that an agent named or described it
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from recollect.interfaces.mcp.toolbox import CHANGES, READS, UNLISTED, Answer, T
 
 if TYPE_CHECKING:
     from recollect.code.graph.graph import CodeGraph
-    from recollect.code.modules.module_map import Module, ModuleMap
+    from recollect.code.modules.module_map import ModuleMap
     from recollect.code.nodes import CodeEdge
 
 MOST_FILES = 12  # of a module
@@ -74,15 +74,14 @@ def add_code_tools(box: Toolbox) -> None:
 
 
 def show_map(context: ToolContext, task: str, name: str) -> tuple[ModuleMapAnswer, str]:
-    maps = context.engine.maps
-    found = maps.current()
+    found = context.engine.maps.current()
     if name:
-        modules = [found.find(name)]
+        keys = [found.find(name).key]
     elif task:
-        modules = [each.module for each in context.engine.modules_for(task)]
+        keys = [each.module.key for each in context.engine.modules_for(task)]
     else:
-        modules = list(found.modules)
-    return _shown(found, modules)
+        keys = [module.key for module in found.modules]
+    return _shown(context, found, keys)
 
 
 def correct_map(
@@ -101,10 +100,16 @@ def correct_map(
     )
     maps = context.engine.maps
     changed = maps.correct(module, correction)
-    return _shown(maps.current(), [changed])
+    return _shown(context, maps.current(), [changed.key])
 
 
-def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[ModuleMapAnswer, str]:
+def _shown(context: ToolContext, found: "ModuleMap", keys: Sequence[str]) -> tuple[ModuleMapAnswer, str]:
+    from recollect.code.modules.for_agents import for_agents, marks_of
+    from recollect.memory.briefing.render import clean
+
+    found = for_agents(found, trusted=context.engine.context.is_trusted)
+    by_key = {module.key: module for module in found.modules}
+    modules = [by_key[key] for key in keys if key in by_key]
     parts = [
         ModuleEntry(
             each.name,
@@ -113,8 +118,9 @@ def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[ModuleMapAn
             list(each.entry_points),
             list(each.test_files[:MOST_FILES]),
             list(each.dependencies),
-            [found.name_of(key) for key in each.related],
+            [by_key[key].name for key in each.related if key in by_key],
             each.confidence,
+            list(marks_of(each)),
         )
         for each in modules
     ]
@@ -125,11 +131,12 @@ def _shown(found: "ModuleMap", modules: "Sequence[Module]") -> tuple[ModuleMapAn
     }
     lines = [_line(part) for part in parts]
     lines += [f"{slot}: {command}" for slot, command in commands.items()]
-    return ModuleMapAnswer(parts, commands), "\n".join(lines) or "No code to map in this project."
+    return ModuleMapAnswer(parts, commands), "\n".join(map(clean, lines)) or "No code to map in this project."
 
 
 def _line(part: ModuleEntry) -> str:
-    fields = [f"{part.name}: {part.description}".rstrip(": "), f"Files: {', '.join(part.files)}"]
+    marks = f" ({', '.join(part.marks)})" if part.marks else ""
+    fields = [f"{part.name}{marks}: {part.description}".rstrip(": "), f"Files: {', '.join(part.files)}"]
     fields += [f"Tests: {', '.join(part.tests)}"] if part.tests else []
     fields += [f"Deps: {', '.join(part.dependencies)}"] if part.dependencies else []
     return " | ".join(fields)

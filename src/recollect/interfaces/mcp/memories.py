@@ -45,8 +45,12 @@ def found(
     context: ToolContext, memories: "Sequence[Memory]", repeat: bool, notes: Sequence[str] = ()
 ) -> tuple[MemoryList, str]:
     """Return the memories that are new to this session in full, and the ids of the others."""
+    from recollect.memory.briefing.content import missing_files
     from recollect.memory.briefing.render import clean, conflict_line, format_named, memory_entry, short_ids
+    from recollect.memory.seeds.hosts import is_for_host
 
+    memories = [memory for memory in memories if is_for_host(memory, context.briefing_host)]
+    missing = missing_files(context.engine.context.root, memories)
     shown = context.client.shown
     fresh = [memory for memory in memories if repeat or memory.id not in shown]
     conflicts = _conflicts(context, {memory.id for memory in fresh})
@@ -63,7 +67,13 @@ def found(
             conflict_line((names[memory.id], memory.content), (names[other.id], other.content))
             for other in others
         )
-        entry = memory_entry(memory, names[memory.id], stale=memory.id in stale, disputed=bool(others))
+        entry = memory_entry(
+            memory,
+            names[memory.id],
+            stale=memory.id in stale,
+            missing=memory.id in missing,
+            disputed=bool(others),
+        )
         entries.append(replace(entry, text=clean(memory.content), conflicts=says_so))
         results.append(
             MemoryLine(

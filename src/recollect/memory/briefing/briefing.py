@@ -53,6 +53,7 @@ class BriefingContent:
     summaries: tuple[m.Session, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     stale: frozenset[str] = frozenset()  # ids of memories whose code has changed since
+    missing: frozenset[str] = frozenset()  # ids of memories of agents about a file that is not there
     probabilities: Mapping[str, float] = field(default_factory=dict)  # of being useful, by key
 
     @property
@@ -236,6 +237,7 @@ class _EntryMaker:
             memory,
             self._names[memory.id],
             stale=memory.id in self._content.stale,
+            missing=memory.id in self._content.missing,
             disputed=bool(conflicts),
         )
         return _Candidate(
@@ -280,7 +282,9 @@ def _stable_order(item: m.Memory | m.Finding) -> tuple[float, float, str]:
 def _module(card: "ModuleCard") -> BriefingEntry:
     parts = {"Files": card.files, "Tests": card.tests, "Deps": card.deps}
     details = " | ".join(f"{label}: {_first_few(items)}" for label, items in parts.items() if items)
-    return BriefingEntry("module", "MODULE", one_line(card.name), details=(details,) if details else ())
+    return BriefingEntry(
+        "module", "MODULE", one_line(card.name), marks=card.marks, details=(details,) if details else ()
+    )
 
 
 def _file(card: "FileToShow") -> BriefingEntry:

@@ -6,6 +6,7 @@ Nothing here searches or loads a model.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import recollect.model as m
 from recollect.context.store import Store
@@ -14,6 +15,7 @@ from recollect.kinds import KINDS, kind_of
 from recollect.memory.briefing.briefing import MOST_ALWAYS, Conflict
 from recollect.memory.search.triggers import matching, warning_view
 from recollect.policy import USER_SOURCES
+from recollect.text.shapes import MEMORY_FILES
 
 STANDING_KINDS = frozenset(kind.name for kind in KINDS.values() if kind.standing)
 MOST_PINNED = 5
@@ -95,6 +97,24 @@ def conflicts_of(store: Store, view: m.View, memories: Iterable[m.Memory]) -> tu
     ids = [memory.id for memory in memories]
     links = store.conflicts(view, ids) if ids else []
     return tuple((link, store.get(link.source), store.get(link.target)) for link in links)
+
+
+def missing_files(root: Path | None, memories: Iterable[m.Memory]) -> frozenset[str]:
+    """Return the ids of the memories of agents whose file, as shown, is not in the project."""
+    return frozenset(
+        memory.id
+        for memory in memories
+        if memory.file_paths and not is_users(memory) and _is_missing(root, memory.file_paths[0])
+    )
+
+
+def _is_missing(root: Path | None, path: str) -> bool:
+    if path.startswith(MEMORY_FILES):
+        return False
+    try:
+        return root is None or not (root / path).exists()
+    except (OSError, ValueError):
+        return True
 
 
 def recent_sessions(sessions: Sequence[m.Session], own: str | None, most: int) -> tuple[m.Session, ...]:

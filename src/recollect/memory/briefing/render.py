@@ -84,7 +84,7 @@ def format_named(name: str) -> Format:
 
 
 def memory_entry(
-    memory: m.Memory, name: str, *, stale: bool = False, disputed: bool = False
+    memory: m.Memory, name: str, *, stale: bool = False, missing: bool = False, disputed: bool = False
 ) -> BriefingEntry:
     """Return the entry of a memory; `name` is its short id."""
     kind = kind_of(memory.kind)
@@ -94,6 +94,7 @@ def memory_entry(
         "" if memory.source in USER_SOURCES else memory.source,
         f"until {memory.valid_to.date()}" if memory.valid_to else "",
         "stale" if stale else "",
+        "file missing" if missing else "",
         "in conflict" if disputed else "",
     )
     return BriefingEntry(

@@ -16,7 +16,7 @@ The sources, one module each:
 - `pipelines`: versions and services that CI uses
 - `history`: files that change together, reverted changes and the causes of bugs, from git
 
-`seed` has the value and the file reader. The module map (`code.modules`) is passed in for its commands.
+`hosts` knows which host an instruction file is for. `seed` has the value and the file reader. The module map (`code.modules`) is passed in for its commands.
 
 The package promises that ignored files and files outside the project are never read, that everything found is a
 proposal until a person accepts it, and that secrets are removed as from any other text. To add a source, write a

@@ -6,7 +6,7 @@ from itertools import groupby, islice
 from typing import Any, TypeVar
 
 import recollect.model as m
-from recollect.code.modules.merge import MODEL
+from recollect.code.modules.for_agents import MODEL
 from recollect.code.modules.module_map import ModuleMap, as_document, from_document
 from recollect.context.context import Context
 from recollect.errors import ContentRefused, RecollectError

@@ -303,6 +303,8 @@ class MemoryWriter:
         for name, old in found.items():
             if name == memory.id or not (m.same_matter(memory, old) or governs(memory, old)):
                 continue
+            if old.is_proposal and not _can_reinforce(memory, old):
+                continue  # an agent does not see what a repository proposes
             if name in cosines:
                 yield old, cosines[name]
             elif (_shares_words(plain, old.content) and _is_word_neighbour(words, subject, old.content)) or (

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import recollect.model as m
+from recollect.store.visibility import IS_PROPOSAL
 
 Where = tuple[str, tuple[Any, ...]]  # a condition, and its parameters
 
@@ -45,6 +46,8 @@ def shown_in(view: m.View) -> Where:
         parts.append(f"(m.branch IS NULL OR {among('branch', view.branches)})")
     parts.append("(m.user_id = ? OR m.visibility <> 'private')")
     params.append(view.user_id)
+    if not view.proposals:
+        parts.append(f"NOT {IS_PROPOSAL}")
     return " AND ".join(parts), tuple(params)
 
 

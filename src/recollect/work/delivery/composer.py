@@ -22,12 +22,15 @@ from recollect.memory.briefing.content import (
     fired_warnings,
     fresh_findings,
     is_users,
+    missing_files,
     recent_sessions,
     role_named,
     rules_in,
 )
 from recollect.memory.preferences import Preferences
 from recollect.memory.search.usefulness import Usefulness, judge_hits
+from recollect.memory.seeds.hosts import is_for_host
+from recollect.text.shapes import looks_like_path
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
@@ -289,7 +292,7 @@ class Composer:
     ) -> tuple[BriefingContent, tuple[str, ...], list[m.Memory]]:
         """Return what could be said, notes for people, and the user's rules that forbid what is about to happen."""
         store, role = self._store, role_named(request.role)
-        view = self._context.view(session=request.session)
+        view = self._context.view(session=request.session, proposals=self._context.is_trusted)
         text = request.text.strip() or " ".join(request.files)
         always = rules_in(store, view) if plan.rules else ()
         fired = (
@@ -323,6 +326,7 @@ class Composer:
             summaries=self._last_sessions(request, plan, sessions) if role.summaries else (),
             conflicts=conflicts_of(store, view, (*always, *(hit.memory for hit in hits))),
             stale=frozenset(stale_in(store, view.project_id)),
+            missing=missing_files(self._context.root, (*always, *(hit.memory for hit in hits))),
             probabilities=probabilities,
         )
         return content, notes, forbidding
@@ -334,7 +338,16 @@ class Composer:
         from recollect.memory.briefing.diversity import diverse, vectors_of
 
         answer = self._parts.retrieval.search(
-            text, SEARCHED, files=request.files, session=request.session, meaning=request.use_model, task=True
+            text,
+            SEARCHED,
+            files=request.files,
+            session=request.session,
+            meaning=request.use_model,
+            task=True,
+            proposals=self._context.is_trusted,
+        )
+        answer = replace(
+            answer, results=tuple(hit for hit in answer.results if is_for_host(hit.memory, request.host))
         )
         usefulness = judge_hits(text, answer.results)
         hits = self._verified(text, answer.results, usefulness, sidecar)
@@ -391,7 +404,12 @@ class Composer:
         query = error_line(request.text)
         found = (
             self._parts.retrieval.search(
-                query, MOST_FIXES, kind="error_pattern", session=request.session, meaning=request.use_model
+                query,
+                MOST_FIXES,
+                kind="error_pattern",
+                session=request.session,
+                meaning=request.use_model,
+                proposals=self._context.is_trusted,
             ).results
             if query
             else ()
@@ -416,19 +434,21 @@ class Composer:
 
     def _project(self, rules: Sequence[m.Memory]) -> ProjectCard | None:
         project = self._context.project
-        return project_card(self._store, project, rules) if project else None
+        trusted = self._context.is_trusted
+        return project_card(self._store, project, rules, trusted=trusted) if project else None
 
     def _modules(self, request: DeliveryRequest, text: str) -> "tuple[ModuleCard, ...]":
         """Return the modules of a task that is asked about; at a prompt, files say more."""
         if request.moment is not Moment.ON_REQUEST or self._context.project is None:
             return ()
-        return self._parts.code.maps.cards(text, request.files)
+        return self._parts.code.maps.cards(text, request.files, trusted=self._context.is_trusted)
 
     def _files(self, request: DeliveryRequest, text: str) -> "tuple[FileToShow, ...]":
         """Return the files to look at first, if a graph of the code is there; only a request waits for it to be read."""
         if self._context.project is None or not self._parts.codebase.exists:
             return ()
-        return self._parts.code.files_to_show(text, wait=request.moment is Moment.ON_REQUEST)
+        found = self._parts.code.files_to_show(text, wait=request.moment is Moment.ON_REQUEST)
+        return tuple(card for card in found if looks_like_path(card.path))
 
 
 def _plan(request: DeliveryRequest, told: Told) -> MomentPlan:

@@ -4,29 +4,41 @@ import re
 from collections.abc import Sequence
 
 import recollect.model as m
+from recollect.code.modules.for_agents import BY_AGENT, for_agents, marks_of
 from recollect.code.modules.module_map import ModuleMap, from_document
 from recollect.code.paths import FileRole
 from recollect.context.store import Store
 from recollect.memory.briefing.briefing import ProjectCard
 from recollect.memory.briefing.render import one_line
+from recollect.text.shapes import looks_like_name
 
 MOST_MODULES = 12
 _NO_TOOLS = frozenset("run test tests build lint check format types exec all".split())
 _COMMANDS = {"Build": ("build",), "Test": ("test",), "Lint": ("lint", "types", "format")}
 
 
-def project_card(store: Store, project: m.Project, rules: Sequence[m.Memory] = ()) -> ProjectCard | None:
+def project_card(
+    store: Store, project: m.Project, rules: Sequence[m.Memory] = (), *, trusted: bool = False
+) -> ProjectCard | None:
     """Return the stored map of the project in five lines; None if nobody has scanned it yet.
 
-    Commands that run a tool which one of the `rules` rules out are left out.
+    Commands that run a tool which one of the `rules` rules out are left out, and so is free text of a repository that is
+    not `trusted`.
     """
     document = store.modules.get(project.id)
     known = from_document(document) if document else None
-    return ProjectCard(project.name, tuple(_lines(known, rules))) if known else None
+    if known is None:
+        return None
+    name = project.name if looks_like_name(project.name) else "this project"
+    return ProjectCard(name, tuple(_lines(for_agents(known, trusted=trusted), rules)))
 
 
 def _lines(known: ModuleMap, rules: Sequence[m.Memory]) -> list[str]:
-    names = [module.name for module in known.modules if module.kind is FileRole.CODE]
+    names = [
+        f"{module.name} ({BY_AGENT})" if BY_AGENT in marks_of(module) else module.name
+        for module in known.modules
+        if module.kind is FileRole.CODE
+    ]
     lines = []
     if names:
         more = [f"+{len(names) - MOST_MODULES}"] if len(names) > MOST_MODULES else []

@@ -123,11 +123,12 @@ def load_groups(
     for count, row in enumerate(store.texts_since(-1)):
         if count % _PAGE == 0:
             yield_to_foreground()
-        owner, project_id, scope, branch, _, state, _, session = row.key
+        owner, project_id, scope, branch, _, state, _, is_proposal, session = row.key
         if owner != user_id or state != m.State.ACTIVE:
             continue
         within = session if scope == m.Scope.SESSION else None
-        name = m.fingerprint(m.dumps([project_id, scope, within, branch]))
+        # What a repository proposes is not merged with what somebody said, nor does it contradict that.
+        name = m.fingerprint(m.dumps([project_id, scope, within, branch, *["proposal"] * bool(is_proposal)]))
         projects[name] = project_id
         members.setdefault(name, []).append((row.id, row.content, session))
     places = {row[0]: (name, at) for name, rows in members.items() for at, row in enumerate(sorted(rows))}
