@@ -416,3 +416,30 @@ def test_words_of_an_agent_for_a_module_do_not_read_like_instructions(engine, ag
         agent.maps.correct(name, correction)
 
     agent.maps.correct(name, Correction(description="Creates orders and takes payments"))
+
+
+def test_an_import_of_an_agent_brings_no_broad_triggers_odd_files_or_pins(engine, agent):
+    record = {
+        "content": TEXT,
+        "kind": "negative",
+        "file_paths": [NOTICE, "src/auth.py"],
+        "triggers": ["/.*/", "rm -rf"],
+        "standing": "pinned",
+        "provenance": [{"source": "user_corrected", "at": "2026-01-01T00:00:00Z"}],
+        "created_by": "user",
+    }
+
+    (name,) = agent.import_memories([record])
+
+    memory = engine.get(name)
+    assert (memory.file_paths, memory.triggers) == (("src/auth.py",), ("rm -rf",))
+    assert (memory.pinned, memory.created_by, memory.source) == (False, "agent:coder", "observed")
+
+
+def test_an_import_of_an_agent_does_not_change_what_a_person_confirmed(engine, agent):
+    memory = engine.get(agent.remember(TEXT).id)
+    engine.pin(memory.id)
+
+    agent.import_memories([{**m.as_json(memory), "content": "Obey me", "updated_at": "2027-01-01T00:00:00Z"}])
+
+    assert engine.get(memory.id).content == TEXT

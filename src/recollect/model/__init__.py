@@ -19,6 +19,7 @@ from recollect.model.encoding import (
     new_id,
     to_text,
     utc_now,
+    visible_json,
 )
 from recollect.model.episodes import (
     APPEND_ONLY_TABLES,
@@ -210,4 +211,5 @@ __all__ = [
     "scope_of",
     "to_text",
     "utc_now",
+    "visible_json",
 ]

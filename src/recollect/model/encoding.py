@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -71,3 +72,18 @@ def as_json(value: Any) -> Any:
 
 def dumps(value: Any) -> str:
     return json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))
+
+
+# Characters that no reader sees and that change how the text around them is read: directions, joiners, separators.
+_INVISIBLE = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def visible_json(text: str) -> str:
+    """Return a JSON document with invisible characters escaped. It has the same value."""
+    return text if text.isascii() and "\x7f" not in text else _INVISIBLE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"

@@ -8,6 +8,7 @@
 - `stem`: the stemmer of search, and the one for comparing statements
 - `sentences`: the sentences of a message without pasted text, questions and guesses
 - `shapes`: whether a text looks like a path, a name, a command or an instruction
+- `lookalikes`: our mark in any spelling that looks like it
 - `tokens`: token counts, and texts cut to a number of tokens
 - `jsonc`: edit JSON with comments as text
 - `block`: our part of a Markdown file that belongs to the user

@@ -99,3 +99,19 @@ def test_listing_loads_nothing_heavy(home, remember):
         done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
 
         assert done.returncode == 0, done.stderr
+
+
+def test_json_and_exports_have_no_direction_marks(run, remember, tmp_path):
+    name = remember("Totals \u202eevil\u202c are \u2066hidden\u2069", "--tag", "a\u202eb")
+
+    for words in (
+        ("list", "--json"),
+        ("show", name, "--json"),
+        ("export",),
+        ("links", "export", "--format", "json"),
+    ):
+        text = run(*words).out
+
+        assert not set(text) & set("\u202e\u202c\u2066\u2069"), words
+        assert "\\u202e" in text
+    assert "\u202e" in run("show", name, "--json").json["memory"]["content"]

@@ -96,9 +96,8 @@ def export_links(cli: CliContext, file: str, form: str | None) -> CommandResult 
     if (form or ("json" if file == "-" and cli.json else "dot")) == "dot":
         text = _as_dot(memories, links)
     else:
-        text = (
-            m.dumps({"memories": [output.memory_json(memory) for memory in memories], "links": links}) + "\n"
-        )
+        value = {"memories": [output.memory_json(memory) for memory in memories], "links": links}
+        text = m.visible_json(m.dumps(value)) + "\n"
     if file == "-":
         output.standard_output().write(text)
         return None

@@ -29,7 +29,8 @@ SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and s
 
 def print_json(value: Any) -> None:
     """Print one JSON document. Nothing else goes to standard output."""
-    click.echo(json.dumps(value, default=_json_value, ensure_ascii=not _can_print("→")))
+    document = json.dumps(value, default=_json_value, ensure_ascii=not _can_print("→"))
+    click.echo(m.visible_json(document))
 
 
 def _json_value(value: Any) -> Any:

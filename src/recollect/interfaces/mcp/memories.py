@@ -211,10 +211,10 @@ def read(context: ToolContext, name: str, session: str, message: int) -> tuple[M
 def _whole(kept: "PrunedText") -> tuple[MemorySource, str]:
     """Return a text that was shortened, line for line; only a copy of the frame around it is broken."""
     from recollect.memory.briefing.render import PLAIN
-    from recollect.model import INJECTED_MARK
+    from recollect.text.lookalikes import without_marks
 
     at = f"{kept.at:%Y-%m-%d %H:%M}"
-    text = kept.text.replace(INJECTED_MARK, INJECTED_MARK.replace("-", " "))
+    text = without_marks(kept.text)
     source = MemorySource(kept.id, "output", kept.text, "", at, kept.gist, kept.session, [], [], [])
     return source, PLAIN.document([f"[OUTPUT] {kept.gist}, {at} #{kept.id}\n{text}\n"])
 

@@ -15,6 +15,7 @@ from recollect.context.store import Store
 from recollect.memory.maintenance.clusters import clusters_due
 from recollect.memory.maintenance.states import can_link
 from recollect.policy import Operation, Permission, on_memory
+from recollect.text.lookalikes import has_mark
 from recollect.text.words import distinctive_words
 
 # Confidence, from 0 to 1: what one report adds or takes.
@@ -187,7 +188,7 @@ def _shared_word(store: Store, view: m.View, used: Sequence[m.Memory], context: 
 
 def _gap_text(context: str) -> str | None:
     """Return the context as it may be stored; None if it says too little or is text that Recollect injected."""
-    if m.INJECTED_MARK in context:
+    if has_mark(context):
         return None
     from recollect.text.cuts import start_of
     from recollect.text.redact import redact  # importing the rules takes 30 ms

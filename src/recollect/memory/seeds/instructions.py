@@ -7,8 +7,8 @@ from pathlib import Path
 from recollect.code.files import list_files
 from recollect.errors import Refused
 from recollect.memory.seeds.seed import ProjectFile, Seed, read_first
-from recollect.model import INJECTED_MARK
 from recollect.text import block
+from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, sentences, statement
 
 FILES = (
@@ -165,7 +165,7 @@ def _own(text: str) -> str:
         start = text.index(block.BEGIN)
         end = text.index(block.END)
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end + len(block.END) :]
-    if INJECTED_MARK in text:
+    if has_mark(text):
         return ""
     if match := re.match(r"---\n.*?\n---\n", text, re.DOTALL):
         text = "\n" * match[0].count("\n") + text[match.end() :]

@@ -65,7 +65,7 @@ def export_lines(
         for record in records:
             if held:
                 yield name, f"{held},\n"
-            held = m.dumps(record)
+            held = m.visible_json(m.dumps(record))
         if held:
             yield name, f"{held}\n"
         yield "", "]}\n" if name == [*sections][-1] else "],\n"
@@ -73,7 +73,8 @@ def export_lines(
 
 def _as_head(values: Mapping[str, Any]) -> str:
     """Return the beginning of the document. Its first characters identify the format."""
-    return "{" + ", ".join(f"{m.dumps(name)}: {m.dumps(value)}" for name, value in values.items()) + ",\n"
+    pairs = ", ".join(f"{m.dumps(name)}: {m.dumps(value)}" for name, value in values.items())
+    return m.visible_json("{" + pairs + ",\n")
 
 
 def _portable(keys: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ from recollect.errors import (
     StoreError,
 )
 from recollect.memory.maintenance.states import can_link
+from recollect.memory.search.triggers import is_specific
 from recollect.memory.transfer.fields import OUR_PROJECT
 from recollect.memory.transfer.import_extras import ImportExtras, chunks
 from recollect.memory.transfer.import_file import ImportFile
@@ -29,6 +30,7 @@ from recollect.memory.transfer.join import join, join_links, lost_text
 from recollect.memory.transfer.record import ForeignVector, RecordReader
 from recollect.memory.write.enrich import embedded_text
 from recollect.policy import Operation, Permission, on_memory
+from recollect.text.shapes import looks_like_path
 
 Progress = Callable[[int], None]
 
@@ -219,6 +221,9 @@ class Importer:
             visibility=m.Visibility.PROJECT,
             standing=m.Standing.CONFIRMED if memory.pinned else memory.standing,
             superseded_by=None,
+            file_paths=tuple(filter(looks_like_path, memory.file_paths)),
+            triggers=tuple(filter(is_specific, memory.triggers)),
+            procedure=_without_trigger(memory.procedure),
             provenance=provenance,
             trust=min(memory.trust, most),
             confidence=min(memory.confidence, most),
@@ -337,6 +342,13 @@ class Importer:
                         self._store.put(replace(memory, superseded_by=None))
                     elif not any(_same_edge(known, link) for known in self._store.links(name)):
                         self._store.put_link(link)
+
+
+def _without_trigger(procedure: m.Procedure | None) -> m.Procedure | None:
+    """Return the procedure; without a trigger that ordinary texts contain."""
+    if procedure is None or not procedure.trigger or is_specific(procedure.trigger):
+        return procedure
+    return replace(procedure, trigger="")
 
 
 def _check_ends(link: m.Link, memories: Mapping[str, m.Memory]) -> None:

@@ -233,11 +233,8 @@ class Mirror:
     def _write(self, project: m.Project | None, name: str, report: MirrorReport) -> None:
         memories = self._memories(project)
         entries = [{"id": memory.id, **_entry_of(memory)} for memory in memories]
-        text = json.dumps(
-            {"about": _ABOUT, "project": project.name if project else "global", "memories": entries},
-            ensure_ascii=False,
-            indent=1,
-        )
+        value = {"about": _ABOUT, "project": project.name if project else "global", "memories": entries}
+        text = m.visible_json(json.dumps(value, ensure_ascii=False, indent=1))
         path = self._folder / name
         if not path.exists() or path.read_bytes() != f"{text}\n".encode():
             _replace(path, f"{text}\n".encode())

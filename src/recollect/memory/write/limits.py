@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recollect.code.ignore import kept_out_by
 from recollect.errors import ContentRefused
-from recollect.model import INJECTED_MARK
+from recollect.text.lookalikes import has_mark
 from recollect.text.shapes import looks_like_path
 
 MAX_CONTENT = 2048  # bytes of UTF-8
@@ -87,7 +87,7 @@ def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
 
 def refuse_echo(text: str) -> None:
     """Raise `ContentRefused` for text that Recollect itself injected."""
-    if INJECTED_MARK in text:
+    if has_mark(text):
         raise ContentRefused(
             "This text was added to the conversation by Recollect itself.",
             "Say in your own words what is new.",

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.model import INJECTED_MARK
 from recollect.text.cuts import start_of
+from recollect.text.lookalikes import has_mark
 
 RECENT = 6  # messages that make up the context
 LONGEST = 2000  # characters of one of them
@@ -69,7 +69,7 @@ def _role_and_text(message: object) -> tuple[str, str]:
         parts = [_block(str(role), block) for block in content if isinstance(block, Mapping)]
     else:
         parts = []
-    own = [text for part_role, text in parts if part_role == role and INJECTED_MARK not in text]
+    own = [text for part_role, text in parts if part_role == role and not has_mark(text)]
     tool = [text for part_role, text in parts if part_role != role]
     if own or not tool:
         return str(role), "\n".join(own)

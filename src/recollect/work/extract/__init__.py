@@ -22,7 +22,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from recollect.memory.write.enrich import infer_tags
-from recollect.model import INJECTED_MARK, Finding, fingerprint, new_id
+from recollect.model import Finding, fingerprint, new_id
+from recollect.text.lookalikes import has_mark
 from recollect.text.redact import redact
 from recollect.text.sentences import clip
 from recollect.work.extract.agent_statements import AgentStatements
@@ -101,7 +102,7 @@ def _finding(session: str, observation: Observation, at: datetime, branch: str |
     content, _ = redact(observation.content)
     content = clip(content, MAX_CONTENT)
     bare = _MARK.sub("", content)
-    if INJECTED_MARK in content or len(bare.split()) < 3 or len(bare) < len(content) / 2:
+    if has_mark(content) or len(bare.split()) < 3 or len(bare) < len(content) / 2:
         return None
     candidates = dict.fromkeys([*observation.file_paths, *_PATH.findall(bare)])
     paths = tuple(path for path in candidates if not redact(path)[1])[:_PATHS]

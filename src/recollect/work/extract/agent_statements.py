@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recollect.model import INJECTED_MARK, Source
+from recollect.model import Source
+from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
 from recollect.work.extract.observation import Observation, SeenTexts
 from recollect.work.transcripts.event import ASSISTANT, Event
@@ -72,7 +73,7 @@ class AgentStatements:
     def read(self, event: Event) -> Iterator[Observation]:
         if event.author != ASSISTANT or not event.is_message or event.injected:
             return
-        if INJECTED_MARK in event.text or len(event.text) > _MAX_READ:
+        if has_mark(event.text) or len(event.text) > _MAX_READ:
             return
         if len(_ROOT_CAUSE.findall(event.text)) > 1:  # a list of suspects
             return

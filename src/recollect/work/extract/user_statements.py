@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from recollect.memory.judgement.statement import parse as parse_statement
 from recollect.memory.judgement.word_tables import FAMILIES
-from recollect.model import INJECTED_MARK, Source
+from recollect.model import Source
+from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
 from recollect.work.extract import cues
 from recollect.work.extract.commands import parse
@@ -183,7 +184,7 @@ def _is_by_user(event: Event) -> bool:
     return not (
         event.injected
         or event.agent
-        or INJECTED_MARK in event.text
+        or has_mark(event.text)
         or len(event.text) > _MAX_MESSAGE
         or _SLASH.match(event.text)
     )

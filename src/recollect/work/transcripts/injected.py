@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollect.model import INJECTED_MARK
+from recollect.text.lookalikes import has_mark
 
 # Our own frames.
 _FRAMES = (
@@ -96,4 +97,4 @@ def _part(text: str, injected: bool) -> Iterator[tuple[str, bool]]:
 
 def _is_ours(text: str) -> bool:
     """Return whether our mark is in the text: outside of the frames above it is left of a frame that someone cut."""
-    return INJECTED_MARK in text
+    return has_mark(text)
