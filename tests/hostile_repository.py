@@ -205,8 +205,22 @@ def build(folder: Path, ran: Path) -> Path:
     return folder
 
 
+# Leaves a file with its arguments and the command lines of the processes above it.
+_SCRIPT = """#!/bin/sh
+{{
+    echo "$0 $*"
+    above=$PPID
+    for _ in 1 2 3 4 5; do
+        tr '\\0' ' ' < /proc/$above/cmdline 2> /dev/null && echo
+        above=$(cut -d ' ' -f 4 /proc/$above/stat 2> /dev/null) || break
+    done
+}} >> "{ran}/$$"
+exit 1
+"""
+
+
 def _program(path: Path, ran: Path) -> Path:
-    path.write_text(f'#!/bin/sh\necho "$0 $*" >> "{ran}/$$"\nexit 1\n')
+    path.write_text(_SCRIPT.format(ran=ran))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 

@@ -1,7 +1,7 @@
 """All checks, in the order in which they run."""
 
 from livehosts.check import Check
-from livehosts.checks import briefing, connection, correction, failure, rules, sessions, task
+from livehosts.checks import briefing, connection, correction, failure, hostile, rules, sessions, task
 
 _ALL = (
     Check("briefing-cold", "Briefing in the first request, no daemon", briefing.cold),
@@ -16,6 +16,7 @@ _ALL = (
     Check("session-ended", "Session ended", sessions.ended),
     Check("repeated", "Nothing said twice", sessions.nothing_repeated),
     Check("never", "A rule of the user's stops a tool", rules.never),
+    Check("hostile", "A hostile repository has no effect", hostile.session),
     Check("warnings", "No warning of the host", connection.no_warnings),
     Check("mcp", "MCP tools without a question", connection.mcp_tools),
     Check("slash", "Slash commands", connection.slash_commands),
