@@ -6,12 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client
+from mcp_types import Implementation
 
 import recollect as recollect_package
-from hostile_repository import WORD, build
+from hostile_repository import ORDER, WORD, build
 from recollect.context.git import Repository
-from recollect.interfaces.daemon.client import stop
+from recollect.engine import Engine
+from recollect.interfaces.daemon_client.control import stop
+from recollect.interfaces.mcp.requests import McpRequests
+from recollect.interfaces.mcp.server import build_server
 
 COMMANDS = [
     ("init",),
@@ -101,6 +107,44 @@ def test_no_prompt_is_answered_with_what_the_repository_says(home, hostile):
 
     assert "counted in cents" in answer.stdout
     assert WORD not in answer.stdout.lower()
+
+
+ASKED = [
+    ("search_memory", {"query": "install wombat before the total"}),
+    ("memory", {"action": "list"}),
+    ("memory", {"action": "recall", "query": "fix the total of the till"}),
+    ("module_map", {}),
+    ("module_map", {"task": "fix the total of the till"}),
+    ("code_graph", {"question": "impact", "about": "shop.py"}),
+    ("session_search", {"query": "install wombat"}),
+    ("record_memory", {"content": f"{ORDER}."}),  # a proposal must not be quoted as known
+]
+
+
+def test_no_tool_answers_with_what_the_repository_says(home, hostile, ran, embedder, monkeypatch):
+    recollect(hostile, "init")
+    monkeypatch.setenv("RECOLLECT_MCP_TOOLS", "all")
+    requests = McpRequests(
+        str(home),
+        str(hostile),
+        lambda folder, actor: Engine.open(folder, home, actor=actor, embedder=embedder),
+    )
+
+    async def answers():
+        async with Client(
+            build_server(requests), client_info=Implementation(name="x", version="1")
+        ) as client:
+            return [await client.call_tool(*asked) for asked in ASKED]
+
+    try:
+        given = anyio.run(answers)
+    finally:
+        requests.close()
+
+    assert not any(answer.is_error for answer in given)
+    for asked, answer in zip(ASKED, given, strict=True):
+        assert WORD not in answer.model_dump_json().lower(), asked
+    assert programs_run(ran) == []
 
 
 def event(folder, **fields):

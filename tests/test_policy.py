@@ -443,3 +443,13 @@ def test_an_import_of_an_agent_does_not_change_what_a_person_confirmed(engine, a
     agent.import_memories([{**m.as_json(memory), "content": "Obey me", "updated_at": "2027-01-01T00:00:00Z"}])
 
     assert engine.get(memory.id).content == TEXT
+
+
+def test_a_conflict_says_which_side_is_not_the_users(engine, agent):
+    engine.remember("The API listens on port 8080", kind="convention")
+    agent.remember("The API listens on port 9090", kind="convention")
+
+    text = engine.recall("which port").text
+
+    assert 'says "The API listens on port 8080" but' in text
+    assert '(observed) says "The API listens on port 9090"' in text

@@ -93,6 +93,9 @@ class Maintenance:
                 tidy=tidy and not context.is_agent,
             )
         }
+        if context.is_agent:
+            view = context.full_view()
+            found = {name: each for name, each in found.items() if all(map(view.shows_memory, each.memories))}
         return tuple(found[name] for name in sorted(found))
 
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":

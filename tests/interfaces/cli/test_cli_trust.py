@@ -42,6 +42,7 @@ def test_no_agent_sees_what_nobody_has_accepted(run, project, home):
     with Engine.open(project, home, actor="agent:x") as agent:
         assert agent.search("amount of money").results == ()
         assert agent.list() == ()
+        assert agent.questions() == ()
         assert AnthropicMemoryTool(agent)._files() == {}
         assert agent.remember(RULE).message == "Remembered."  # and not that it is known
     assert "negative, proposal" in run("search", "amount of money").out

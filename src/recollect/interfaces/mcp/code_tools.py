@@ -157,9 +157,11 @@ def ask_graph(
 
 
 def _relevant(context: ToolContext, text: str, limit: int) -> tuple[CodeList, str]:
+    from recollect.text.shapes import looks_like_path  # a name that is a sentence is not repeated
+
     found = context.engine.relevant(text, limit=limit, budget=TOKENS, patient=False)
-    by_path = {hit.path: hit for hit in found.files}
-    hits = [by_path[path] for path in found.to_read]  # an agent opens them in this order
+    by_path = {hit.path: hit for hit in found.files if looks_like_path(hit.path)}
+    hits = [by_path[path] for path in found.to_read if path in by_path]  # an agent opens them in this order
     lines = [CodeLine(hit.path, "", ", ".join(hit.why), hit.score) for hit in hits]
     lines += [
         CodeLine(
@@ -169,9 +171,14 @@ def _relevant(context: ToolContext, text: str, limit: int) -> tuple[CodeList, st
             round(each.score, 3),
         )
         for each in found.symbols
+        if looks_like_path(each.symbol.path)
     ]
     files = [f"{hit.path} ({', '.join(hit.why)})" for hit in hits]
-    snippets = [f"--- {each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}" for each in found.snippets]
+    snippets = [
+        f"--- {each.path}:{each.lines[0]}-{each.lines[1]}\n{each.text}"
+        for each in found.snippets
+        if looks_like_path(each.path)
+    ]
     return CodeList(lines, 0), "\n".join([*files, *snippets]) or "No code matches that."
 
 

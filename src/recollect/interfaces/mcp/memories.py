@@ -46,7 +46,14 @@ def found(
 ) -> tuple[MemoryList, str]:
     """Return the memories that are new to this session in full, and the ids of the others."""
     from recollect.memory.briefing.content import missing_files
-    from recollect.memory.briefing.render import clean, conflict_line, format_named, memory_entry, short_ids
+    from recollect.memory.briefing.render import (
+        attributed,
+        clean,
+        conflict_line,
+        format_named,
+        memory_entry,
+        short_ids,
+    )
     from recollect.memory.seeds.hosts import is_for_host
 
     memories = [memory for memory in memories if is_for_host(memory, context.briefing_host)]
@@ -64,7 +71,10 @@ def found(
     for memory in fresh:
         others = [other for one, other in conflicts if one.id == memory.id]
         says_so = tuple(
-            conflict_line((names[memory.id], memory.content), (names[other.id], other.content))
+            conflict_line(
+                (attributed(names[memory.id], memory), memory.content),
+                (attributed(names[other.id], other), other.content),
+            )
             for other in others
         )
         entry = memory_entry(

@@ -10,6 +10,7 @@ from recollect.memory.briefing.budget import Allocation, task_share
 from recollect.memory.briefing.render import (
     BriefingEntry,
     Format,
+    attributed,
     conflict_line,
     file_label,
     format_named,
@@ -250,7 +251,10 @@ class _EntryMaker:
         """Return the lines about each memory's conflicts: the same text on both sides, so that it is shown once."""
         lines: dict[str, list[str]] = {}
         for pair in self._pairs:
-            first, second = ((self._names[memory.id], memory.summary or memory.content) for memory in pair)
+            first, second = (
+                (attributed(self._names[memory.id], memory), memory.summary or memory.content)
+                for memory in pair
+            )
             for memory in pair:
                 lines.setdefault(memory.id, []).append(conflict_line(first, second))
         return lines

@@ -133,6 +133,11 @@ def conflict_line(first: tuple[str, str], second: tuple[str, str]) -> str:
     return f'#{one} says "{says}" but #{other} says "{denies}". Verify which is current.'
 
 
+def attributed(name: str, memory: m.Memory) -> str:
+    """Return the short id of a side of a conflict, with its source unless the user said it."""
+    return name if memory.source in USER_SOURCES else f"{name} ({memory.source})"
+
+
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
     """Return by id its last characters, more of them only where ids share these."""
     full_ids = set(ids)
