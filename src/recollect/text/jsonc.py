@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-_TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.S)
-_REST_OF_LINE = re.compile(r"(?:[ \t]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
+_TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\n]*+|/\*.*?\*/|(?!))*+", re.S)
+_REST_OF_LINE = re.compile(r"(?:[ \t]++|//[^\r\n]*+|/\*.*?\*/|(?!))*+", re.S)
 _INDENT = re.compile(r"\n([ \t]+)[^\s]")
 _MAX_DEPTH = 200  # a settings file has ten levels
 

@@ -103,7 +103,7 @@ def _is_part_of_word(match: re.Match[str]) -> bool:
 
 
 def _word_before(match: re.Match[str]) -> str:
-    before = re.search(r"[\w.-]*\s?$", match.string[max(0, match.start() - 40) : match.start()])
+    before = re.search(r"(?<![\w.-])[\w.-]*\s?$", match.string[max(0, match.start() - 40) : match.start()])
     return before[0] if before else ""
 
 
@@ -226,9 +226,9 @@ def _email(match: re.Match[str]) -> bool:
     local, _, host = match[0].rpartition("@")
     before = match.string[max(0, match.start() - 80) : match.start()]
     after = match.string[match.end() : match.end() + 2]
-    login = re.search(r"://\S*$|\b(?:ssh|scp|sftp|rsync)\s(?:-\S+\s)*$", before) or re.match(
-        r":[\w~/]", after
-    )
+    login = re.search(
+        r"://(?:(?!://)\S)*$|\b(?:ssh|scp|sftp|rsync)\s(?:-\S{1,40}\s){0,9}$", before
+    ) or re.match(r":[\w~/]", after)
     file = host.rpartition(".")[2].lower() in WORDS["file_endings"]
     return not (login or file or local.lower() == "git" or host == "openssh.com" or _is_nobodys(local, host))
 

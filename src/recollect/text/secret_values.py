@@ -147,7 +147,7 @@ def looks_chosen(value: str) -> bool:
 
 def is_path(value: str) -> bool:
     """Return whether `value` is a file, a call or a number with a unit, and has digits or signs for that reason."""
-    return bool(re.search(r"[/\\].*\.\w|\(\)|^\d+[-.]?[a-z]{0,8}$|^\w+(?:/\w+)+$", value))
+    return bool(re.search(r"[/\\].{0,300}\.\w|\(\)|^\d+[-.]?[a-z]{0,8}$|^\w+(?:/\w+)+$", value))
 
 
 def has_digest(value: str) -> bool:

@@ -14,15 +14,15 @@ _PASTED = re.compile(
         | \S*(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b[\s:\]]
         | [\w-]+\s(?:ERR!|WARN)\s
         | (?:Traceback\b|\s*File\s"|E\s{2,}|\w+(?:Error|Exception):\s)
-        | \s*(?:def|class|function|const|var|public|private|protected|package|\#include)\s+\w+.*[:;{(=]
+        | \s*(?:def|class|function|const|var|public|private|protected|package|\#include)\s+\w++.*[:;{(=]
         | \s*(?:let|val)\s+\w+\s*=
         | (?:import\s+[\w.]+|from\s+[\w.]+\s+import\s.*)$
-        | .*[;{}]\s*$ | .*=>\s*$
+        | .*[;{}]\s*+$ | .*=>\s*+$
     )""",
     re.VERBOSE,
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_ELEMENT = re.compile(r"<([A-Za-z][\w-]*)\b[^>]*>.*?</\1>", re.DOTALL)
+_ELEMENT = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,300}>(?:(?!<\1\b).)*?</\1>", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _CODE = re.compile(r"`[^`\n]+`")
 _END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\.\.)(?<=[.!?])[\"”')]?\s+|\n+")

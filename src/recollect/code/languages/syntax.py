@@ -11,7 +11,7 @@ from recollect.code.facts import FILE, UNKNOWN
 _LONGEST_CHAIN = 400  # bytes: of a longer expression only the last name is kept
 _PLAIN = re.compile(r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*").fullmatch
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\]|\\.)*'|`[^`]*`")
-_JOINS = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|::|\?->|->|\\)\s*")
+_JOINS = re.compile(r"\s{0,100}(?:\?\.|!!\.|!\.|&\.|::|\?->|->|\\)\s*")
 _GENERIC = re.compile(r"<[\w\s,&*?.:@$]*>")
 _PREFIX = re.compile(r"^(?:(?:new|await|try|return|yield|ref|out|move|unsafe)\s+|[&*!\-~]+|mut\s+)+")
 _INNERMOST = re.compile(r"\([^()]*\)|\{[^{}]*\}"), re.compile(r"\[[^\[\]]*\]")
@@ -51,7 +51,7 @@ def _only_last(text: str) -> str:
 
 
 _MARKS = re.compile(r"^\s*(?:/\*+!?|//[/!]?|#+|\*+/?|--|<!--)?\s*|\s*(?:\*+/|-->)?\s*$")
-_TAGS = re.compile(r"<[^>]{1,40}>|\{@\w+ ([^}]*)\}")
+_TAGS = re.compile(r"<[^>]{1,40}>|\{@\w{1,40} ([^}]{0,300})\}")
 _PRAGMA = re.compile(
     r"^!|copyright|licen[sc]e|spdx|eslint|prettier|tslint|@(?:ts|flow|format|jest|fileoverview)\b|use strict|vim?:|-\*-|"
     r"shellcheck|rubocop|frozen_string|encoding:|istanbul|generated|jshint|global |nolint|go:build|\+build|clang-format|"

@@ -102,7 +102,7 @@ def _is_minor(path: str) -> bool:
     return not _MAIN.search(path.rsplit("/", 1)[-1].lower())
 
 
-_KEY = re.compile(r"^(\s*(?:- )?\s*)([\w-]+):(?:\s+(.*))?$")
+_KEY = re.compile(r"^(\s*+(?:- )?\s*+)([\w-]+):(?:\s+(.*))?$")
 
 
 def _steps(text: str) -> Iterator[tuple[str, str]]:
@@ -114,7 +114,7 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
     while i < len(lines):
         raw = lines[i]
         i += 1
-        if called := re.match(r"""\s*(?:sh|bat)\s*\(?\s*['"](.+?)['"]\)?\s*$""", raw):  # a Jenkinsfile
+        if called := re.match(r"""\s*+(?:sh|bat)\s*+\(?\s*+['"](.+?)['"]\)?+\s*+$""", raw):  # a Jenkinsfile
             yield called[1], ""
             continue
         if raw.lstrip().startswith("- "):
@@ -162,7 +162,7 @@ def _unquoted(value: str) -> str:
 
 def _commands(block: Iterable[str]) -> list[str]:
     whole = re.sub(r"\\\n\s*", " ", "\n".join(block))
-    whole = re.sub(r"\$\{\{(?!\s*env\.).*?\}\}", _LATER, whole)
+    whole = re.sub(r"\$\{\{(?!\s{0,20}env\.).{0,300}?\}\}", _LATER, whole)
     return [part.strip() for line in whole.splitlines() for part in re.split(r"\s(?:&&|;|\|\|)\s", line)]
 
 
@@ -174,14 +174,16 @@ _NOISE = re.compile(
 
 def _variables(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, value in re.findall(r"^\s+([A-Z][A-Z0-9_]*):[ \t]*(.*)$", text, re.MULTILINE):
+    for name, value in re.findall(r"^[ \t]+([A-Z][A-Z0-9_]*):[ \t]*(.*)$", text, re.MULTILINE):
         found.setdefault(name, _unquoted(value.split(" #")[0]))
     return found
 
 
 def _plain(line: str, variables: Mapping[str, str]) -> str:
     """Return the command without values that only CI knows; "" if it needs a shell to make sense."""
-    line = re.sub(r"\$\{\{\s*env\.(\w+).*?\}\}", lambda found: variables.get(found[1], _LATER), line)
+    line = re.sub(
+        r"\$\{\{\s{0,20}env\.(\w{1,100}).{0,100}?\}\}", lambda found: variables.get(found[1], _LATER), line
+    )
     line = re.split(r"\s(?:[|>]|2>|#)", line)[0]
     words: list[str] = []
     for word in line.split():
@@ -236,7 +238,7 @@ def _make_targets(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     current: list[str] = []
     for line in text.splitlines():
-        if target := re.match(r"^([A-Za-z0-9][\w./ -]*?)\s*::?(?!=)\s*([^=#]*)", line):
+        if target := re.match(r"^([A-Za-z0-9][\w./ -]*+)[\s]*+::?(?!=)\s*+([^=#]*)", line):
             current = target[1].split()
             found.update({name: found.get(name, "") + target[2] for name in current})
         elif line.startswith(("\t", "    ")):
@@ -249,7 +251,7 @@ def _make_targets(text: str) -> dict[str, str]:
 
 
 def _just_recipes(text: str) -> dict[str, str]:
-    return _make_targets(re.sub(r"(?m)^@?([\w-]+)[^:\n=]*:(?!=)", r"\1:", text))
+    return _make_targets(re.sub(r"(?m)^@?([\w-]++)[^:\n=]*:(?!=)", r"\1:", text))
 
 
 def _taskfile_tasks(text: str) -> dict[str, str]:

@@ -12,8 +12,8 @@ _LICENCE = re.compile(
     r"|rubocop|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )
-_DOCSTRING = re.compile(r"""\A(?:\s*#[^\n]*\n|\s*\n)*\s*[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
-_BLOCK = re.compile(r"/\*+(.*?)\*/", re.DOTALL)
+_DOCSTRING = re.compile(r"""\A\s*+(?:#[^\n]*+\n\s*+|(?!))*+[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
+_BLOCK = re.compile(r"/\*++((?:(?!/\*).)*?)\*/", re.DOTALL)
 
 _CODE = re.compile(
     r"(?m)^(?:module\.|exports|(?:export |public |final |abstract |default |async |static |inline |declare )*"
@@ -30,7 +30,9 @@ def headline(path: str, text: str) -> str:
     if ending == ".rs":
         return first_sentence("\n".join(re.findall(r"(?m)^//! ?(.*)$", text)))
     if ending == ".go":
-        found = re.search(r"((?:^//[^\n]*\n)+|^/\*.*?\*/\s*)package ", text, re.DOTALL | re.MULTILINE)
+        found = re.search(
+            r"((?:^//[^\n]*\n){1,200}|^/\*(?:(?!/\*).)*?\*/\s*)package ", text, re.DOTALL | re.MULTILINE
+        )
         return _comment(found[1]) if found else ""
     if ending in (".rb", ".sh", ".bash", ".ex", ".pl", ".r"):
         return _first(_runs(text, "#"))
@@ -76,9 +78,11 @@ def first_sentence(text: str) -> str:
     """Return the first sentence without markup, cut if it is long."""
     paragraph = re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip(), maxsplit=1)[0]
     plain = " ".join(paragraph.split())
-    plain = re.sub(r"!\[[^\]]*\]\([^)]*\)|\[\]\([^)]*\)", "", plain)
+    plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(
-        r"\[([^\]]*)\]\([^)]*\)|:\w+:`([^`<]*)(?:<[^>]*>)?`|\{@\w+ #?([^}]*)\}|<[^>]+>", r"\1\2\3", plain
+        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|:\w{1,40}:`([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@\w{1,40} #?([^}]{0,300})\}|<[^>]{1,300}>",
+        r"\1\2\3",
+        plain,
     )
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
@@ -89,7 +93,7 @@ def first_sentence(text: str) -> str:
 
 def readme_summary(text: str) -> str:
     """Return the first sentence of the first paragraph that is no heading, badge or list."""
-    text = re.sub(r"(?s)<!--.*?-->|```.*?```", "", text)
+    text = re.sub(r"(?s)<!--(?:(?!<!--).)*?-->|```.*?(?:```|\Z)", "", text)
     for paragraph in re.split(r"\n\s*\n", text):
         bare = paragraph.strip()
         if (

@@ -11,11 +11,13 @@ from recollect.code.terms import count_terms
 
 POSTING = np.dtype([("term", "<u4"), ("count", "<u2")])
 
-_IGNORED = re.compile(r"<!--.*?-->|\w+://\S+", re.S)  # the text of issue templates, and links
+_IGNORED = re.compile(
+    r"<!--(?:(?!<!--).)*?-->|\b\w{1,20}://\S+", re.S
+)  # the text of issue templates, and links
 _FENCED = re.compile(r"```.*?```|~~~.*?~~~", re.S)
 _CODE = re.compile(
     r"^(?: {4,}|\t|>>>).*"  # indented
-    r'|^\s*File ".*'
+    r'|^[ \t]*File ".*'
     r"|^[ ]*(?:from|import|def|class|return|raise|with|for|if)\b.*[:(=].*",
     re.M,
 )

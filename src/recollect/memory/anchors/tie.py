@@ -18,12 +18,12 @@ LONGEST = 2_000_000  # bytes of the largest file that is read
 QUICK = 16_000  # bytes that are parsed in 5 ms
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
-_PATH = re.compile(r"(?<![\w/.])(?:[\w@.-]+/)*[\w@-][\w@.-]*\.\w{1,8}(?![\w/])")
+_PATH = re.compile(r"(?<![\w@/.-])(?:[\w@.-]++/|(?!))*+[\w@-][\w@.-]*\.\w{1,8}(?![\w/])")
 _NAME = r"[A-Za-z_$][\w$]*"
 _QUALIFIED = re.compile(rf"({_NAME}(?:(?:\.|::|#){_NAME})*)\s*(?:\(|$)")
 # What looks like code outside of backticks: dotted, with an underscore or a hump, or called.
 _BARE = re.compile(
-    rf"(?<![\w./`])(?:{_NAME}(?:\.{_NAME})+|[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|{_NAME}(?=\(\)))"
+    rf"(?<![\w./`$])(?:{_NAME}(?:\.{_NAME})+|[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|{_NAME}(?=\(\)))"
 )
 
 

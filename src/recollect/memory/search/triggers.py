@@ -161,7 +161,7 @@ def _in_word(character: str) -> bool:
 _ATOM = re.compile(
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL
 )  # an escape or a character class, whose characters have no special meaning
-_REPEAT = re.compile(r"(?:(\?)|([*+])|\{(\d*)(,?)(\d*)\})[?+]?")
+_REPEAT = re.compile(r"(?:(\?)|([*+])|\{(\d*+)(,?)(\d*+)\})[?+]?")
 _BACKWARD = re.compile(r"\\[1-9]|\(\?P=|\(\?\(")
 
 

@@ -33,7 +33,7 @@ _FIX = re.compile(
     r"^(?:\w+(?:\([^)]*\))?!?:\s+)?(?:fix(?:e[sd]|ing)?|bug|resolve[sd]?|correct(?:ed|s)?|repair|prevent|avoid|work around)\b",
     re.I,
 )
-_NUMBER = re.compile(r"\s*\(?#\d+\)?$")
+_NUMBER = re.compile(r"\s{0,9}\(?#\d{1,12}\)?$")
 _CAUSE = re.compile(
     r"\b(?:because|caused by|due to|root cause|the (?:problem|issue|bug|reason) (?:was|is)|turned out|turns out)\b",
     re.I,
@@ -44,7 +44,7 @@ _TRAILER = re.compile(
 )
 _DULL = re.compile(
     r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|version|__version__|__about__)\b"
-    r"|\.(?:lock|po|pot|mo|snap|svg|png|min\.js)$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]*\.txt$",
+    r"|\.(?:lock|po|pot|mo|snap|svg|png|min\.js)$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]{0,80}\.txt$",
     re.I,
 )
 _TEST = re.compile(
@@ -135,7 +135,7 @@ def _reverted(commits: Sequence[Commit]) -> Iterator[Seed]:
     again = {
         match[1]
         for commit in commits
-        if (match := re.match(r'^(?:Reapply|Revert "Revert) "(.+?)"+$', commit.subject))
+        if (match := re.match(r'^(?:Reapply|Revert "Revert) "(.+?)(?<!")"+$', commit.subject))
     }
     found = 0
     for commit in commits:

@@ -28,9 +28,9 @@ _MOST_FILES = 30
 _LONGEST = 400  # characters of a statement
 _FEWEST_WORDS = 3  # of a statement; a shorter one is combined with its heading
 
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"#{1,6}\s++(.*?)(?<![\s#])[\s#]*+$")
 _BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,500}\)")
 _ORDER = re.compile(
     r"""(?:(?:always|never|please|only|do\s+not|don't|you\s+(?:must|should|may\s+not)|we\s+(?:always|never|use|prefer)
         |when(?:ever)?\s|if\s|before\s|after\s|all\s|every\s|each\s|no\s|code\s+(?:must|should)
@@ -127,8 +127,8 @@ def _parts(text: str) -> Iterator[tuple[int, bool, str]]:
 def _plain(text: str) -> str:
     """Remove links and emphasis."""
     text = _LINK.sub(r"\1", text)
-    text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.+?)(?<=\S)\*(?![\w*])", r"\1", text).split())
+    text = re.sub(r"(\*\*|__)(?=\S)(.{1,400}?)(?<=\S)\1", r"\2", text)
+    return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.{1,400}?)(?<=\S)\*(?![\w*])", r"\1", text).split())
 
 
 def _pages(root: Path) -> Iterator[ProjectFile]:
@@ -169,4 +169,6 @@ def _own(text: str) -> str:
         return ""
     if match := re.match(r"---\n.*?\n---\n", text, re.DOTALL):
         text = "\n" * match[0].count("\n") + text[match.end() :]
-    return re.sub(r"<!--.*?-->", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.DOTALL)
+    return re.sub(
+        r"<!--(?:(?!<!--).)*?-->", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.DOTALL
+    )

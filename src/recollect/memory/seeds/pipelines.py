@@ -53,7 +53,8 @@ def _files(root: Path) -> Iterator[ProjectFile]:
 def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
     """Yield lists of versions, in brackets or one per line."""
     pattern = re.compile(
-        r"^(\s*)(?:-\s*)?(\w+?)(?:[-_]version)?s?:[ \t]*(\[[^\]]*\]|\n(?:\1\s+-\s*[^\n:]+\n?)+)", re.M
+        r"^([ \t]*+)(?:-[ \t]*+)?(\w{1,80}?)(?:[-_]version)?s?:[ \t]*+(\[[^\]]{0,2000}\]|\n(?:\1[ \t]+-[^\n:]+\n?|(?!))++)",
+        re.M,
     )
     for match in pattern.finditer(found.text):
         if match[2] in _LANGUAGES:
@@ -63,5 +64,7 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
 
 def _services(found: ProjectFile) -> Iterator[str]:
     """Yield the images of databases and queues."""
-    for block in re.finditer(r"^(\s*)services:\s*\n((?:\1\s+.*\n|\s*\n)+)", found.text, re.M):
+    for block in re.finditer(
+        r"^([ \t]*)services:[ \t]*\n((?:\1[ \t][^\n]*+\n|[ \t]*+\n|(?!))++)", found.text, re.M
+    ):
         yield from re.findall(r"image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)(?::[\w.-]+)?", block[2])

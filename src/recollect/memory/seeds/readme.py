@@ -21,9 +21,10 @@ _SECTIONS = {
     "For development it is set up with": r"\b(?:develop\w*|contribut\w+|hack\w+|from source|local(?:ly)?)\b",
     "The tests are run with": r"\b(?:tests?|testing|running the tests?)\b",
 }
-_HEADING = re.compile(r"^#{1,6}\s+(.*)|(.+)\n(?:={3,}|-{3,}|~{3,})$", re.M)
+_HEADING = re.compile(r"^#{1,6}\s+(.*)|^(.+)\n(?:={3,}|-{3,}|~{3,})$", re.M)
 _FENCE = re.compile(
-    r"```(?:ba|z)?(?:sh|shell|console|shell-session)?\n(.*?)```|::\n\n((?:[ \t]+.*\n|\n)+)", re.DOTALL
+    r"```(?:ba|z)?(?:sh|shell|console|shell-session)?\n(.*?)```|::\n\n((?:[ \t][^\n]*+\n|\n|(?!))++)",
+    re.DOTALL,
 )
 _COMMAND = re.compile(
     r"\s*(?:[$>%]\s+)?((?:pip3?|uv|poetry|pdm|hatch|pipenv|tox|nox|pytest|python3?|npm|npx|pnpm|yarn|bun|make|just|task|cargo|go|mvn|\./\w+|gradle|bundle|rake|rails|composer|php|cmake|ctest|meson|ninja|docker|script/\w+|scripts/\w+)\b[^\n]*)"
@@ -62,7 +63,9 @@ def _purpose(found: ProjectFile) -> Iterator[Seed]:
         lines = [line for line in paragraph.splitlines() if not _MARKUP.match(line)]
         if not lines or lines[0].startswith("#") or len(lines) < len(paragraph.strip().splitlines()) / 2:
             continue
-        text = re.sub(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?|[*_]{2}|`_?_?", r"\1", " ".join(lines))
+        text = re.sub(
+            r"!?\[([^\]]{0,300})\](?:\([^)]{0,500}\)|\[[^\]]{0,300}\])?|[*_]{2}|`_?_?", r"\1", " ".join(lines)
+        )
         for sentence in sentences(text)[:1]:
             if len(sentence.split()) >= 5 and re.search(
                 r"\b(?:is|are|provides?|lets|helps|makes|gives|runs|for|that)\b", sentence

@@ -246,7 +246,7 @@ def _others(root: Path) -> Iterator[Seed]:
     if found := read_first(root, ".pre-commit-config.yaml"):
         hooks = [
             hook
-            for hook in re.findall(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", found.text, re.M)
+            for hook in re.findall(r"^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", found.text, re.M)
             if hook not in _BORING_HOOKS
         ]
         yield from _rules(
@@ -271,7 +271,9 @@ def _flat_yaml(found: ProjectFile) -> dict[str, Any]:
 
 
 def _yaml_list(found: ProjectFile, name: str) -> list[str]:
-    block = re.search(rf"^(\s*){name}:\s*\n((?:\1\s*-\s*.+\n?|\s*#.*\n|\s*\n)+)", found.text, re.M)
+    block = re.search(
+        rf"^([ \t]*){name}:[ \t]*\n((?:\1[ \t]*-[^\n]+\n?|[ \t]*#[^\n]*\n|[ \t]*\n|(?!))++)", found.text, re.M
+    )
     return re.findall(r"^\s*-\s*([\w-]+)", block[2], re.M) if block else []
 
 

@@ -13,7 +13,7 @@ MAX_CONTENT = 2048  # bytes of UTF-8
 MAX_FIELD = 512  # characters of a tag, a path, a step…
 MAX_ITEMS = 64  # tags, files, steps… of one memory
 
-_SPACE = re.compile(r"[ \t]+\n")
+_SPACE = re.compile(r"(?<![ \t])[ \t]+\n")
 
 
 def clean(content: object) -> str:

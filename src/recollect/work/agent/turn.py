@@ -10,7 +10,7 @@ from recollect.text.lookalikes import has_mark
 
 RECENT = 6  # messages that make up the context
 LONGEST = 2000  # characters of one of them
-_PATH = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.([A-Za-z]\w{0,5})\b")
+_PATH = re.compile(r"(?<![\w./-])(?:[\w.-]++/|(?!))*+(?:[\w.-]*[\w-])?\.([A-Za-z]\w{0,5})\b")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 Message = Mapping[str, Any]  # role and content, as in the APIs of model providers

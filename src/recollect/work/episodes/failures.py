@@ -21,7 +21,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _SPECIFIC = tuple(
     re.compile(pattern)
     for pattern in (
-        r"^(?:E\s+)?(?:Caused by: |Exception in thread \S+ |Uncaught |Unhandled \w+ )?[\w.:$]*(?:Error|Exception|Warning|Exit|Interrupt|NotFound|Refused|Denied)\b(?:\s*\[?\w*\]?)?\s*:",
+        r"^(?:E\s+)?(?:Caused by: |Exception in thread \S+ |Uncaught |Unhandled \w+ )?[\w.:$]*(?:Error|Exception|Warning|Exit|Interrupt|NotFound|Refused|Denied)\b(?:\s*+\[?\w*\]?)?\s*+:",
         r"\b(?:error|fatal|ERROR|FATAL|Error|Fatal)(?:\[\w+\]|\s[A-Z]+\d+)?\s*:\s*\S|:\s[A-Z]{1,6}\d{2,5}\s",
         r"panicked at|^panic: |\bSIG[A-Z]+\b|Segmentation fault|\bOOM|out of memory|DATA RACE|no space left",
         r"^E\s{2,}\S|^FAILED \S+ - ",
@@ -43,7 +43,7 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]?[\d:.,+Z-]*|\b\d{1,2}:\d\d(?::\d\d(?:
 _HEX = re.compile(
     r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b"
 )
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"`)>,]+")
+_URL = re.compile(r"(?<![\w+.-])[a-z][a-z0-9+.-]{0,40}://[^\s'\"`)>,]+")
 _PATH = re.compile(
     r"(?:[A-Za-z]:)?[~.]{0,2}(?:[\\/][\w@.+-]+)+[\\/]?(?::\d+)*(?:::[\w\[\].:-]+)?"
     r"|\b[\w@.+-]+(?:/[\w@.+-]+)+(?::\d+)*(?:::[\w\[\].:-]+)?"
@@ -59,9 +59,9 @@ _NAME = re.compile(
     r"[^\W\d_]\w*(?:[._$:-]+\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]+|@[\w-]+(?:/[\w.-]+)?"
 )
 _KIND = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Panic|Failed|Denied|Refused|Timeout)$")
-_REMOTE = re.compile(r"\b(?:[\w.-]+@)?[\w-]+(?:\.[\w-]+)+:[\w./-]+\.git\b")
+_REMOTE = re.compile(r"(?<![\w.@-])(?:[\w.-]{1,80}@)?[\w-]{1,80}(?:\.[\w-]{1,80}){1,9}:[\w./-]+\.git\b")
 _SHELL = re.compile(r"^(?:/bin/)?(?:ba|z|da|k)?sh: (?:line )?(?:\d+: )?")
-_VERSION = re.compile(r"(?:[@^~=<>v-]+)?\d+(?:\.\w+)*$")
+_VERSION = re.compile(r"(?:[@^~=<>v-]{1,9})?(?<![\d.])\d{1,40}(?:\.\w{1,40}){0,9}$")
 
 
 @dataclass(frozen=True, slots=True)

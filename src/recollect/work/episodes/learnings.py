@@ -20,8 +20,10 @@ from recollect.work.episodes.record import clean
 OFTEN = 3  # times from which something is a learning
 _HEAD = 4000  # characters of a file that are searched for its purpose
 _DOC = (
-    re.compile(r'^(?:#![^\n]*\n)?(?:\s*#[^\n]*\n)*\s*[rR]?"""\s*(.+?)(?:\n\s*\n|""")', re.DOTALL),
-    re.compile(r"^\s*/\*\*?\s*(.+?)\*/", re.DOTALL),
+    re.compile(
+        r'^(?:#![^\n]*\n)?\s*+(?:#[^\n]*+\n\s*+|(?!))*+[rR]?"""\s*+(.+?)(?:\n[ \t]*\n|""")', re.DOTALL
+    ),
+    re.compile(r"^\s*+/\*\*?\s*+(.+?)\*/", re.DOTALL),
     re.compile(r"^(?:#![^\n]*\n)?((?:\s*(?://[/!]?|#|--|;;)[^\n]*\n)+)"),
     re.compile(r"^\s*#\s+([^\n]+)"),
 )

@@ -31,7 +31,7 @@ _SUBJECT = re.compile(r"^(?:the|an?|our|this|`)\b|^`", re.IGNORECASE)
 # A lasting fact about the code or its tools, stated as one.
 _LASTING = re.compile(
     r"""\broot\s+cause\b(?:\s+(?:is|was)\b|\s*[:–—-]) | \b(?:does\s+not|doesn't|do\s+not|don't|cannot|can't)\s+support\b | \b(?:is|are)\s+not\s+supported\b
-        | ^(?:the\s+)?`[\w.-]*[/.][\w./-]+`\s+(?:is|are)\s+(?:auto-?)?(?:generated|gitignored|deprecated|vendored|read-only)\b
+        | ^(?:the\s+)?`[\w./-]{2,200}`\s+(?:is|are)\s+(?:auto-?)?(?:generated|gitignored|deprecated|vendored|read-only)\b
         | \bknown\s+(?:\w+\s+){0,2}(?:bug|issue|limitation|conflict)\b""",
     re.VERBOSE | re.IGNORECASE,
 )

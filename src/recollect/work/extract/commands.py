@@ -12,10 +12,10 @@ _READ = 4000  # characters of a command line that are parsed
 _TOKEN = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\.|&&|\|\||[|;&\n]|[^\s'"\\&|;]+|[^\S\n]+""", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\b|\Z)", re.DOTALL | re.MULTILINE)
 _REDIRECT = re.compile(r"(?:\d|&)?>{1,2}\s*(?:&\d|\S+)|<\s*\S+")
-_WRITES = re.compile(r"(?:^|&&|;|\n)\s*(?:cat|echo|printf)\b[^|;&\n]*?>{1,2}\s*([\w./~-]+)")
+_WRITES = re.compile(r"(?:^|&&|;|\n)[ \t]*+(?:cat|echo|printf)\b[^|;&\n>]*>{1,2}\s*([\w./~-]+)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _PATH = re.compile(r"^[\w@.~-]*/[\w@./*~-]+$|^[\w-][\w.-]*\.[A-Za-z][\w]{0,5}$")
-_VERSION = re.compile(r"[\d.]+$")
+_VERSION = re.compile(r"(?<![\d.])[\d.]+$")
 _WORD = re.compile(r"^[a-z][\w:-]*$")
 
 # These prepare for the command that matters.

@@ -9,6 +9,8 @@ from pathlib import Path
 
 _DATA = tomllib.loads(Path(__file__).with_name("data").joinpath("cues.toml").read_text("utf-8"))
 
+_ANYTHING = ".{0,1000}"  # what `.*` means: a cue and its object stand in one sentence, and a longer one takes too long
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
@@ -29,7 +31,7 @@ class Cue:
 def _pattern(source: str) -> re.Pattern[str]:
     for name, fragment in _DATA["fragments"].items():
         source = source.replace(f"<<{name}>>", fragment)
-    return re.compile(source, re.IGNORECASE)
+    return re.compile(source.replace(".*", _ANYTHING), re.IGNORECASE)
 
 
 CUES = tuple(

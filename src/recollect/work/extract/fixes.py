@@ -201,5 +201,7 @@ def _shown(command: str, cwd: str, error: str = "") -> str:
 
 def _is_named_in(words: str, error: str) -> bool:
     """Return whether the error names a file among `words`, or its folder."""
-    named = {piece.rstrip("/").rpartition("/")[2] for piece in re.findall(r"[\w.-]*/[\w./-]+", error)}
+    named = {
+        piece.rstrip("/").rpartition("/")[2] for piece in re.findall(r"(?<![\w.-])[\w.-]*/[\w./-]+", error)
+    }
     return any(name and name in word.split("/") for word in words.split() for name in named)

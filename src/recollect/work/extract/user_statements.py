@@ -29,8 +29,8 @@ _MAX_REQUEST = 160  # characters of the request that a correction is about
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
-_WHOLLY_QUOTED = re.compile(r'\s*"([^"]+)"\s*\Z')  # `opencode run "a b"` hands on the quotes of the shell
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+_WHOLLY_QUOTED = re.compile(r'\A\s*"([^"]+)"\s*\Z')  # `opencode run "a b"` hands on the quotes of the shell
+_QUOTED = re.compile(r'"[^"]*"|“[^“”]*”')
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 

@@ -42,10 +42,10 @@ BOOKKEEPING = set(
     started result marble-origami-commit marble-origami-snapshot task-summary bridge-session
     """.split()
 )
-_COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
+_COMMAND = re.compile(r"<command-name>((?:(?!<command-name>).)*?)</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>((?:(?!<command-args>).)*?)</command-args>", re.DOTALL)
 _TYPED = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
-_PRINTED = re.compile(r"<bash-std(?:out|err)>(.*?)</bash-std(?:out|err)>", re.DOTALL)
+_PRINTED = re.compile(r"<bash-std(?:out|err)>((?:(?!<bash-std).)*?)</bash-std(?:out|err)>", re.DOTALL)
 
 
 def read(path: Path, reading: TranscriptReading) -> Iterator[Event]:
@@ -128,7 +128,7 @@ class _ClaudeSession:
         else:
             if wrapped and (command := _COMMAND.search(text)):
                 given = _ARGUMENTS.search(text)
-                text = f"/{command[1].removeprefix('/')} {given[1] if given else ''}".strip()
+                text = f"/{command[1].strip().removeprefix('/')} {given[1].strip() if given else ''}".strip()
             if not self.reading.is_echo(USER, text):
                 yield from self.reading.message(place, USER, text)
 

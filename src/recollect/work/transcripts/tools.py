@@ -52,7 +52,7 @@ _PATCH = ("input", "patch", "patchText")
 
 # As hosts name the tools of our MCP server: mcp__recollect__x, mcp__plugin_recollect_recollect__x, mcp_recollect_x, recollect_x.
 _OURS = re.compile(r"(?:mcp_+)?(?:plugin_recollect_)?recollect(?:_+|[.:/-])\w+")
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)[ \t\r]*$", re.MULTILINE)
 _SHELLS = {"bash", "sh", "zsh", "dash", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"}
 
 

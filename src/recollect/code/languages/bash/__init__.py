@@ -8,7 +8,7 @@ from recollect.code.languages.language import Language
 from recollect.code.languages.plain.packages import FilePackages
 
 _SOURCE = r"(?s)^(?:\.|source)\s+(\S.*)$"
-_VALUE = r"(?s)\$\(.*\)|\$\{[^}]*\}|\$\w+|[\"']"
+_VALUE = r"(?s)\$\(.{0,300}\)|\$\{[^}]{0,300}\}|\$\w+|[\"']"
 
 
 def _imports(text: str) -> Iterator[Import]:

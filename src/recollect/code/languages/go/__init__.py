@@ -10,7 +10,7 @@ from recollect.code.languages.plain.packages import Packages, folders_of
 
 
 def _imports(text: str) -> Iterator[Import]:
-    if found := re.search(r"""(?:([\w.]+)\s+)?["`]([^"`]+)["`]""", text):
+    if found := re.search(r"""(?:(?<![\w.])([\w.]{1,200})\s{1,20})?["`]([^"`]{1,500})["`]""", text):
         alias, module = found[1] or "", found[2]
         yield Import(module, "*") if alias == "." else Import(module, "", "" if alias == "_" else alias)
 

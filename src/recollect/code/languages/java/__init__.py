@@ -15,7 +15,7 @@ def _java_imports(text: str) -> Iterator[Import]:
 
 
 def _kotlin_imports(text: str) -> Iterator[Import]:
-    if found := re.search(r"import\s+([\w.`]+?)(\.\*)?(?:\s+as\s+(\w+))?\s*;?\s*$", text):
+    if found := re.search(r"import\s+([\w.`]+?)(\.\*)?(?:\s+as\s+(\w+))?[\s;]*$", text):
         path, star, alias = found.groups()
         yield Import(path, "*") if star else import_last_name(path.replace("`", ""), alias or "")
 

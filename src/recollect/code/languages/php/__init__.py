@@ -7,7 +7,7 @@ from recollect.code.facts import Import
 from recollect.code.languages.language import Language
 from recollect.code.languages.plain.packages import QUOTED, NamespacePackages, import_last_name
 
-_USE = r"(?s)use\s+(?:function\s+|const\s+)?\\?([\w\\]*?)\\?(?:\{(.*)\}|([^;{]*))\s*;"
+_USE = r"(?s)use\s++(?:function\s++|const\s++)?\\?([\w\\]*+)(?:\{(.*)\}\s*|([^;{]*));"
 _PART = r"(?i)(?:function\s+|const\s+)?\\?([\w\\]+)(?:\s+as\s+(\w+))?"
 
 
@@ -18,6 +18,7 @@ def _imports(text: str) -> Iterator[Import]:
         return
     if found := re.match(_USE, text):
         prefix, group, single = found.groups()
+        prefix = prefix.removesuffix("\\") if group is not None else prefix
         parts = group if group is not None else f"{prefix}{single}"
         for part in parts.split(","):
             if name := re.match(_PART, part.strip()):

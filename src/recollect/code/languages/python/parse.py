@@ -30,11 +30,11 @@ _DOC = 200
 _PLAIN = re.compile(r"[^\W\d]\w*(?:\.\w+)*").fullmatch
 _SPACE = re.compile(r"\s+")
 _STRING_START = re.compile(r"(?i)^[rbuft]*(?:\"\"\"|'''|\"|')")
-_HIDDEN = re.compile(r"\(.*\)|(?<=Literal)\[[^\]]*\]", re.DOTALL)
+_HIDDEN = re.compile(r"\(.*(?:\)|\Z)|(?<=Literal)\[[^\]]{0,500}\]", re.DOTALL)
 _QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
 _METADATA = re.compile(r",\s*['\"][^'\"]*['\"]")  # of `Annotated`
 _TYPE = re.compile(r"[\w.]+(?:\s*[][|,]+\s*[\w.]*)*").fullmatch
-_FROM = re.compile(r"from\s*(\.*)\s*([\w.]*)\s+import\s+(.*)", re.DOTALL)
+_FROM = re.compile(r"from\s*+(\.*+)\s*+((?:(?!import\s)[\w.]++)?)\s*+import\s++(.*)", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*|\\\n|[()]")
 
 # The types of literals: their methods are not in the project.

@@ -17,7 +17,9 @@ _WRITTEN = {
 _BUILT = re.compile(r"^(?:\./)?(?:dist|lib|build|out|esm|cjs)/")
 _CONDITIONS = ("source", "types", "import", "module", "default", "require", "node", "browser")
 # Matches strings (kept), comments, and commas before a closing bracket: tsconfig files contain both.
-_LENIENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_LENIENT = re.compile(
+    r'("(?:[^"\\]|\\.|(?!))*+(?:"|\Z))|//[^\n]*|/\*(?:(?!/\*).)*?\*/|,(?=\s{0,200}[}\]])', re.DOTALL
+)
 
 
 class ScriptModules:

@@ -84,7 +84,7 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
 def read_maven(project: ScanInput, folder: str) -> PackageInfo:
     text = project.text(join(folder, "pom.xml"))
     mvn = "./mvnw" if "mvnw" in project else "mvn"
-    head = re.sub(r"(?s)<parent>.*?</parent>|<(dependencies|build|profiles)>.*", "", text)
+    head = re.sub(r"(?s)<parent>(?:(?!<parent>).)*?</parent>|<(dependencies|build|profiles)>.*", "", text)
     name = re.search(r"<artifactId>([^<$]+)</artifactId>", head)
     description = re.search(r"(?s)<description>([^<]+)</description>", head)
     poms = text + "".join(project.text(path) for path in project.sizes if path.endswith("/pom.xml"))

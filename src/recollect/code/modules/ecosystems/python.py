@@ -82,7 +82,8 @@ def _tests(project: ScanInput, folder: str, names: set[str], settings: str, run:
     requirements = [
         path
         for path in project.sizes
-        if re.search(r"(^|/)[\w-]*requirements[\w-]*(/[\w-]+)?\.txt$", path) and path.startswith(folder)
+        if re.search(r"(^|/)[\w-]{0,60}requirements[\w-]{0,60}(/[\w-]{1,80})?\.txt$", path)
+        and path.startswith(folder)
     ]
     if "pytest" in settings or any(
         re.search(r"(?m)^pytest\b", project.text(path)) for path in sorted(requirements)[:5]

@@ -14,14 +14,14 @@ from recollect.memory.anchors.check import Seen, check
 from recollect.memory.anchors.tie import marked_file, tie
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
-_PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}")
+_PATH = re.compile(r"(?<![\w.@-])[\w.@-]{1,200}(?:/[\w.@-]{1,200}){1,40}\.\w{1,8}")
 # A memory that calls something removed or planned is not stale because it does not exist.
 _ABSENT = re.compile(
     r"\b(remov\w+|delet\w+|renam\w+|moved?|replac\w+|dropp\w+|gone|no longer|used to|was|were|will|add(ed)?|creat\w+)\b",
     re.I,
 )
 _TARGET = re.compile(r"^([\w.-]+(?:\s+[\w.-]+)*)\s*:(?!=)", re.M)
-_RECIPE = re.compile(r"^@?([\w-]+)[^:=\n]*:(?!=)", re.M)
+_RECIPE = re.compile(r"^@?([\w-]++)[^:=\n]*:(?!=)", re.M)
 # Phrases that name a package the project needs.
 _NEEDED = re.compile(
     r"\b(?:depends? on|dependency on|built with|pinned to|package|library|dependency|crate|gem)(?: called)? `([\w@./-]+)`"
@@ -185,7 +185,7 @@ class ProjectVerifier:
         text = next(
             (text for name in ("Makefile", "makefile", "GNUmakefile") if (text := self._read(name))), ""
         )
-        if not text or re.search(r"^-?include\b|^\.DEFAULT\s*:|^[^\t#\n]*%[^\n]*:", text, re.M):
+        if not text or re.search(r"^-?include\b|^\.DEFAULT\s*:|^[^\t#\n%]*%[^\n]*:", text, re.M):
             return None  # an included file or a pattern may define it
         return {name for names in _TARGET.findall(text) for name in names.split()}
 
