@@ -45,6 +45,7 @@ class EnginePool:
         self._opener = opener
         self._max_open = max_open
         self._engines: OrderedDict[tuple[ProjectFolder, str], _PooledEngine] = OrderedDict()
+        self._opening: dict[tuple[ProjectFolder, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -66,13 +67,26 @@ class EnginePool:
         if not str(folder):
             raise NoSuchFolder(folder)
         place = locate(Path(folder))
+        key = (place, actor)
+        if (pooled := self._acquire_open(key)) is not None:
+            return pooled
         with self._lock:
-            key = (place, actor)
-            if key not in self._engines:
-                self._engines[key] = _PooledEngine(self._opener(place.folder, actor))
-            self._engines.move_to_end(key)
-            pooled = self._engines[key]
-            pooled.users += 1
+            opening = self._opening.setdefault(key, threading.Lock())
+        with opening:  # of this engine: one that does not open must not keep others from opening
+            if (pooled := self._acquire_open(key)) is not None:
+                return pooled
+            engine = self._opener(place.folder, actor)
+            with self._lock:
+                self._opening.pop(key, None)
+                self._engines[key] = pooled = _PooledEngine(engine, users=1)
+            return pooled
+
+    def _acquire_open(self, key: "tuple[ProjectFolder, str]") -> _PooledEngine | None:
+        with self._lock:
+            pooled = self._engines.get(key)
+            if pooled is not None:
+                self._engines.move_to_end(key)
+                pooled.users += 1
             return pooled
 
     def _release(self, pooled: _PooledEngine, keep_open: bool) -> None:
@@ -126,8 +140,15 @@ class EngineOpener:
         self._settings = settings
         self._find_embedder = embedder
         self._embedder: Embedder | None = None  # None until the first engine is open
+        self._first = threading.Lock()
 
     def __call__(self, folder: Path, actor: str) -> "Engine":
+        if self._embedder is not None:
+            return self._open(folder, actor)
+        with self._first:  # the others share its embedder
+            return self._open(folder, actor)
+
+    def _open(self, folder: Path, actor: str) -> "Engine":
         from recollect.engine import Engine
 
         settings = self._settings()

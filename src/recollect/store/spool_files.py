@@ -90,16 +90,17 @@ class SpoolFiles:
     def drain(self, deliver: Callable[[list[bytes]], int]) -> int:
         """Pass the lines of each file to `deliver`, and return the sum of what it returns.
 
-        A file is deleted once it is delivered. After a crash it is delivered again. Raise `WrongKey` if there are sealed
-        lines and the key is not at hand; they stay.
+        A file is deleted once it is delivered. After a crash it is delivered again; one that `deliver` has no time for
+        (`TimeoutError`) stays. Raise `WrongKey` if there are sealed lines and the key is not at hand; they stay.
         """
         if not self._folder.is_dir():
             return 0
         count = 0
         with one_at_a_time(self._folder / "drain.lock"):
             for path in self._claimed():
-                count += deliver(self._opened(path.read_bytes().splitlines()))
-                path.unlink()
+                with suppress(TimeoutError):
+                    count += deliver(self._opened(path.read_bytes().splitlines()))
+                    path.unlink()
         return count
 
     def _opened(self, lines: list[bytes]) -> list[bytes]:

@@ -22,9 +22,10 @@ def project(folder):
 
 @pytest.fixture
 def busy_index(service):
-    """Other work that keeps the thread busy which reads code, until the test is over."""
+    """Other work that keeps the threads busy which read code, until the test is over."""
     over = threading.Event()
-    service.code_index.run(lambda: over.wait(60))
+    for _ in range(2):
+        service.code_index.run("", lambda: over.wait(60))
     yield
     over.set()
 

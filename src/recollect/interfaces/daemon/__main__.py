@@ -4,6 +4,7 @@ LOCK is the open file that holds the lock; without it, or with "-", the daemon t
 project to get ready for.
 """
 
+import logging
 import os
 import sys
 
@@ -11,7 +12,7 @@ ARENAS = 2  # heaps that the daemon's threads share
 
 
 def main(arguments: list[str]) -> int:
-    """Run the daemon; return 0 also if one runs already."""
+    """Run the daemon and end the process; return 0 if one runs already."""
     from recollect.interfaces.daemon_client.start import detach, take_lock
 
     home = arguments[0]
@@ -32,7 +33,8 @@ def main(arguments: list[str]) -> int:
     from recollect.interfaces.daemon.server import serve
 
     serve(Path(home), lock, folder)
-    return 0
+    logging.shutdown()
+    os._exit(0)  # threads that are stuck would keep the process
 
 
 if __name__ == "__main__":

@@ -5,23 +5,28 @@ Without it a daemon would read code when it has been quiet for a while, which is
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 
+from recollect.interfaces.daemon.watchdog import Abandoned, WatchedPool
 from recollect.interfaces.engine_pool import EnginePool
 
 
 class CodeIndex:
-    """Reads one project after the other in a thread of its own. It can be used from any thread."""
+    """Reads projects in the threads of a pool. It can be used from any thread."""
 
     def __init__(
-        self, engines: EnginePool, actor: str, attempt: Callable[[Callable[[], object]], None]
+        self,
+        engines: EnginePool,
+        actor: str,
+        attempt: Callable[[Callable[[], object]], None],
+        pool: WatchedPool,
     ) -> None:
         """`attempt` runs a job and notes its error."""
         self._engines = engines
         self._actor = actor
         self._attempt = attempt
-        self._thread = ThreadPoolExecutor(1, "recollect-code")
+        self._pool = pool
         self._lock = threading.Lock()
         self._reading: dict[str, Future[None]] = {}  # by folder
         self._stopping = threading.Event()
@@ -31,12 +36,12 @@ class CodeIndex:
         with self._lock:
             reading = self._reading.get(folder)
             if reading is None or reading.done():
-                with suppress(RuntimeError):  # we are closing
-                    self._reading[folder] = self.run(lambda: self._read(folder))
+                with suppress(Abandoned):  # we are closing
+                    self._reading[folder] = self.run(folder, lambda: self._read(folder))
 
-    def run(self, job: Callable[[], object]) -> "Future[None]":
-        """Run a job when its turn comes."""
-        return self._thread.submit(self._attempt, job)
+    def run(self, folder: str, job: Callable[[], object]) -> "Future[None]":
+        """Run a job for the project at `folder` when its turn comes."""
+        return self._pool.submit(folder, self._attempt, job)
 
     def wait(self, folder: str, seconds: float) -> None:
         """Wait until the project that is being read has been read, at most so long."""
@@ -46,9 +51,8 @@ class CodeIndex:
             wait([reading], seconds)
 
     def close(self) -> None:
-        """Stop reading, and forget what waits."""
+        """Stop reading. Whoever has made the pool closes it."""
         self._stopping.set()
-        self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _read(self, folder: str) -> None:
         with self._engines.use(folder, self._actor) as engine:

@@ -3,13 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as TooLate
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, St
 from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
+from recollect.interfaces.daemon.watchdog import Abandoned, Watchdog
 from recollect.interfaces.daemon_client.protocol import NotRecorded
 from recollect.interfaces.daemon_client.spool import Fields, HookSpool, ShownText, SpooledEvent
 from recollect.interfaces.engine_pool import EnginePool
@@ -51,6 +52,9 @@ CODE_FIRST_SECONDS = (
 MOST_SESSIONS = 64
 CLOSE_AFTER = 600.0  # seconds without use, after which an engine is closed
 MAINTAIN_AFTER = 5.0  # seconds without a hook, after which maintenance runs
+LOOKUP_SECONDS = 30.0  # after which a lookup or the recording of an event is abandoned
+JOB_SECONDS = 600.0  # after which a background job is: reading the code of a large project takes minutes
+STOP_SECONDS = 2.5  # that current work has when the daemon stops
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
 GONE_SECONDS = 2.0  # in which events of a host that is gone may still come in
 # What goes on after the end of a session resumes it. The end of a turn, which may come late, does not.
@@ -72,11 +76,16 @@ class HookService:
     """
 
     def __init__(
-        self, engines: EnginePool, spool: HookSpool, now: Callable[[], float] = time.monotonic
+        self,
+        engines: EnginePool,
+        spool: HookSpool,
+        now: Callable[[], float] = time.monotonic,
+        watchdog: Watchdog | None = None,
     ) -> None:
         self._now = now
-        self.foreground = WorkCounter()
-        self.background = WorkCounter()
+        self.watchdog = watchdog or Watchdog()
+        self.foreground = WorkCounter(LOOKUP_SECONDS)
+        self.background = WorkCounter(JOB_SECONDS)
         self.events = 0
         self.last_error = ""  # its type; empty = none yet
         self.engines = engines  # also for MCP sessions
@@ -84,12 +93,14 @@ class HookService:
         self._sessions: dict[str, HookSession] = {}
         self._answered: dict[str, tuple[HookSession, Delivery]] = {}  # by event, until the answer is sent
         self._lock = threading.Lock()
-        self._lookups = ThreadPoolExecutor(4, "recollect-recall")
-        self._worker = ThreadPoolExecutor(1, "recollect-learn")
+        # A project has some of the threads, so that others have theirs if its work does not end.
+        self._lookups = self.watchdog.pool("recall", 8, LOOKUP_SECONDS, per_project=4)
+        self._worker = self.watchdog.pool("learn", 2, JOB_SECONDS, per_project=1)
         # A busy store holds up no answer: what writes to it while a hook waits has threads of its own.
-        self._recorder = ThreadPoolExecutor(1, "recollect-record")
-        self._rules = ThreadPoolExecutor(1, "recollect-rules")
-        self.code_index = CodeIndex(engines, HOOK_ACTOR, self._attempt)
+        self._recorder = self.watchdog.pool("record", 4, LOOKUP_SECONDS, per_project=1)
+        self._rules = self.watchdog.pool("rules", 2, LOOKUP_SECONDS, per_project=1)
+        self._readers = self.watchdog.pool("code", 2, JOB_SECONDS, per_project=1)
+        self.code_index = CodeIndex(engines, HOOK_ACTOR, self._attempt, self._readers)
         self.model_is_ready = threading.Event()
         self.model_is_ready.set()  # until `warm_up` begins to load it
         self._stopping = threading.Event()
@@ -97,7 +108,7 @@ class HookService:
         self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
         self._scheduled: set[str] = set()  # background jobs that are queued already
         self._last_hook = self._now()
-        self._is_maintaining = False
+        self._maintaining: Future[None] | None = None
         self._trimmed = 0.0  # the `_last_hook` after which unused memory was given back
         self._consolidation_checked = 0.0  # the `_last_hook` for which consolidation was last considered
         self._queued = 0  # background jobs that wait
@@ -129,19 +140,23 @@ class HookService:
         began = time.monotonic()
         self.events += 1
         drained = None
-        if self._spool.waiting(event.session):  # earlier events of a session come first; others can wait
-            drained = self._recorder.submit(self._attempt, self.drain)
         try:
+            self.watchdog.note(event.cwd, "hook")
             session = self._session_of(event)
+            self.watchdog.note(session.folder, "hook")
+            if self._spool.waiting(event.session):  # earlier events of a session come first; others can wait
+                drained = self._recorder.submit(session.folder, self._attempt, self.drain)
             session.process, session.gone_since = process or session.process, None
             with self.engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
-                recording = self._recorder.submit(self._record, session, [event])
+                recording = self._recorder.submit(session.folder, self._record, session, [event])
                 session.record(event)
                 request = session.request_for(event)
                 finding = (
-                    self._lookups.submit(self._find, session, request, drained, until) if request else None
+                    self._lookups.submit(session.folder, self._find, session, request, drained, until)
+                    if request
+                    else None
                 )
                 shortening = self._shortening(engine, session, event, until)
         except StoreTooNew:
@@ -172,7 +187,8 @@ class HookService:
             if not received:
                 with suppress(RecollectError), self.engines.use(session.folder, HOOK_ACTOR) as engine:
                     session.retract(engine, delivery)
-            self._later_once(f"deliveries of {session.folder}", partial(self._note_deliveries, session))
+            name = f"deliveries of {session.folder}"
+            self._later_once(name, session.folder, partial(self._note_deliveries, session))
 
     def _note_deliveries(self, session: HookSession) -> None:
         """Write down what the session was told, so that another daemon does not repeat it."""
@@ -190,7 +206,7 @@ class HookService:
         if drained is not None:  # what the session was told without us counts
             wait([drained], left())
         if request.moment is Moment.START:  # what happened a moment ago in this project, if that is quick
-            learning = self._rules.submit(self._attempt, self._learn_from_others, session)
+            learning = self._rules.submit(session.folder, self._attempt, self._learn_from_others, session)
             wait([learning], min(left(), RULES_SECONDS))
         if request.moment in (Moment.PROMPT, Moment.AFTER_COMPACTION):
             self.code_index.read(session.folder)
@@ -224,7 +240,7 @@ class HookService:
         wanted = engine.settings.prune_output and event.kind is HookKind.AFTER_TOOL
         if not wanted or time.monotonic() >= until:
             return None
-        return self._lookups.submit(self._shorten, session, event)
+        return self._lookups.submit(session.folder, self._shorten, session, event)
 
     def _shorten(self, session: HookSession, event: HostEvent) -> dict[str, Any]:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
@@ -326,22 +342,22 @@ class HookService:
         self._changed_folders.add(session.folder)
         if kind is HookKind.SESSION_START:
             self.code_index.read(session.folder)
-            self._later(self._write_rules, session)
+            self._later(session.folder, self._write_rules, session)
         if kind is HookKind.SESSION_END:
             with self._lock:
                 self._sessions.pop(session.session, None)
-            self._later(self._end, session, event)
+            self._later(session.folder, self._end, session, event)
         elif kind in (HookKind.TURN_END, HookKind.COMPACTION):
             session.turn_ended(event)
             if not self._checkpoint_if_due(session):
-                self._later(self._learn_rules, session)  # what the user stated does not wait
+                self._later(session.folder, self._learn_rules, session)  # what the user stated does not wait
 
     def _checkpoint_if_due(self, session: HookSession) -> bool:
         """Schedule the checkpoint of a turn that has ended; one that comes too soon waits for `tick`."""
         with self._lock:
             event = session.due_checkpoint(self._now())
         if event is not None:
-            self._later(self._checkpoint, session, event)
+            self._later(session.folder, self._checkpoint, session, event)
         return event is not None
 
     def _end(self, session: HookSession, event: HostEvent) -> None:
@@ -410,16 +426,22 @@ class HookService:
                 briefing = engine.delivery.compose(request, Told()).text
                 write_briefing(session.host, engine.context.folder.root, briefing)
 
-    def _later(self, job: Callable[..., object], *arguments: Any) -> None:
+    def _later(self, folder: str, job: Callable[..., object], *arguments: Any) -> "Future[None] | None":
+        """Queue a job of the project at `folder`; return None if we are closing: recovery does it later."""
+
+        @wraps(job)
         def run() -> None:
             self._queued -= 1
             with self.background.working():
                 if not self._stopping.is_set():
                     self._attempt(job, *arguments)
 
-        with suppress(RuntimeError):  # we are closing: recovery does it later
-            self._worker.submit(run)
-            self._queued += 1
+        try:
+            queued = self._worker.submit(folder, run)
+        except Abandoned:
+            return None
+        self._queued += 1
+        return queued
 
     def _attempt(self, job: Callable[..., object], *arguments: Any) -> None:
         """Run a job; whatever a session holds, the worker must survive it."""
@@ -430,7 +452,7 @@ class HookService:
 
     def settle(self, seconds: float) -> None:
         """Wait until the background jobs queued by now are done. Raise `TimeoutError` after `seconds`."""
-        self._worker.submit(lambda: None).result(seconds)
+        self._worker.settle(seconds)
 
     def drain(self) -> int:
         """Record what hooks wrote down while no daemon ran; return how many events."""
@@ -445,7 +467,8 @@ class HookService:
                 by_session.setdefault(event.session, []).append((event, spooled.shown))
         for events in by_session.values():
             try:
-                self._catch_up(events)
+                # In a thread of the project's: one that is stuck must not keep the lock of the spool.
+                self._lookups.submit(events[0][0].cwd, self._catch_up, events).result(LOOKUP_SECONDS)
             except (StoreError, OSError):
                 raise  # the file stays, for another time
             except Exception as error:
@@ -453,7 +476,9 @@ class HookService:
             self.events += len(events)
 
     def _catch_up(self, events: list[tuple[HostEvent, ShownText | None]]) -> None:
+        self.watchdog.note(events[0][0].cwd, "drain")
         session = self._session_of(events[0][0])
+        self.watchdog.note(session.folder, "drain")
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             if not engine.sessions.on:
                 return
@@ -467,17 +492,19 @@ class HookService:
             self._follow_up(session, event)
 
     def tick(self) -> None:
-        """Schedule whatever is due. The server calls this every second."""
+        """Schedule whatever is due, and give up what takes too long. The server calls this every second."""
+        self.watchdog.abandon_late()
         if self._spool.waiting():
-            self._later_once("drain", self.drain)
+            self._later_once("drain", "", self.drain)
         with self._lock:
             sessions = list(self._sessions.values())
         for session in sessions:
             self._checkpoint_if_due(session)
             self._end_if_gone(session)
         is_quiet = self._now() - self._last_hook >= MAINTAIN_AFTER and not self.foreground.busy()
-        if is_quiet and not self._is_maintaining:  # a job that waits would stop the one that runs
-            self._later_once("maintain", self._maintain)
+        # A job that waits would stop the one that runs.
+        if is_quiet and (self._maintaining is None or self._maintaining.done()):
+            self._maintaining = self._later("", self._maintain)
 
     def _end_if_gone(self, session: HookSession) -> None:
         """Schedule the end of a session whose host is gone, once events that were under way have come in."""
@@ -486,32 +513,26 @@ class HookService:
         if session.gone_since is None:
             session.gone_since = self._now()
         elif self._now() - session.gone_since >= GONE_SECONDS and not self._spool.waiting():
-            self._later_once(f"end {session.session}", partial(self._end_gone, session))
+            self._later_once(f"end {session.session}", session.folder, partial(self._end_gone, session))
 
-    def _later_once(self, name: str, job: Callable[[], object]) -> None:
+    def _later_once(self, name: str, folder: str, job: Callable[[], object]) -> None:
         """Schedule the job unless it is queued already."""
         if name in self._scheduled:
             return
         self._scheduled.add(name)
 
+        @wraps(getattr(job, "func", job))
         def run() -> None:
             self._scheduled.discard(name)
             job()
 
-        self._later(run)
+        self._later(folder, run)
 
     def _maintain(self) -> None:
-        self._is_maintaining = True
-        try:
-            self._do_idle_work()
-        finally:
-            self._is_maintaining = False
-
-    def _do_idle_work(self) -> None:
         """Work for the projects in which something happened, then for all in use."""
         while self._changed_folders and not self._stopping.is_set():
             folder = self._changed_folders.pop()
-            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR) as engine:
+            with suppress(RecollectError, Abandoned), self._engine_of(folder, "maintain") as engine:
                 engine.schedule.run_idle()
                 engine.sessions.drain_spool()  # what agents in Python left there
                 if self._now() - self._recovered.get(folder, -RECOVER_EVERY) >= RECOVER_EVERY:
@@ -527,9 +548,19 @@ class HookService:
     def _update_code_graphs(self) -> None:
         """Keep the code graphs of projects in use up to date, so that questions need not wait."""
         for folder in self.engines.folders():
-            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR, keep_open=False) as engine:
+            with (
+                suppress(RecollectError, Abandoned),
+                self._engine_of(folder, "code graph", keep_open=False) as engine,
+            ):
                 if engine.sessions.on:
                     engine.code.follow(self._now(), self._must_stop)
+
+    @contextmanager
+    def _engine_of(self, folder: str, work: str, *, keep_open: bool = True) -> Iterator[Engine]:
+        """Yield the engine of a project for maintenance. Raise `Abandoned` if the project is left alone."""
+        self.watchdog.note(folder, work)
+        with self.engines.use(folder, HOOK_ACTOR, keep_open=keep_open) as engine:
+            yield engine
 
     def _consolidate_if_due(self) -> None:
         """Consolidate if it is due; consider it once per quiet period."""
@@ -538,7 +569,7 @@ class HookService:
             return
         self._consolidation_checked = self._last_hook
         for folder in self.engines.folders()[:1]:
-            with suppress(RecollectError), self.engines.use(folder, HOOK_ACTOR) as engine:
+            with suppress(RecollectError, Abandoned), self._engine_of(folder, "consolidate") as engine:
                 active = engine.store.count(m.View(engine.settings.user, None, all_projects=True))
                 why = due(last_run(engine.store), m.utc_now(), active, engine.settings.capacity, idle)
                 if why is not None:
@@ -606,14 +637,21 @@ class HookService:
         return self.foreground.busy() or self.background.busy()
 
     def close(self) -> None:
-        """Finish the current work; the next daemon finds what is left."""
+        """Finish the current work, if it ends soon; the next daemon finds what is left.
+
+        What is acknowledged is on disk already.
+        """
         self._stopping.set()
         self.code_index.close()
-        self._lookups.shutdown(wait=True, cancel_futures=True)
-        self._rules.shutdown(wait=True, cancel_futures=True)
-        self._recorder.shutdown(wait=True)  # what is acknowledged is on disk; the rest is, too, if it can be
-        self._worker.shutdown(wait=True, cancel_futures=True)
-        self.engines.close_idle()
+        until = time.monotonic() + STOP_SECONDS
+        pools = (self._lookups, self._rules, self._readers, self._recorder, self._worker)
+        have_ended = [
+            pool.shutdown(max(until - time.monotonic(), 0.0), cancel_futures=pool is not self._recorder)
+            for pool in pools
+        ]
+        if all(have_ended):
+            self.engines.close_idle()
+        self.watchdog.close()
 
     def _failed(self, error: BaseException, what: str) -> None:
         self.last_error = type(error).__name__

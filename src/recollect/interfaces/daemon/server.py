@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from recollect import __version__
 from recollect.config import load_settings
 from recollect.errors import RecollectError, StoreTooNew
 from recollect.interfaces.daemon.hook_service import HookService, NotReady
+from recollect.interfaces.daemon.watchdog import Watchdog
 from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.caller import can_serve, unpack
 from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
@@ -47,6 +47,9 @@ START_SECONDS = 2.0  # that the start of a session may wait for us; most hosts w
 LONGEST_LINE = 8192
 _BACKLOG = 128
 _AT_ONCE = 16
+ANSWER_SECONDS = 60.0  # after which the answer to a request is given up; commands may take long
+CONNECTION_SECONDS = 1.0  # that current requests have when the daemon stops
+STOP_SECONDS = 4.5  # after which a daemon that was told to stop ends, whatever it is doing
 
 
 def serve(home: Path, lock: int, folder: str = "") -> None:
@@ -61,7 +64,8 @@ def serve(home: Path, lock: int, folder: str = "") -> None:
         logger.exception("the settings cannot be read")
         return
     tokens.use_estimates()  # until `warm_up` has loaded the vocabulary
-    service = HookService(EnginePool(EngineOpener(lambda: settings)), HookSpool(home))
+    engines = EnginePool(EngineOpener(lambda: settings))
+    service = HookService(engines, HookSpool(home), watchdog=Watchdog(home))
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
     server = DaemonServer(home, service, settings.daemon_idle)
@@ -86,7 +90,8 @@ class DaemonServer:
         self._last_request = time.monotonic()
         self._stopping = threading.Event()
         self._token = secrets.token_hex(16) if port else ""
-        self._connections = ThreadPoolExecutor(_AT_ONCE, "recollect-connection")
+        self._watchdog = service.watchdog
+        self._connections = self._watchdog.pool("connection", _AT_ONCE, ANSWER_SECONDS)
         self._settings = load_settings(home)
         self._settings_at = _changed_at(home / "config.toml")
         self.requests = 0
@@ -141,9 +146,10 @@ class DaemonServer:
                 if self._listener in ready:
                     connection, _ = self._listener.accept()
                     self._last_request = time.monotonic()
-                    self._connections.submit(self._serve, connection)
+                    self._connections.submit("", self._serve, connection)
             if time.monotonic() - ticked >= TICK:
                 ticked = time.monotonic()
+                self._watchdog.alive()
                 self._stop_if_due()
                 if not self._stopping.is_set():
                     self._service.tick()  # never in a home that is not ours
@@ -151,18 +157,21 @@ class DaemonServer:
 
     def stop(self) -> None:
         """Make `run` return after the current requests. Call it from any thread."""
+        self._watchdog.alive(STOP_SECONDS)
         self._stopping.set()
         self._wake_sender.send(b"!")
 
     def close(self) -> None:
-        """Finish the current work and remove the socket."""
+        """Remove the socket, and finish the current work if it ends soon."""
         if identity_of(self._address) == self._address_file:  # else it is another daemon's, in a new home
             with suppress(OSError):
                 self._address.unlink(missing_ok=True)
         self._listener.close()
-        self._connections.shutdown(wait=True)
-        if self._mcp is not None:
-            self._mcp.close()
+        close_mcp = self._mcp.close if self._mcp is not None else lambda: None
+        closing = threading.Thread(target=close_mcp, name="recollect-close-mcp", daemon=True)
+        closing.start()
+        self._connections.shutdown(CONNECTION_SECONDS)
+        closing.join(CONNECTION_SECONDS)
         self._service.close()
         self._wake_sender.close()
         self._wake_receiver.close()
@@ -354,6 +363,7 @@ class DaemonServer:
             "waiting": self._service.waiting,
             "spool_refused": count_refused(self._home),
             "last_error": self._service.last_error,
+            "stuck": self._watchdog.stuck(),
             "idle_seconds": self._idle,
             "model_ready": self._service.model_is_ready.is_set(),
             "commands": self.commands,

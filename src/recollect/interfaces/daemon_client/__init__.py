@@ -7,6 +7,7 @@
 - `spool`: events that hooks wrote to disk while no daemon ran, with what they showed the model themselves
 - `first_prompts`: which sessions have had their first prompt, which may wait longer than others
 - `embedder`: vectors from the daemon's model, for commands and the MCP server
+- `stuck`: the work that the daemon has given up, for `recollect doctor`
 - `log`: the daemon's log, without memories or messages
 
 It imports nothing of `daemon`, `cli`, `hooks` and `mcp`, which all use it.

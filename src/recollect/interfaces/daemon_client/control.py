@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.start import start, take_lock
 
 SECONDS = 2.0  # that the daemon may take to answer
+PATIENCE = 4.6  # seconds in which a daemon that was told to stop ends by itself
 
 
 def status(home: Path) -> dict[str, Any] | None:
@@ -33,21 +35,34 @@ def is_running(home: Path) -> bool:
     return lock is None
 
 
-def stop(home: Path, seconds: float = 30.0) -> bool:
-    """Stop the daemon and return whether there was one. Raise `Refused` if it does not stop in time."""
+def stop(home: Path, seconds: float = 30.0, patience: float = PATIENCE) -> bool:
+    """Stop the daemon and return whether there was one. Raise `Refused` if it does not stop in time.
+
+    One that is still there after `patience` seconds is ended: what it has acknowledged is on disk.
+    """
     if not is_running(home):
         return False
-    until = time.monotonic() + seconds
+    begun = time.monotonic()
     while is_running(home):
-        with suppress(protocol.NoAnswer):  # it is starting or stopping
+        with suppress(protocol.NoAnswer):  # it is starting or stopping, or does not answer any more
             protocol.ask(str(home), "stop", (), b"", SECONDS)
-        if time.monotonic() >= until:
+        if time.monotonic() - begun >= patience:
+            _end_process(home)
+        if time.monotonic() - begun >= seconds:
             raise Refused(
                 "The daemon does not stop.",
                 f"End the process that `{home / protocol.LOCK}` names, then try again.",
             )
         time.sleep(0.05)
     return True
+
+
+def _end_process(home: Path) -> None:
+    """End the process that holds the lock. It has no handler for this signal, so native code cannot keep it."""
+    with suppress(OSError, ValueError, IndexError):  # it has just ended, or is starting
+        process = int((home / protocol.LOCK).read_text("utf-8").split()[0])
+        if process != os.getpid():
+            os.kill(process, signal.SIGTERM)
 
 
 def ensure(home: Path, seconds: float = 30.0) -> dict[str, Any] | None:

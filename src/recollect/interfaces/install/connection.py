@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.errors import NoHome, RecollectError
 from recollect.interfaces.daemon_client import control
+from recollect.interfaces.daemon_client.stuck import read_stuck
 from recollect.interfaces.install.change import read, text_of
 from recollect.interfaces.install.edits import FileEdit, JsonEdit, OwnFile, edits_for
 from recollect.interfaces.install.installations import Installation, installations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOOK_SECONDS = 10  # for a program that needs a tenth of a second
 _STALE_HOURS = 24  # that events may wait
+_ABANDONED_DAYS = 2  # for which abandoned work is named
 
 
 def check_all(engine: "Engine") -> tuple[Diagnosis, ...]:
@@ -48,6 +50,7 @@ def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagn
         *_check_refused(home),
         _check_spool(home, now),
         _check_daemon(home),
+        *_check_abandoned(home, now),
     )
 
 
@@ -234,8 +237,24 @@ def _check_spool(home: Path, now: datetime) -> Diagnosis:
     return Diagnosis("spool", hours < _STALE_HOURS, f"{what}, the oldest for {hours:.0f} hours.", hint)
 
 
+def _check_abandoned(home: Path, now: datetime) -> tuple[Diagnosis, ...]:
+    """Name the projects whose work the daemon has given up lately."""
+    since = now.timestamp() - _ABANDONED_DAYS * 86_400
+    entries = [each for each in read_stuck(home) if each["at"] >= since]
+    works = {str(each.get("project")): str(each.get("work")) for each in entries}
+    hint = "Look for unusual files there (a pipe, a file of gigabytes). `recollect daemon logs` has more."
+    return tuple(
+        Diagnosis("daemon", False, f"Work for {project} took too long and was abandoned ({work}).", hint)
+        for project, work in works.items()
+    )
+
+
 def _check_daemon(home: Path) -> Diagnosis:
     status = control.status(home)
+    if status is not None and status.get("stuck"):
+        stuck = "; ".join(f"{each['project']} ({each['work']})" for each in status["stuck"])
+        hint = "Its events wait in the spool. Run `recollect daemon stop`; the next hook starts a new one."
+        return Diagnosis("daemon", False, f"Running, but work for a project does not end: {stuck}.", hint)
     if status is not None:
         return Diagnosis("daemon", True, f"Running, process {status.get('pid', 'unknown')}.")
     if control.is_running(home):

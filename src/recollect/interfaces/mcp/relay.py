@@ -499,12 +499,13 @@ def key_of(number: object) -> str:
 
 
 def _has_half_character(line: bytes, message: object) -> bool:
-    """Whether the message has half of a surrogate pair, which JSON can write and no text can hold."""
-    if b"\\ud" not in line.lower():
+    """Whether the message has half of a surrogate pair, which JSON can write and no text can hold, or is not UTF-8."""
+    if b"\\ud" not in line.lower() and line.isascii():
         return False
     try:
+        line.decode()
         json.dumps(message, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    except UnicodeError:
         return True
     return False
 

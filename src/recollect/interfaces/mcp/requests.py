@@ -33,7 +33,11 @@ MAX_OPEN = 4  # engines; more are closed while nobody uses them
 MAX_SESSIONS = 256
 ROOTS_SECONDS = 2.0  # that a client may take to name its folders
 
+REQUEST_SECONDS = 25.0  # in which a request is answered; hosts wait for 30 or 60
+AT_ONCE = 8  # requests for a project; those of other projects do not wait for them
+
 _request: ContextVar[Request] = ContextVar("request")
+_limiters: dict[Path, anyio.CapacityLimiter] = {}  # by project
 
 
 class Unavailable(RecollectError):
@@ -133,8 +137,16 @@ class McpRequests:
                 engine.context.refuse_if_off()
                 return work(ToolContext(engine, client, host))
 
+        folder = await self._folder(request, client)
         try:
-            return await anyio.to_thread.run_sync(run_in_thread, await self._folder(request, client))
+            with anyio.fail_after(REQUEST_SECONDS):
+                return await anyio.to_thread.run_sync(
+                    run_in_thread, folder, abandon_on_cancel=True, limiter=_limiter_of(folder)
+                )
+        except TimeoutError as error:
+            raise Unavailable(
+                f"no answer within {REQUEST_SECONDS:.0f} seconds.", "Ask for less, or try again later."
+            ) from error
         except StoreError as error:
             raise Unavailable(error.message, error.hint) from error
         except OSError as error:
@@ -189,6 +201,14 @@ class McpRequests:
         from recollect.config import load_settings
 
         return load_settings(self._home, self._environment)
+
+
+def _limiter_of(folder: Path) -> anyio.CapacityLimiter:
+    if folder not in _limiters:
+        if len(_limiters) >= MAX_SESSIONS:
+            _limiters.pop(next(iter(_limiters)))
+        _limiters[folder] = anyio.CapacityLimiter(AT_ONCE)
+    return _limiters[folder]
 
 
 def daemon_embedder(settings: "Settings") -> "Embedder | None":

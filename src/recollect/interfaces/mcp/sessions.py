@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-STOP_SECONDS = 10.0  # that the current requests have when sessions are stopped
+STOP_SECONDS = 2.0  # that the current requests have when sessions are stopped
 MAX_OPEN = 4  # engines of a server that runs in the relay's process
 
 

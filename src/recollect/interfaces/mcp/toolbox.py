@@ -34,6 +34,8 @@ CHANGES = wire.ToolAnnotations(open_world_hint=False)
 # The tools that agents need most. The others are offered with the setting `mcp_tools = "all"`.
 CORE = frozenset({"search_memory", "record_memory", "memory", "code_graph"})
 
+LARGEST_ARGUMENTS = 100_000  # characters of all arguments together; a memory has at most 2 KB
+
 _called: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar(
     "called"
 )  # the running tool, and its arguments
@@ -69,6 +71,12 @@ class LeanTool(Tool):
                 "An argument contains half of a surrogate pair, which is not a character.",
                 "Send the whole character, or leave it out.",
             ) from error
+        size = len(json.dumps(arguments, ensure_ascii=False))
+        if size > LARGEST_ARGUMENTS:
+            raise Refused(
+                f"The arguments have {size:,} characters; at most {LARGEST_ARGUMENTS:,} are accepted.",
+                "Send the part that matters.",
+            )
         known = self.fn_metadata.arg_model.model_fields
         named: dict[str, Any] = {}
         for name, value in arguments.items():

@@ -1,6 +1,8 @@
 """Yield to foreground work: consolidation waits while it runs, and stops on request."""
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,24 +11,32 @@ _PAUSE_SECONDS = 0.002  # after each transaction, so that another process can ru
 
 
 class WorkCounter:
-    """Counts work in progress in this process, from any thread."""
+    """Counts work in progress in this process, from any thread.
 
-    def __init__(self) -> None:
-        self._count = 0
+    Work that takes more than `longest` seconds does not count: it is stuck, or nobody waits for it any more.
+    """
+
+    def __init__(self, longest: float = math.inf) -> None:
+        self._longest = longest
+        self._begun: dict[object, float] = {}
         self._lock = threading.Lock()
 
     @contextmanager
     def working(self) -> Iterator[None]:
+        work = object()
         with self._lock:
-            self._count += 1
+            self._begun[work] = time.monotonic()
         try:
             yield
         finally:
             with self._lock:
-                self._count -= 1
+                del self._begun[work]
 
     def busy(self) -> bool:
-        return self._count > 0
+        if not self._begun:
+            return False
+        with self._lock:
+            return any(time.monotonic() - begun <= self._longest for begun in self._begun.values())
 
 
 class Stopped(Exception):

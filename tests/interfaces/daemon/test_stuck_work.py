@@ -1,0 +1,162 @@
+"""A real daemon with work that never ends: other projects go on, doctor names it, stopping works, nothing is lost."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import apsw
+import pytest
+from tests import child
+
+from recollect.interfaces.daemon_client import control as client
+
+SECONDS = 60  # for what takes a second on a free machine
+
+# A daemon whose recording of events never ends in projects called "stuck": in Python, or in native code that
+# keeps all other threads from running.
+DAEMON = """
+import re, sys, threading
+from recollect.interfaces.daemon import hook_service, watchdog
+from recollect.interfaces.daemon.__main__ import main
+from recollect.work.sessions.sessions import Sessions
+
+home, how = sys.argv[1:]
+hook_service.LOOKUP_SECONDS = hook_service.JOB_SECONDS = 0.5
+watchdog.HANG_SECONDS = 2.0
+start = Sessions.start
+
+def never_ends(self, *arguments, **options):
+    if self.context.folder and self.context.folder.folder.name == "stuck":
+        if how == "native":
+            re.match("(a+)+$", "a" * 60 + "b")
+        threading.Event().wait()
+    return start(self, *arguments, **options)
+
+Sessions.start = never_ends
+main([home])
+"""
+
+
+@pytest.fixture
+def place(home, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    monkeypatch.setenv("RECOLLECT_HOME", str(home))
+    yield home
+    client.stop(home)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    made = {name: tmp_path / name for name in ("stuck", "other")}
+    for folder in made.values():
+        folder.mkdir()
+    return made
+
+
+@pytest.fixture
+def daemon(place):
+    """Start a daemon in which work gets stuck, and return when it answers."""
+    started = []
+
+    def start(how):
+        started.append(child.start(DAEMON, place, how))
+        until(lambda: client.status(place))
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def tell(folder, number):
+    """A hook about a command that was run."""
+    body = {
+        "session_id": f"s-{folder.name}",
+        "cwd": str(folder),
+        "tool_name": "Bash",
+        "tool_input": {"command": f"echo {number}"},
+        "tool_response": {"stdout": str(number), "stderr": ""},
+    }
+    words = [sys.executable, "-m", "recollect", "hook", "claude-code", "PostToolUse"]
+    done = subprocess.run(words, input=json.dumps(body).encode(), capture_output=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def until(condition, seconds=SECONDS):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not come to that"
+        os.sched_yield()
+    return found
+
+
+def commands(home, folder):
+    """What is stored of the project's session, in order."""
+    if not (home / "recollect.db").exists():
+        return []
+    database = apsw.Connection(str(home / "recollect.db"))
+    try:
+        query = "SELECT event FROM session_events WHERE session = ? ORDER BY position"
+        events = [json.loads(row[0]) for row in database.execute(query, (f"s-{folder.name}",))]
+    except apsw.Error:  # not made yet, or busy
+        return []
+    finally:
+        database.close()
+    return [event["input"]["command"] for event in events if "input" in event]
+
+
+def test_a_stuck_project_is_named_and_holds_up_no_other(daemon, place, folders):
+    daemon("python")
+
+    tell(folders["stuck"], 1)
+    stuck = until(lambda: client.status(place)["stuck"])
+    for number in (1, 2, 3):
+        tell(folders["other"], number)
+
+    assert until(lambda: len(commands(place, folders["other"])) == 3)
+    assert stuck[0]["project"] == str(folders["stuck"])
+    words = [sys.executable, "-m", "recollect", "doctor"]
+    doctor = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, cwd=folders["other"])
+    printed = " ".join(doctor.stdout.split())
+    assert f"work for a project does not end: {folders['stuck']} (record: record)" in printed
+    assert f"Work for {folders['stuck']} took too long and was abandoned (record: record)" in printed
+
+
+def test_a_daemon_with_stuck_work_stops_and_its_event_is_recorded_later(daemon, place, folders):
+    daemon("python")
+    tell(folders["stuck"], 1)
+    until(lambda: client.status(place)["stuck"])
+
+    assert client.stop(place, seconds=SECONDS)
+
+    tell(folders["stuck"], 2)  # starts a daemon in which nothing is stuck
+    assert until(lambda: commands(place, folders["stuck"]) == ["echo 1", "echo 2"])
+
+
+def test_a_daemon_that_native_code_has_stopped_is_stopped_all_the_same(daemon, place, folders):
+    daemon("native")
+    tell(folders["other"], 1)
+    until(lambda: commands(place, folders["other"]))
+    tell(folders["stuck"], 1)
+    until(lambda: client.status(place) is None)
+
+    client.stop(place, seconds=SECONDS)
+
+    assert not client.is_running(place)
+    assert commands(place, folders["other"]) == ["echo 1"]
+    tell(folders["other"], 2)
+    assert until(lambda: commands(place, folders["other"]) == ["echo 1", "echo 2"])
+
+
+def test_a_daemon_that_native_code_has_stopped_ends_itself_and_the_next_one_leaves_the_project_alone(
+    daemon, place, folders
+):
+    daemon("native")
+    tell(folders["stuck"], 1)
+
+    until(lambda: not client.is_running(place))
+    tell(folders["other"], 1)
+
+    assert until(lambda: commands(place, folders["other"])) == ["echo 1"]
