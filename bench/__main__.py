@@ -25,6 +25,7 @@ BENCHES = (
     "recall",
     "encryption",
     "durability",
+    "attack",
     "consolidate",
     "year",
     "edges",
