@@ -156,7 +156,7 @@ MESSAGE_WEIGHTS = MessageWeights()
 
 # --- Thresholds on the score of a hit, for those who act on it ---
 
-ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, the question is noted as a gap
+ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, nothing is found, and the question is noted as a gap
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
 
 # --- What an agent is told: the probability of being useful (`search/usefulness.py`) ---

@@ -444,3 +444,10 @@ def test_a_forgotten_or_edited_memory_is_no_longer_found_by_its_old_words(engine
 
     assert engine.search("redis mailer").results == ()
     assert contents(engine.search("signed webhooks")) == ["Webhooks are signed"]
+
+
+def test_a_query_that_nothing_answers_finds_nothing(engine):
+    engine.remember("The deploy waits for the canary")
+
+    assert engine.search("photosynthesis of the deep sea").results == ()
+    assert engine.search("what does the deploy wait for").results

@@ -131,7 +131,10 @@ class Searcher:
         ids = list(dict.fromkeys((*(relevance.ids[row] for row in rows), *paths)))
         reading = runner.submit(lambda: self._store.get_many(ids))
         memories = runner.result("memories", reading) or {}
-        scored = _without_tail(self._score(query, recipe, relevance, memories, paths)[:ranked], query.limit)
+        best_first = self._score(query, recipe, relevance, memories, paths)
+        if _is_off_topic(query, relevance, best_first):
+            return []
+        scored = _without_tail(best_first[:ranked], query.limit)
         channels = relevance.channels([hit.row for hit in scored if hit.row is not None])
         return [_hit(hit, recipe, channels, paths.get(hit.memory.id), text) for hit in scored]
 
@@ -311,6 +314,19 @@ def _message_hit(arrays: MessageArrays, parts: ScoreParts, totals: Any, row: int
 
 def _rounded(factors: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in factors.items()}
+
+
+def _is_off_topic(query: SearchQuery, relevance: Relevance, hits: "Sequence[_ScoredMemory]") -> bool:
+    """Return whether nothing found answers the query: then even the best hit is there by chance.
+
+    Only a score with a cosine in it tells. A hit by an everyday word or by the kind of work is no chance, and who filters by tag,
+    file or time wants what there is.
+    """
+    if not hits or relevance.cosines is None or query.is_filtered or query.recipe != "default":
+        return False
+    best = hits[0]
+    by_chance = not best.factors.get("everyday") and not best.factors.get("activity")
+    return by_chance and best.score < ranking.ANSWERS_SCORE
 
 
 def _without_tail(hits: "Sequence[_ScoredMemory]", limit: int) -> "Sequence[_ScoredMemory]":
