@@ -212,7 +212,7 @@ CURSOR = Lines([{"role": each["role"], "message": {"content": each["content"]}} 
 # format, what a file of it holds
 OPENCODE = opencode_database(
     "s1",
-    ("user", {"type": "text", "text": WISH}),
+    ("user", {"type": "text", "text": f'"{WISH}"'}),  # `opencode run "…"` hands on the quotes of the shell
     ("assistant", {"type": "step-start"}),
     (
         "assistant",

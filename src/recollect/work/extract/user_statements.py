@@ -29,7 +29,6 @@ _MAX_REQUEST = 160  # characters of the request that a correction is about
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
-_WHOLLY_QUOTED = re.compile(r'\A\s*"([^"]+)"\s*\Z')  # `opencode run "a b"` hands on the quotes of the shell
 _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”')
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
@@ -61,7 +60,7 @@ class UserStatements:
             yield from self._read_message(event)
 
     def _read_message(self, event: Event) -> Iterator[Observation]:
-        message = sentences(prose(_WHOLLY_QUOTED.sub(r"\1", event.text)))
+        message = sentences(prose(event.text))
         corrected = False
         for observation in self._observations(message, event.order):
             if self._seen.add(observation.content.rpartition("”")[2]):

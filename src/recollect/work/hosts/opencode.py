@@ -1,11 +1,10 @@
 """OpenCode: a plugin of ours calls the hook program; `recollect.js` is its source."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recollect.work.hosts.host import Hook, HookKind, HookReply, Host, HostFiles, SessionFiles, ToolHold
-from recollect.work.hosts.opencode_database import OPENCODE_DATABASE
+from recollect.work.hosts.opencode_database import OPENCODE_DATABASE, unquoted
 
 
 def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
@@ -22,12 +21,6 @@ def _server_entry(words: Sequence[str]) -> dict[str, Any]:
 def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, Any]:
     text = response.get("output") if isinstance(response, Mapping) else None
     return {"output": shorten(text)} if isinstance(text, str) else {}
-
-
-def _unquoted(prompt: str) -> str:
-    """Return the prompt without the quotes that `opencode run "a b"` puts around it."""
-    quoted = re.fullmatch(r'"((?:[^"\\]|\\.)*)"', prompt, re.DOTALL)
-    return quoted[1].replace('\\"', '"') if quoted else prompt
 
 
 def _refuse(reason: str) -> dict[str, Any]:
@@ -97,7 +90,7 @@ OPENCODE = Host(
         "call": ("callID",),
         "answer": ("text",),
     },
-    clean_prompt=_unquoted,
+    clean_prompt=unquoted,
     hold_tool=ToolHold(
         _refuse, asks_user=False
     ),  # a plugin cannot ask: its hook `permission.ask` is never called

@@ -7,6 +7,7 @@ belongs to a sub-agent, and what its "user" says is the work of an agent.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,11 +59,20 @@ def _events(row: tuple[Any, ...], reading: TranscriptReading) -> Iterator[Event]
         is_user = role == USER
         added = bool(part.get("synthetic") or part.get("ignored") or (is_user and place.agent))
         author = USER if is_user else ASSISTANT
-        yield from reading.message(place, author, string(part.get("text")), injected=added and is_user)
+        text = string(part.get("text"))
+        yield from reading.message(
+            place, author, unquoted(text) if is_user else text, injected=added and is_user
+        )
     elif kind == "tool":
         yield from _call(part, place, reading)
     else:
         reading.ignore(f"part {kind}".strip())
+
+
+def unquoted(prompt: str) -> str:
+    """Return the prompt without the quotes that `opencode run "a b"` puts around it."""
+    quoted = re.fullmatch(r'\s*"((?:[^"\\]|\\.)*)"\s*', prompt, re.DOTALL)
+    return quoted[1].replace('\\"', '"') if quoted else prompt
 
 
 def _call(part: Mapping[str, Any], place: EventOrigin, reading: TranscriptReading) -> Iterator[Event]:
