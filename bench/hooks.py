@@ -76,7 +76,7 @@ def _cost(rounds: int) -> dict[str, Any]:
             _hook("UserPromptSubmit", {"session_id": f"s{number % 5}", "cwd": str(project), "prompt": prompt})
 
         for number in range(5):  # their first prompts would wait for the daemon
-            FirstPrompts(home).claim(f"s{number}")
+            FirstPrompts(home).claim(f"s{number}", "earlier")
         lock = take_lock(str(home))  # no daemon, and none on its way up
         assert lock is not None
         absent = _in_turns(rounds, hook)

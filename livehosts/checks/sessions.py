@@ -18,20 +18,17 @@ def ended(run: CheckRun) -> None:
         prepare(box)
         for number in run.count(3, 6):
             box.run(f"List the files, number {number + 1}", RunShell("ls"), Say("There are some."))
-            _judge(run, box, f"headless {number + 1}")
+            _judge(run, box, f"headless {number + 1}", box.cli.limits.get("session-ended"))
         with interactive_session(box) as session:
             session.prompt("List the files in the terminal", RunShell("ls"))
             session.quit()
-        if limit := box.cli.limits.get("session-ended-tui"):
-            run.notes[:] = [limit]
-        else:
-            _judge(run, box, "in a terminal")
+        limits = box.cli.limits
+        _judge(run, box, "in a terminal", limits.get("session-ended-tui", limits.get("session-ended")))
 
 
-def _judge(run: CheckRun, box: Sandbox, which: str) -> None:
+def _judge(run: CheckRun, box: Sandbox, which: str, limit: str | None) -> None:
     """Expect the newest session to be closed; if the host may not tell, before the next one's first request."""
     newest = box.sessions()[0]["id"]
-    limit = box.cli.limits.get("session-ended")
     if box.wait_for(lambda: not _is_open(box, newest), SECONDS / 3 if limit else SECONDS):
         run.expect(True, "")
     elif limit is None:

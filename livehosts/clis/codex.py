@@ -84,8 +84,8 @@ CODEX = HostCli(
     slash="$",  # its commands are skills
     quit_keys=(("/quit",), ("Enter",)),
     limits={
-        "session-ended-tui": "In a terminal, Codex sends no SessionEnd when its user quits, and its app-server goes on: the "
-        "session stays open until that exits. What the user stated is in the next briefing all the same (correction-tui).",
+        "session-ended-tui": "In a terminal, Codex sends no SessionEnd when its user quits, and its app-server goes on; the "
+        "session is closed before the next briefing.",
     },
     warnings=(
         r"(?i)hook[^\n]*(error|failed)",

@@ -107,6 +107,27 @@ def test_the_session_in_another_window_is_left_alone(work, host, send, memory, s
     assert memory.sessions.get("s1").ended_at is None
 
 
+def test_a_session_that_codex_may_have_left_is_ended_before_the_next_and_goes_on_at_its_next_prompt(
+    service, memory, folder, host
+):
+    def send(event, session, **body):
+        body = {"session_id": session, "cwd": str(folder), **body}
+        return service.handle(fields("codex", event), body, host.hook).decode()
+
+    for session in ("quit", "at-work"):
+        send("UserPromptSubmit", session, prompt="Speed up the checkout page")
+        call = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "c1"}
+        send("PostToolUse", session, tool_response="ok", **call)
+    send("Stop", "quit", last_assistant_message="Done.")
+
+    send("SessionStart", "s3", source="startup")
+    ended = [memory.sessions.get(session).ended_at is not None for session in ("quit", "at-work", "s3")]
+    send("UserPromptSubmit", "quit", prompt="And the cart page")
+
+    assert ended == [True, False, False]
+    assert memory.sessions.get("quit").ended_at is None
+
+
 def test_a_session_that_was_silent_for_long_is_ended_before_the_next_briefing(
     work, send, memory, monkeypatch
 ):

@@ -372,8 +372,8 @@ class HookService:
             logger.info("learnt from a session", extra={"fields": fields})
         self._write_rules(session)
 
-    def _end_gone(self, session: HookSession) -> None:
-        """End a session whose host is gone; does nothing if someone else has done it."""
+    def _end_silent(self, session: HookSession) -> None:
+        """End a session whose host did not tell; does nothing if someone else has done it. A later prompt resumes it."""
         with self._lock:
             if self._sessions.get(session.session) is not session:
                 return
@@ -382,16 +382,16 @@ class HookService:
             stored = engine.sessions.get(session.session)
             if stored.ended_at is None:
                 engine.sessions.end(session.session, at=stored.active_at)
-                logger.info("ended a session whose host is gone", extra={"fields": {"session": stored.id}})
+                logger.info("ended a session whose host did not tell", extra={"fields": {"session": stored.id}})
 
     def _learn_from_others(self, session: HookSession) -> None:
-        """Store rules that users have just stated in this project, and end the sessions whose hosts are gone."""
+        """Store rules that users have just stated in this project, and end the sessions that may be over."""
         self._learn_rules(session)
         with self._lock:
             others = [other for other in self._sessions.values() if other.folder == session.folder]
         for other in others:
-            if other is not session and other.process is not None and not other.process.is_alive():
-                self._end_gone(other)
+            if other is not session and other.may_be_over():
+                self._end_silent(other)
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             engine.sessions.recover(alive=self._alive())
 
@@ -513,7 +513,7 @@ class HookService:
         if session.gone_since is None:
             session.gone_since = self._now()
         elif self._now() - session.gone_since >= GONE_SECONDS and not self._spool.waiting():
-            self._later_once(f"end {session.session}", session.folder, partial(self._end_gone, session))
+            self._later_once(f"end {session.session}", session.folder, partial(self._end_silent, session))
 
     def _later_once(self, name: str, folder: str, job: Callable[[], object]) -> None:
         """Schedule the job unless it is queued already."""

@@ -61,6 +61,7 @@ class HookSession:
         self._ended_turn: HostEvent | None = None  # the end of a turn that no checkpoint has followed yet
         self.process: HostProcess | None = None  # the host's; None = unknown
         self.gone_since: float | None = None  # when that process was first missed
+        self.is_waiting = False  # for its user: the turn is over
         self.transcript = ""  # the host's own, once it names one that may be read
         self._told: Told | None = None  # None until it is read from the store
         self._told_lock = threading.Lock()
@@ -74,6 +75,10 @@ class HookSession:
     def record(self, event: HostEvent) -> None:
         """Remember what was said, and that the agent has forgotten what it was told."""
         kind = event.kind
+        if kind is not None:
+            self.is_waiting = kind is HookKind.TURN_END or (
+                self.is_waiting and kind is HookKind.AGENT_MESSAGE
+            )
         if self._transcript_read is None and (named := transcript_of(event)):
             self._transcript_read = _size_of(named)  # what was there before is not news
         if kind is HookKind.PROMPT:
@@ -99,6 +104,12 @@ class HookSession:
         except OSError:
             return False
         return line.search(news) is not None
+
+    def may_be_over(self) -> bool:
+        """Return whether its host is gone, or has finished its turn and would not tell that the user has quit."""
+        if self.process is not None and not self.process.is_alive():
+            return True
+        return self.is_waiting and HOSTS[self.host].quits_silently
 
     def turn_ended(self, event: HostEvent) -> None:
         """Ask for a checkpoint, which follows now or as soon as the last one is long enough ago."""

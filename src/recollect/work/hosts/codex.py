@@ -333,6 +333,7 @@ CODEX = Host(
         "call": ("call_id",),
         "answer": ("last-assistant-message",),
     },
+    quits_silently=True,  # in a terminal: the app-server keeps the thread
     # It knows no "ask": it would run the tool and call the hook failed.
     hold_tool=ToolHold(_refuse, asks_user=False),
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file

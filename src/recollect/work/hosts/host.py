@@ -212,6 +212,8 @@ class Host:
     context_limit: int = CONTEXT_LIMIT  # characters of ours that the host shows its model at once
     # In the transcript, a line that a compaction leaves there, for a host that sends no event that tells it reliably.
     compaction_line: re.Pattern[bytes] | None = None
+    # The user can quit without an event while the process that runs the hooks goes on, with their session in it.
+    quits_silently: bool = False
     hold_tool: ToolHold | None = None  # None = the host runs every tool
     # Makes what a hook prints to replace a tool's output, from the output and a function that shortens a text.
     replace_output: Callable[[Any, Callable[[Any], Any]], dict[str, Any]] | None = None
