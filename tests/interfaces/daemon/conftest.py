@@ -62,7 +62,7 @@ def recorded(memory):
     """What is kept of a session, in order."""
 
     def of(session="s1"):
-        return [event.text or event.input.get("command", "") for event in memory.sessions._events(session)]
+        return [event.text or event.input.get("command", "") for event in memory.sessions.recorded.events(session)]
 
     return of
 

@@ -15,7 +15,7 @@ def spool(tmp_path):
 
 def taken(engine, spool):
     engine.sessions.drain_spool(spool)
-    return [event.text for event in engine.sessions._events("s1")]
+    return [event.text for event in engine.sessions.recorded.events("s1")]
 
 
 def test_what_waited_comes_in_in_order(engine, spool, talk, clock):

@@ -382,7 +382,9 @@ class HookService:
             stored = engine.sessions.get(session.session)
             if stored.ended_at is None:
                 engine.sessions.end(session.session, at=stored.active_at)
-                logger.info("ended a session whose host did not tell", extra={"fields": {"session": stored.id}})
+                logger.info(
+                    "ended a session whose host did not tell", extra={"fields": {"session": stored.id}}
+                )
 
     def _learn_from_others(self, session: HookSession) -> None:
         """Store rules that users have just stated in this project, and end the sessions that may be over."""

@@ -20,7 +20,10 @@ Modules:
 
 - `sessions`: `Sessions`, the part that does all this
 - `events`: the stored form of an event, and redaction
+- `session_record`: what is recorded of a session, here and by its host
 - `promote`: points, filters and presets in one table each
+- `promotion`: stores what `promote` lets through, in the name of the user or of the agent
+- `messages`: makes messages searchable
 - `summary`, `digest`: a session in five lines, and in 2,000 tokens for a language model
 - `transcript`: learn from files, for `recollect extract`
 - `spool`: events of Python agents that could not be recorded at once

@@ -6,14 +6,12 @@ that way `Episodes` records the work, `Measures` counts, `extract` makes finding
 
 import logging
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import chain, islice
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import recollect.model as m
 from recollect.config import expand_home
@@ -21,9 +19,7 @@ from recollect.context.context import Context
 from recollect.context.project import identify, locate
 from recollect.errors import (
     ContentRefused,
-    EmbedderUnavailable,
     MemoryOff,
-    NoHome,
     RecollectError,
     Refused,
     SessionNotFound,
@@ -35,17 +31,20 @@ from recollect.memory.write import limits
 from recollect.memory.write.draft import clean_text
 from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
-from recollect.policy import USER_SOURCES, Operation
+from recollect.policy import Operation
 from recollect.text.redact import redact
 from recollect.text.words import distinctive_words
 from recollect.work.episodes.episodes import Episodes
 from recollect.work.extract import extract
-from recollect.work.hosts.records import Evidence, HostRecord, find_record
+from recollect.work.hosts.records import Evidence
 from recollect.work.hosts.session_files import session_files
 from recollect.work.hosts.transcripts import FORMATS
 from recollect.work.metrics.measures import Measures
-from recollect.work.sessions.events import clean_event, clean_name, event_from, stored_event
-from recollect.work.sessions.promote import DEFAULT_PRESET, branch_of, judge, preset_named
+from recollect.work.sessions.events import clean_event, clean_name, stored_event
+from recollect.work.sessions.messages import MessageArchive, batches
+from recollect.work.sessions.promote import preset_named
+from recollect.work.sessions.promotion import Promotion, agent_of, rules_of
+from recollect.work.sessions.session_record import SessionRecord
 from recollect.work.sessions.spool import EventSpool
 from recollect.work.sessions.summary import LINES, SummaryBuilder, summary_builder_for
 from recollect.work.transcripts.event import Event
@@ -64,11 +63,8 @@ NOT_IN_RECORD = Evidence(False, "the host's own record of the session does not h
 IDLE = timedelta(minutes=30)  # after which a session without an end counts as crashed
 EVENTS_KNOWN = timedelta(days=7)  # during which an event delivered twice is recognised
 _MAX_TOUCHED = 2000  # files of a session that raise the confidence of their modules
-_BATCH = 64  # messages embedded at once
 _ANSWERS = 2  # distinctive words that a finding shares with a gap it answers
 _GAP_BONUS = 0.2  # importance of a finding that fills a gap
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,9 @@ class Sessions:
         self.clock = context.clock
         self.user_id = context.user_id
         self.project_id = context.project_id  # None = outside any project: nothing is promoted there
-        self._memory = memory
+        self._promotion = Promotion(context, memory)
+        self._messages = MessageArchive(context)
+        self.recorded = SessionRecord(context.store)
         self._episodes = episodes
         self._measures = measures
         self.sidecar = sidecar  # None = rules alone
@@ -120,11 +118,7 @@ class Sessions:
 
     def preset(self) -> str:
         """Return the name of the preset that decides which findings become memories."""
-        return str(
-            self.store.setting(self.project_id, "preset")
-            or self.store.setting(None, "preset")
-            or DEFAULT_PRESET
-        )
+        return self._promotion.preset()
 
     def set_preset(self, name: str, *, everywhere: bool = False) -> None:
         """Set how readily findings become memories, for this project or everywhere. Raises `UnknownName`."""
@@ -195,7 +189,7 @@ class Sessions:
     def set_transcript(self, session_id: str, path: str) -> bool:
         """Note where the host says that it records the session; False if that is not one of its own session files."""
         session = self.get(session_id)
-        record, evidence = self._find_record(replace(session, transcript=path))
+        record, evidence = self.recorded.of_host(replace(session, transcript=path))
         if record is None or not evidence.is_confirmed:
             return False
         if not session.transcript:
@@ -204,7 +198,7 @@ class Sessions:
 
     def evidence_in(self, host: str, path: Path) -> Evidence:
         """Return whether what is read from `path` was recorded by the host itself."""
-        return self._find_record(
+        return self.recorded.of_host(
             m.Session("", self.user_id, None, self.clock(), host=host, transcript=str(path))
         )[1]
 
@@ -217,20 +211,20 @@ class Sessions:
         self._new_messages.pop(session_id, None)
         if not self.on:
             return 0
-        written, evidence = self._transcript_events(session)
+        written, evidence = self.recorded.transcript(session)
         if written is not None:
             events = self._observe(session, map(clean_event, written))
         else:
-            kept = self._events(session_id)
+            kept = self.recorded.events(session_id)
             if session.host not in FORMATS:  # otherwise at the end, in the order of the host's transcript
-                self._store_messages(kept)
+                self._messages.store(kept)
             events = self._observe(session, kept)
         if not self.auto:
             return _read_all(events)
         findings = list(self._findings(events))
         new = self.store.events.put_findings(session_id, findings, since=0 if written is not None else None)
         if evidence.is_confirmed:
-            self._promote_rules(session, findings, evidence)
+            self._promotion.promote_rules(session, findings, evidence)
         return new
 
     def learn_rules(self, seconds: float = RULES_SECONDS) -> tuple[str, ...]:
@@ -256,19 +250,19 @@ class Sessions:
 
     def _learn_rules_of(self, session: m.Session) -> tuple[str, ...]:
         stored = {finding.fingerprint for finding in self.store.findings(session.id) if finding.promoted_to}
-        stated = _rules(extract(self._events(session.id), self.clock(), users_only=True))
+        stated = rules_of(extract(self.recorded.events(session.id), self.clock(), users_only=True))
         if all(finding.fingerprint in stored for finding in stated):
             return ()
-        record, evidence = self._find_record(session)
+        record, evidence = self.recorded.of_host(session)
         if record is None or not evidence.is_confirmed or record.size() > LARGEST_RECORD:
             return ()
         try:
             events = map(clean_event, record.events(session.id))
-            findings = _rules(extract(events, self.clock(), users_only=True))
+            findings = rules_of(extract(events, self.clock(), users_only=True))
         except Refused:
             return ()
         self.store.events.put_findings(session.id, findings)
-        return self._promote_rules(session, findings, evidence)
+        return self._promotion.promote_rules(session, findings, evidence)
 
     def end(self, session_id: str, summary: str = "", at: datetime | None = None) -> EndedSession:
         """Learn from the whole session, summarise it and promote findings. Ending twice changes nothing more.
@@ -294,12 +288,12 @@ class Sessions:
         """Learn from the host's transcript, or else from the events recorded since the last time."""
         if not self.on:
             return self._learn(session, (), SummaryBuilder(), NOTHING_READ, learning=False)
-        written, evidence = self._transcript_events(session)
+        written, evidence = self.recorded.transcript(session)
         if written is not None:
             ended = self.learn_from(session, written, evidence, whole=True, learning=self.auto)
             return self._with_unconfirmed_rules(ended) if self.auto and self.context.project else ended
-        events = self._events(session.id)
-        self._store_messages(events)
+        events = self.recorded.events(session.id)
+        self._messages.store(events)
         since = events[0].order if events else None
         builder = summary_builder_for(events)
         return self._learn(session, events, builder, evidence, summary, since=since, learning=self.auto)
@@ -308,12 +302,12 @@ class Sessions:
         """Store the rules that only events have, as observed: the host's record may lag, or nobody typed them."""
         session = ended.session
         known = {finding.fingerprint for finding in self.store.findings(session.id)}
-        stated = _rules(extract(self._events(session.id), self.clock(), users_only=True))
+        stated = rules_of(extract(self.recorded.events(session.id), self.clock(), users_only=True))
         missing = [finding for finding in stated if finding.fingerprint not in known]
         if not missing:
             return ended
         self.store.events.put_findings(session.id, missing)
-        promoted = self._promote_rules(session, missing, NOT_IN_RECORD)
+        promoted = self._promotion.promote_rules(session, missing, NOT_IN_RECORD)
         return replace(ended, findings=ended.findings + len(missing), promoted=(*ended.promoted, *promoted))
 
     def _learn(
@@ -344,7 +338,7 @@ class Sessions:
             self.store.events.put_findings(session.id, self._findings_of_model(session, summary_builder))
         found = self.store.findings(session.id)
         promoted, left = (
-            self._promote(session, found, read_now, evidence)
+            self._promotion.promote(session, found, read_now, evidence)
             if learning and self.context.project
             else ((), ())
         )
@@ -352,7 +346,7 @@ class Sessions:
         done = replace(session, summary=text, extracted_at=self.clock())
         detail = {"session": session.id, "findings": len(found), "promoted": len(promoted)}
         with self.store.transaction():
-            self.store.log("finalize", _agent(session), self.clock(), None, detail)
+            self.store.log("finalize", agent_of(session), self.clock(), None, detail)
             self.store.put_session(done)
         return EndedSession(done, len(found), promoted, left)
 
@@ -443,10 +437,10 @@ class Sessions:
 
         def passing() -> Iterator[Event]:
             nonlocal last
-            for batch in _batches(events):
+            for batch in batches(events):
                 cleaned = [clean_event(event) for event in batch]
                 if mine:  # otherwise they were stored while it ran, in an order of their own
-                    self._store_messages(cleaned)
+                    self._messages.store(cleaned)
                 for event in cleaned:
                     builder.add(event)
                     last = event.at or last
@@ -544,47 +538,6 @@ class Sessions:
             paths = [touch.path for touch in touched]
             mark_used(self.store.modules, self.project_id, paths, session.id, self.clock())
 
-    def _find_record(self, session: m.Session) -> tuple[HostRecord | None, Evidence]:
-        try:
-            home = expand_home("~")
-        except NoHome:
-            return None, Evidence(False, "there is no home folder in which a host could keep a record")
-        return find_record(session.host, session.id, session.transcript, home, os.environ)
-
-    def _transcript_events(self, session: m.Session) -> tuple[Iterator[Event] | None, Evidence]:
-        """Return the events of the host's transcript, which has more than was recorded here; None if there is none."""
-        record, evidence = self._find_record(session)
-        if record is None:
-            return None, evidence
-        try:
-            events = record.events(session.id)
-            first = next(events, None)
-        except Refused as error:
-            return None, Evidence(False, f"the host's record could not be read: {error.message}")
-        if first is None:
-            return None, Evidence(False, "the host's record has nothing of this session")
-        return self._on_branches(session.id, chain([first], events)), evidence
-
-    def _on_branches(self, session_id: str, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield the events with the branch that was checked out then, as recorded here: few hosts record it."""
-        recorded = [(event.at, event.branch) for event in self._events(session_id) if event.at is not None]
-        times = [at for at, _ in recorded]
-        at: datetime | None = None
-        for event in events:
-            at = event.at or at
-            if at is not None and times and (place := bisect_right(times, at)):
-                event = replace(event, branch=recorded[place - 1][1])
-            yield event
-
-    def _events(self, session_id: str) -> list[Event]:
-        kept = [
-            event_from(session_id, order, text) for order, text in self.store.events.unprocessed(session_id)
-        ]
-        events = [event for event in kept if event is not None]
-        if len(events) < len(kept):
-            logger.warning("skipped %d damaged events of session %s", len(kept) - len(events), session_id)
-        return events
-
     def _findings(self, events: Iterable[Event]) -> Iterator[m.Finding]:
         gaps = [set(distinctive_words(gap.context)) for gap in self.store.gaps(self.project_id, 50)]
         for finding in extract(events, self.clock()):
@@ -627,92 +580,6 @@ class Sessions:
         )
         return bounded(redact(text)[0]) if text else summary_builder.text(found)
 
-    def _promote_rules(
-        self, session: m.Session, findings: Sequence[m.Finding], evidence: Evidence
-    ) -> tuple[str, ...]:
-        """Store the rules among the findings at once, without waiting for the end of the session."""
-        rules = {finding.fingerprint for finding in _rules(findings)}
-        if not rules or not self.context.project:
-            return ()
-        found = [each for each in self.store.findings(session.id) if each.fingerprint in rules]
-        return self._promote(session, found, findings, evidence)[0]
-
-    def _promote(
-        self,
-        session: m.Session,
-        findings: Sequence[m.Finding],
-        read_now: Sequence[m.Finding],
-        evidence: Evidence,
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-        """Store the findings that are worth it. Those `read_now` from the host's own record are the user's word."""
-        preset = preset_named(self.preset())
-        typed = {finding.fingerprint for finding in _rules(read_now)} if evidence.is_confirmed else set()
-        promoted: list[str] = []
-        left: list[tuple[str, str]] = []
-        for finding in findings:
-            is_typed = finding.fingerprint in typed
-            if finding.promoted_to is not None and not (is_typed and self._is_unconfirmed(finding)):
-                continue
-            sightings = self.store.events.count_sightings(self.user_id, self.project_id, finding.fingerprint)
-            verdict = judge(finding, preset, *sightings)
-            if not verdict.promoted:
-                left.append((finding.id, verdict.reason))
-                continue
-            draft = _draft(
-                finding, session, verdict.reason, evidence, is_typed, branch_of(finding, self.context.folder)
-            )
-            try:
-                name = (
-                    None if is_typed else self._promoted_before(finding, session)
-                ) or self._memory.add_finding(draft).id
-            except Refused as error:
-                left.append((finding.id, error.message))
-                continue
-            self.store.events.mark_promoted(finding.id, name)
-            promoted.append(name)
-        return tuple(dict.fromkeys(promoted)), tuple(left)
-
-    def _is_unconfirmed(self, finding: m.Finding) -> bool:
-        """Return whether the memory that a finding became does not count as the user's word, and is still in use."""
-        memory = self.store.get_many([finding.promoted_to or ""]).get(finding.promoted_to or "")
-        return memory is not None and memory.state is m.State.ACTIVE and memory.source not in USER_SOURCES
-
-    def _promoted_before(self, finding: m.Finding, session: m.Session) -> str | None:
-        """Return the memory that the finding became before a crash; usually None."""
-        twins = self.store.with_fingerprint(m.View(self.user_id, self.project_id), finding.fingerprint)
-        return next((twin.id for twin in twins if twin.session == session.id), None)
-
-    def _store_messages(self, events: Sequence[Event]) -> None:
-        """Store messages for search, except those that are stored already.
-
-        Messages of sub-agents are left out: their own numbering would collide with the session's.
-        """
-        said = [
-            event
-            for event in events
-            if event.is_message and not event.injected and not event.agent and event.text.strip()
-        ]
-        if not said:
-            return
-        known = self.store.messages.orders(self.user_id, said[0].session)
-        new = [self._message(event) for event in said if event.order not in known]
-        for batch in _batches(new):
-            model, vectors = self._embedded([message.text for message in batch])
-            self.store.messages.put(batch, model, vectors, self.clock())
-
-    def _message(self, event: Event) -> m.Message:
-        when = event.at or self.clock()
-        author = "user" if event.author == "user" else "assistant"
-        text = bounded(event.text)
-        return m.Message(event.session, event.order, author, text, when, self.user_id, self.project_id)
-
-    def _embedded(self, texts: Sequence[str]) -> "tuple[str | None, list[bytes] | None]":
-        try:
-            rows = self.context.embedder.embed(list(texts))
-        except EmbedderUnavailable:
-            return None, None
-        return self.context.embedder.model, [row.astype("<f4").tobytes() for row in rows]
-
     def _refuse_others(self, session: m.Session) -> None:
         if session.user_id != self.user_id or session.project_id != self.project_id:
             raise Refused(
@@ -729,53 +596,8 @@ def _name(session_id: str) -> str:
     return name
 
 
-def _agent(session: m.Session) -> str:
-    return f"agent:{session.agent or session.host or 'session'}"
-
-
-def _rules(findings: Iterable[m.Finding]) -> list[m.Finding]:
-    """Return the findings that are rules in a user's own words."""
-    return [finding for finding in findings if finding.source in USER_SOURCES]
-
-
-def _draft(
-    finding: m.Finding,
-    session: m.Session,
-    reason: str,
-    evidence: Evidence,
-    is_typed: bool,
-    branch: str | None,
-) -> m.Draft:
-    """Return what to store. With `is_typed` it is written in the user's name, else in that of the agent."""
-    is_rule = finding.source in USER_SOURCES
-    return m.Draft(
-        finding.content,
-        kind=finding.kind,
-        tags=finding.tags,
-        file_paths=finding.file_paths,
-        steps=finding.steps,
-        importance=finding.importance,
-        created_by=f"user:{session.host}" if is_typed else _agent(session),
-        correction=finding.source is m.Source.USER_CORRECTED,
-        session=session.id,
-        source=finding.source,
-        messages=finding.messages,
-        snippet=reason,
-        evidence=evidence.reason if is_rule else "",
-        said_at=finding.created_at if is_typed else None,
-        branch=branch,
-        standing=None if is_typed else m.Standing.CANDIDATE,
-    )
-
-
 def _read_all(events: Iterable[Event]) -> int:
     """Read all events, for what observes them on the way, and return 0 findings."""
     for _ in events:
         pass
     return 0
-
-
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    supply = iter(items)
-    while batch := list(islice(supply, _BATCH)):
-        yield batch
