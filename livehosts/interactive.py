@@ -113,8 +113,15 @@ class InteractiveSession:
 
 @contextmanager
 def interactive_session(box: Sandbox) -> Iterator[InteractiveSession]:
-    """Start the host in a terminal and wait until it takes a prompt."""
-    with box.terminal() as terminal:
-        session = InteractiveSession(box, terminal)
-        session.wait_until_ready()
-        yield session
+    """Start the host in a terminal and wait until it takes a prompt. One that draws nothing is started once more."""
+    for is_last in (False, True):
+        with box.terminal() as terminal:
+            session = InteractiveSession(box, terminal)
+            try:
+                session.wait_until_ready()
+            except NotShown:
+                if is_last or session.screen.strip():
+                    raise
+                continue
+            yield session
+            return

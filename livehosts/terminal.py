@@ -19,7 +19,8 @@ class Terminal:
         self, words: Sequence[str], folder: Path, environment: Mapping[str, str], files: Path
     ) -> None:
         self._words, self._folder, self._environment = words, folder, environment
-        self._socket = files / "tmux"
+        # A name for each: a server that is told to leave takes a moment, in which it would take the next session along.
+        self._socket = files / f"tmux-{time.monotonic_ns():x}"
 
     def __enter__(self) -> Self:
         command = shlex.join(["env", "-i", *(f"{k}={v}" for k, v in self._environment.items()), *self._words])

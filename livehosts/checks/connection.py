@@ -37,7 +37,7 @@ def mcp_tools(run: CheckRun) -> None:
         for number in run.count(2, 5):
             turns = box.run(
                 f"Search the memory, number {number + 1}",
-                RunShell("sleep 2"),  # hosts start servers beside the first request
+                RunShell("sleep 5"),  # hosts start servers beside the first request
                 CallTool("search_memory", {"query": "British English"}),
                 Say("Found."),
             ).turns
