@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hosts", nargs="*", choices=sorted(CLIS), default=[], metavar="HOST")
     parser.add_argument("--checks", nargs="*", choices=list(CHECKS), default=[], metavar="CHECK")
     parser.add_argument("--full", action="store_true", help="try as often as a release asks for")
+    parser.add_argument("--tries", type=int, help="try so often, whatever the check says")
     parser.add_argument("--jobs", type=int, default=1, help="hosts at the same time [1]")
     parser.add_argument("--keep", action="store_true", help="keep the sandboxes of checks that pass too")
     parser.add_argument(
@@ -64,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(check: Check, cli: HostCli, given: argparse.Namespace) -> report.CheckResult:
-    run = CheckRun(cli, given.full, given.keep, given.record)
+    run = CheckRun(cli, given.full, given.keep, given.record, given.tries)
     begin = time.monotonic()
     try:
         check.run(run)

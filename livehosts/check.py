@@ -17,6 +17,7 @@ class CheckRun:
     full: bool = False  # as often as a release asks for
     keep: bool = False  # the sandboxes of checks that pass
     record: bool = False
+    asked: int | None = None  # how often to try; None = as often as the check says
     tries: int = 0
     passed: int = 0
     faults: list[str] = field(default_factory=list)  # of the tries that failed
@@ -34,8 +35,8 @@ class CheckRun:
             yield box
 
     def count(self, usual: int, full: int) -> range:
-        """How often to try: `usual` times, or `full` times in a full run."""
-        return range(full if self.full else usual)
+        """How often to try: `usual` times, `full` times in a full run, or as often as was asked for."""
+        return range(self.asked or (full if self.full else usual))
 
     def expect(self, holds: bool, fault: str) -> bool:
         """Count one try, with what was wrong if it does not hold."""
