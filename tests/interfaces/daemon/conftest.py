@@ -62,7 +62,9 @@ def recorded(memory):
     """What is kept of a session, in order."""
 
     def of(session="s1"):
-        return [event.text or event.input.get("command", "") for event in memory.sessions.recorded.events(session)]
+        return [
+            event.text or event.input.get("command", "") for event in memory.sessions.recorded.events(session)
+        ]
 
     return of
 

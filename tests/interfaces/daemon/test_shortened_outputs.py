@@ -126,7 +126,9 @@ def test_a_store_that_fails_leaves_the_output_alone(take, service, memory, home)
 
     assert printed == b""
     assert service.last_error == "StoreDamaged"
-    assert [event.text for event in memory.sessions.recorded.events("s1") if event.is_answer][1].endswith("1 failed")
+    assert [event.text for event in memory.sessions.recorded.events("s1") if event.is_answer][1].endswith(
+        "1 failed"
+    )
 
 
 def test_what_takes_too_long_leaves_it_alone(take, home):

@@ -6,7 +6,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import Refused
 from recollect.memory.memories import Memories
-from recollect.memory.write.precedence import USER_SOURCES
+from recollect.policy import USER_SOURCES
 from recollect.work.hosts.records import Evidence
 from recollect.work.sessions.promote import DEFAULT_PRESET, branch_of, judge, preset_named
 
