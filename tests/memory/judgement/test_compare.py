@@ -567,13 +567,13 @@ def test_the_same_words_in_other_places_are_not_merged_unseen(old, new):
     assert (verdict.relation, verdict.certain) == (StatementRelation.MERGEABLE, False)
 
 
-def test_cosine_decides_where_words_have_nothing_against_it():
+def test_no_cosine_merges_unseen_what_is_said_in_other_words():
     one, other = "The team ships small steps daily.", "Every day a tiny increment goes out."
 
     relations = [compare(one, other, cosine).relation for cosine in (0.93, 0.87, 0.6, 0.1, None)]
 
     assert relations == [
-        StatementRelation.DUPLICATE,
+        StatementRelation.MERGEABLE,
         StatementRelation.MERGEABLE,
         StatementRelation.RELATED,
         StatementRelation.RELATED,
@@ -590,6 +590,94 @@ def test_cosine_decides_where_words_have_nothing_against_it():
 )
 def test_what_the_rules_do_not_understand_is_left_alone(old, new):
     assert compare(new, old, 0.75).relation is StatementRelation.RELATED
+
+
+# what contradicts nothing
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Migrate test_nose.py to the new runner", "migrates test_warnings.py to the new runner"),
+        ("Added dark mode to the settings page.", "Removed dark mode from the settings page."),
+        ("build(deps): Bump django from 5.0 to 5.1", "build(deps): Bump django from 5.1 to 5.2"),
+        ("Update plugin list (#14842)", "Update plugin list (#14826)"),
+        ("config: inline `_preparse`", "config: inline `parse_setoption`"),
+        ("start version 3.1.3", "start version 3.2.0"),
+        ("Fixed the login for guests.", "The login for guests is broken."),
+        ("drop support for Python 3.8", "drop support for Python 3.7"),
+    ],
+)
+def test_what_was_done_contradicts_nothing(old, new):
+    assert compare(new, old, 0.9).relation is StatementRelation.RELATED
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Shard 1 is on db-a.", "Shard 2 is on db-b."),
+        ("404 means that the tenant is unknown.", "409 means that the tenant exists."),
+        ("The parser fails on line 40.", "The parser fails on line 90."),
+        ("Migration 0087 adds the tenants table.", "Migration 0091 adds the tenants table."),
+        ("The API listens on port 7100.", "The API is at version 2."),
+        (
+            '"relation does not exist" means that migrations are missing.',
+            "The relation is created by migration 3.",
+        ),
+        ("`git commit --no-verify` skips the hooks.", "`git commit` runs the hooks."),
+        ("We ship on Fridays.", "No shipping on a Friday if it includes a migration."),
+        ("The mailer is written in Kotlin.", "The ledger is written in Scala."),
+    ],
+)
+def test_numbers_that_name_quoted_errors_and_conditions_are_no_contradictions(old, new):
+    assert compare(new, old, 0.85).relation not in {
+        StatementRelation.CONTRADICTION,
+        StatementRelation.DUPLICATE,
+    }
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Backups start at 3.", "Backups start at 03:00."),
+        ("Backups start at 3 pm.", "Backups start at 15:00."),
+        ("A batch has at most 10,000 rows.", "A batch has at most 10k rows."),
+        ("The pod has 512 MiB.", "The pod has 512Mi."),
+        ("Deploys run at half past four.", "Deploys run at 04:30."),
+        ("Node 20 is required.", "Node v20 is required."),
+    ],
+)
+def test_values_are_compared_not_their_spelling(old, new):
+    assert compare(new, old, 0.9).relation is StatementRelation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Backups start at 3.", "Backups start at 04:30."),
+        ("Formatting: black", "ruff format replaced black"),
+        ("We replaced Moment with date-fns.", "Use Moment for dates."),
+        ("date-fns took the place of Moment.", "Use Moment for dates."),
+        ("Push when you are done.", "Push only when I ask."),
+        ("Open the PR yourself.", "Don't open a PR until I have looked at it."),
+        ("The pipelines run on Jenkins.", "CI is GitHub Actions."),
+        ("Squash everything.", "PRs are merged with a merge commit, no squashing."),
+    ],
+)
+def test_what_people_say_when_they_change_their_mind_is_understood(old, new):
+    assert compare(new, old, 0.6).relation is StatementRelation.CONTRADICTION
+
+
+def test_two_ways_to_say_that_one_took_the_place_of_another_agree():
+    verdict = compare("date-fns took the place of Moment.", "We replaced Moment with date-fns.", 0.85)
+
+    assert verdict.relation in MERGED
+
+
+def test_a_comparison_says_which_words_which_rule_and_how_sure():
+    verdict = compare("The pool size is 25.", "The pool size is 10.", 0.95)
+
+    assert verdict.explanation == "pool size 10 → 25 (rule other value, certain)"
 
 
 def test_content_words_are_stems_of_what_carries_meaning():

@@ -9,7 +9,7 @@ from recollect.memory.judgement import word_tables as tables
 
 FILE = Path(tables.__file__).with_name("data") / "words.toml"
 DATA = tomllib.loads(FILE.read_text("utf-8"))
-LINES = {"phrases", "synonyms", "opposites", "families", "scopes"}
+LINES = {"phrases", "synonyms", "opposites", "families", "scopes", "role_words"}
 
 
 @pytest.mark.parametrize("name", sorted(DATA))

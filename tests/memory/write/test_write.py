@@ -85,6 +85,52 @@ def test_another_service_or_environment_is_another_matter(engine, one, other):
     assert len(engine.list()) == 2
 
 
+UNSURE = ("The pipelines run on Jenkins.", "CI is GitHub Actions.")
+
+
+def test_an_unsure_contradiction_keeps_both_links_them_and_asks(engine):
+    old = engine.remember(UNSURE[0])
+
+    new = engine.remember(UNSURE[1])
+
+    assert (new.outcome, new.supersedes, new.conflicts_with) == (Outcome.CONFLICT, (), (old.id,))
+    assert "may contradict" in new.message
+    assert engine.get(old.id).state is State.ACTIVE
+    ((link, _, _),) = engine.conflicts()
+    assert (link.verdict, link.reason) == ("ambiguous", "Jenkins → github-actions (rule other value, unsure)")
+    (question,) = engine.questions("contradiction")
+    assert question.review.reason == link.reason
+    assert [memory.id for memory in question.memories] == [new.id, old.id]
+
+
+def test_what_is_said_again_does_not_settle_an_unsure_contradiction(engine):
+    old, new = (engine.remember(text) for text in UNSURE)
+
+    again = engine.remember(UNSURE[0])
+
+    assert again.supersedes == ()
+    assert {engine.get(each.id).state for each in (old, new)} == {State.ACTIVE}
+    assert len(engine.questions("contradiction")) == 1
+
+
+def test_a_correction_that_is_unsure_asks_too(engine):
+    old = engine.remember(UNSURE[0])
+
+    receipt = engine.remember(UNSURE[1], correction=True)
+
+    assert receipt.conflicts_with == (old.id,)
+
+
+def test_a_model_settles_what_the_rules_are_unsure_of(open_engine):
+    engine = open_engine(sidecar=Judge(StatementRelation.CONTRADICTION))
+    old = engine.remember(UNSURE[0])
+
+    receipt = engine.remember(UNSURE[1])
+
+    assert receipt.supersedes == (old.id,)
+    assert engine.get(old.id).state_reason == "superseded: Jenkins → github-actions (model, certain)"
+
+
 def test_a_less_trusted_newcomer_supersedes_nothing(open_engine):
     user, agent = open_engine(), open_engine(actor="agent:coder")
     stated = user.remember("Use tabs")

@@ -3,6 +3,8 @@
 - `word_tables`: what is known about words, from `data/words.toml`
 - `statement`: parses a text into words, values, clauses, scopes and what it says is over
 - `compare`: `compare(new, old, cosine)` returns a `Comparison`: the relation, the reason, and whether it is certain
+- `candidates`: what a statement names, by which others about the same are found
+- `second_opinion`: asks a model where the rules are unsure
 
 `memory.write` asks it about a new memory and those like it, `memory.maintenance.consolidate` about stored ones,
 `memory.seeds` about what it found in the project. Who wins a contradiction is not decided here but in

@@ -6,7 +6,7 @@ There is no grammar, only the clues in short technical notes: where the verb is,
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ class TokenKind(StrEnum):
     NUMBER = "number"  # ports and versions too
     DURATION = "duration"
     SIZE = "size"
+    TIME = "time"  # of the day
     PATH = "path"
     CODE = "code"
 
@@ -60,6 +61,10 @@ class Statement:
     permits: bool
     imperative: str  # the verb that a command starts with, or ""
     stance: str  # the word that denies ("never", "no longer") or insists ("always"), or ""
+    is_event: bool  # it tells what was done once, like the subject of a commit
+    may_be_event: bool  # the same, or a rule: "Add a trailing comma"
+    claims: bool  # it says something of something, unlike "Python 3.12 compatibility"
+    conditions: frozenset[str]  # the words after "if": the statement holds only then
 
 
 @lru_cache(maxsize=2048)
@@ -83,6 +88,13 @@ def parse(text: str) -> Statement:
         permits=not lowers.isdisjoint(tables.PERMISSIONS) and not any(clause.negations for clause in clauses),
         imperative=raws[0].word if raws and verb == 0 else "",
         stance=stance[0].lower() if stance else "",
+        is_event=_is_event(text, raws),
+        may_be_event=_may_be_event(raws),
+        claims=verb < len(raws)
+        or "→" in text
+        or "->" in text
+        or any(raw.word in _PREDICATES for raw in raws),
+        conditions=_conditions(raws),
     )
 
 
@@ -120,12 +132,16 @@ def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
     tokens: dict[str, Token] = {}
     is_aside = False  # in the reason for the statement, which it does not state
     for place, raw in enumerate(raws):
-        if raw.is_break:
-            is_aside = raw.lower in _REASONS
-        if not raw.word:
+        if raw.is_break or raw.lower in _ASIDES:
+            is_aside = raw.lower in _REASONS or raw.lower in _ASIDES
+        elif raw.lower == "once":  # "once the tests pass", unlike "at least once" and "once a day"
+            is_aside |= (
+                _lower_at(raws, place + 1) not in _AFTER_ONCE and _lower_at(raws, place - 1) != "least"
+            )
+        if not raw.word or (is_aside and raw.kind is TokenKind.WORD) or (is_aside and raw.lower == "once"):
             continue
         kind = raw.kind
-        if kind is TokenKind.WORD and (is_aside or (raw.word in _HEADS and not _is_modifier(raws, place))):
+        if kind is TokenKind.WORD and raw.word in _HEADS and not _is_modifier(raws, place):
             kind = TokenKind.LIGHT
         if raw.word not in tokens or tokens[raw.word].kind is TokenKind.LIGHT:
             before, after = _lower_at(raws, place - 1), _lower_at(raws, place + 1)
@@ -162,8 +178,8 @@ def _spell_out(text: str) -> str:
 
 def _raws(text: str) -> Iterator[_RawToken]:
     number: _RawToken | None = None  # the last token, until we know whether a unit follows
-    before = ""
-    for part, segment in enumerate(text.split("`")):
+    before = before_number = last = ""
+    for part, segment in enumerate(_QUOTED.split(text)):
         for match in _TOKEN.finditer(segment):
             for raw in _read(match, in_code=part % 2 == 1, before=before):
                 before = raw.lower
@@ -171,15 +187,20 @@ def _raws(text: str) -> Iterator[_RawToken]:
                     yield _measure(number, raw.lower)
                     number = None
                     continue
+                if number and raw.lower in _HALVES_OF_DAY and not raw.in_code:
+                    yield _time(number, raw.lower)
+                    number = None
+                    continue
                 if number:
-                    yield number
+                    yield _hour(number, before_number, raw)
                     number = None
                 if raw.kind is TokenKind.NUMBER:
-                    number = raw
+                    number, before_number = raw, last
                 else:
                     yield raw
+                last = raw.lower
     if number:
-        yield number
+        yield _hour(number, before_number, None)
 
 
 def _read(token: re.Match[str], in_code: bool, before: str) -> Iterator[_RawToken]:
@@ -190,9 +211,13 @@ def _read(token: re.Match[str], in_code: bool, before: str) -> Iterator[_RawToke
             yield _RawToken(surface, lower, is_break=not in_code)
         case "number":
             number, unit = token["digits"].lower(), token["unit"].lower()
-            raw = _RawToken(surface, lower, number.removeprefix("v").replace(",", ""), TokenKind.NUMBER)
+            raw = _RawToken(surface, lower, _plain_number(number), TokenKind.NUMBER)
             if not unit:
-                yield raw
+                yield _clock_time(raw)
+            elif unit == "k" and _DECIMAL.fullmatch(raw.word):
+                yield replace(raw, word=f"{1000 * float(raw.word):.12g}")
+            elif unit in _HALVES_OF_DAY:
+                yield _time(raw, unit)
             elif unit in _UNITS:
                 yield _measure(raw, unit)
             else:
@@ -218,8 +243,8 @@ def _plain(surface: str, lower: str, in_code: bool, before: str) -> Iterator[_Ra
     elif _is_identifier(surface, lower):
         yield _RawToken(surface, lower, lower, TokenKind.CODE, in_code)
     elif "-" in lower:
-        for part in lower.split("-"):
-            yield from _plain(part, part, in_code, before)
+        for part in lower.split("-"):  # "soft-deleted" names what is so, and denies nothing
+            yield from _plain(part, part, in_code, "-")
     elif in_code:
         yield _RawToken(surface, lower, canonical(lower), TokenKind.CODE, in_code)
     elif lower in tables.NUMBERS:
@@ -248,7 +273,7 @@ def _is_identifier(surface: str, lower: str) -> bool:
 def _negates(word: str, before: str) -> bool:
     if word in tables.ENDED_ACTS:
         return before.isalnum() and before not in _NOT_PAST
-    return word in tables.NEGATIONS or word in tables.ENDED_STATES
+    return word in tables.NEGATIONS or (word in tables.ENDED_STATES and before in _BEFORE_STATES)
 
 
 def _measure(number: _RawToken, unit: str) -> _RawToken:
@@ -259,6 +284,74 @@ def _measure(number: _RawToken, unit: str) -> _RawToken:
     if unit in tables.SECONDS:
         return _RawToken(surface, unit, f"{amount * tables.SECONDS[unit]:g}s", TokenKind.DURATION)
     return _RawToken(surface, unit, f"{amount * tables.BYTES[unit]:.12g}b", TokenKind.SIZE)
+
+
+def _plain_number(number: str) -> str:
+    """Return one form of a number or version: "1,024" is "1024", "v20" and "20.0" are "20"."""
+    plain = number.removeprefix("v").replace(",", "").replace("_", "")
+    if _DECIMAL.fullmatch(plain):
+        return plain.removesuffix(".0")
+    return plain
+
+
+def _clock_time(number: _RawToken) -> _RawToken:
+    """Return "02:30" as a time of the day; other numbers unchanged."""
+    if (clock := _CLOCK.fullmatch(number.word)) and int(clock[1]) < 24 and int(clock[2]) < 60:
+        return replace(number, word=f"{int(clock[1]):02}:{clock[2]}", kind=TokenKind.TIME)
+    return number
+
+
+def _time(number: _RawToken, half: str) -> _RawToken:
+    """Return "3 pm" as 15:00."""
+    clock = _CLOCK.fullmatch(number.word) or _CLOCK.fullmatch(f"{number.word}:00")
+    if clock is None or int(clock[1]) > 12 or int(clock[2]) > 59:
+        return number
+    hour = int(clock[1]) % 12 + (12 if half == "pm" else 0)
+    return replace(
+        number, surface=f"{number.surface} {half}", word=f"{hour:02}:{clock[2]}", kind=TokenKind.TIME
+    )
+
+
+def _hour(number: _RawToken, before: str, after: _RawToken | None) -> _RawToken:
+    """Return the number in "at 3" or "at 3 UTC" as a time of the day; other numbers unchanged."""
+    if number.kind is not TokenKind.NUMBER or before != "at" or not number.word.isdecimal():
+        return number
+    ends = after is None or after.is_break or after.lower in _AFTER_HOUR
+    if not ends or int(number.word) > 23:
+        return number
+    return replace(number, word=f"{int(number.word):02}:00", kind=TokenKind.TIME)
+
+
+def _is_event(text: str, raws: list[_RawToken]) -> bool:
+    """Return whether the text tells what was done once, as the subjects of commits do, and not what holds."""
+    if _COMMIT.match(text) or _PR_NUMBER.search(text) or _RELEASE.fullmatch(text):
+        return True
+    if not raws or raws[0].in_code:
+        return False
+    if raws[0].lower in tables.DONE_ONCE:
+        return True
+    # "config: inline `parse`" names where something was done
+    labelled = len(raws) > 2 and raws[1].surface == ":" and not raws[2].in_code
+    return labelled and raws[2].lower in tables.DONE_ONCE | tables.DONE_BY_COMMITS
+
+
+def _may_be_event(raws: list[_RawToken]) -> bool:
+    if not raws or raws[0].in_code or raws[0].lower not in tables.DONE_BY_COMMITS:
+        return False
+    if len(raws) > 1 and raws[1].lower in _AUXILIARIES:  # "port is 8080"
+        return False
+    return not any(raw.lower in _HABITS or raw.negates for raw in raws)
+
+
+def _conditions(raws: list[_RawToken]) -> frozenset[str]:
+    """Return the words of the clause after "if"."""
+    words: set[str] = set()
+    inside = False
+    for raw in raws:
+        inside = not raw.is_break and (inside or raw.lower == "if")
+        if inside and raw.word:
+            words.add(raw.word)
+    return frozenset(words)
 
 
 def _is_path(surface: str) -> bool:
@@ -395,8 +488,9 @@ _SPELLINGS = [
         (r"\bwon't\b", "will not"),
         (r"\b(?:can't|cannot|cant)\b", "can not"),
         (r"n't\b", " not"),
+        (r"\b(?:stop|stops|stopped|quit|skip|avoid) (?=\w{1,24}ing\b)", "not "),
         (r"\b(do|does|is|are|should|must|did|was)nt\b", r"\1 not"),
-        (r"'s\b", ""),
+        (r"'(?:s|re|ve|ll|d|m)\b", ""),
         (r"\b((?:is|are|was|be)(?: not)?) on(?=\s*(?:$|[.,;!]|by default))", r"\1 enabled"),
         (r", (?:and )?not (?=(?:an? |the )?[\w`-]+(?: [\w`-]+)?\s*(?:$|[.,;!]))", " insteadof "),
         (r"(?:\((?:was|previously|formerly)|, (?:previously|formerly)) ", " insteadof "),
@@ -420,6 +514,24 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"\d+(?:\.\d+)?")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_HALVES_OF_DAY = word_set("am pm")
+_AFTER_HOUR = word_set("utc cet cest gmt est pst every each daily on in o'clock oclock")
+# What stands between quotation marks or backticks is an error, code or a command: a "not" in it denies nothing.
+_QUOTED = re.compile(r"""(`+[^`]*`+|"[^"]*")""")
+_COMMIT = re.compile(
+    r"\s*(?:\[[^\]\n]{1,40}\]|(?:feat|fix|docs?|chore|refactor|perf|tests?|build|ci|style|revert|deps|lint|typo|release|changelog|types?|meta|misc)(?:\([^)\n]{1,40}\))?!?:)\s"
+    r"|\s*merge (?:pull request|branch|remote|tag|commit)\b|\s*revert \"",
+    re.IGNORECASE,
+)
+_RELEASE = re.compile(
+    r"\s*(?:(?:start|begin|release|releasing|prepare|prep|bump|tag|publish|cut|set|new|the|for|to|version|dev)\s+){0,5}v?\d+\.\d+[\w.+-]*\s*",
+    re.IGNORECASE,
+)
+_PR_NUMBER = re.compile(r"\(#\d{1,7}\)\s*$|\s#\d{2,7}\s*$")
+_HABITS = word_set(
+    "always must should please every each all any before after whenever when only ever shall need needs you we"
+)
 _CANONICAL: dict[str, str] = {}
 for _first, *_others in tables.SYNONYMS:
     for _word in _others:
@@ -432,6 +544,13 @@ _KNOWN = frozenset(
 # "GitHub Actions" and "pip tools" are one word, however they are written.
 _PHRASES = tables.PHRASES | {
     tool.replace("-", " ") + plural: tool for tool in _KNOWN if "-" in tool for plural in ("", "s")
+}
+
+_PHRASES |= {
+    f"{part} {name}": f"{(hour + shift) % 24:02}:{minutes}"
+    for part, minutes, shift in (("half past", "30", 0), ("quarter past", "15", 0), ("quarter to", "45", -1))
+    for name, hour in tables.NUMBERS.items()
+    if 1 <= hour <= 12
 }
 
 
@@ -451,6 +570,7 @@ _HEADS = canonical_set(tables.HEAD_NOUNS)
 VERBS = canonical_set(tables.VERBS)
 _COMMANDS = canonical_set(tables.COMMANDS) | VERBS
 _CHANGES = canonical_set(tables.CHANGES)
+_PREDICATES = canonical_set(tables.PREDICATES)
 _STANCE = re.compile(
     rf"\b(?:no longer|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
@@ -468,5 +588,8 @@ _PREPOSITIONS = word_set(
 )
 # "Were removed" ends something; "are removed" is a habit, and "the removed" or "of removed" names an object.
 _NOT_PAST = word_set("is are be being gets get must should can and or of") | _ARTICLES | _PREPOSITIONS
-_REASONS = word_set("because since")
-_CLAUSE_WORDS = word_set("but so") | _REASONS
+_BEFORE_STATES = _PASSIVE | word_set("now officially long already fully finally has have had")
+_REASONS = word_set("because since so")
+_ASIDES = word_set("until till")
+_AFTER_ONCE = word_set("a an per every daily more") | {""}
+_CLAUSE_WORDS = word_set("but") | _REASONS

@@ -1,6 +1,6 @@
 """Who wins a contradiction, and what the store then records. This is the only place that decides it.
 
-| situation | the newer memory wins if | else |
+| situation | the newer memory wins if the verdict is certain and | else |
 | --- | --- | --- |
 | written, edited or said again: `decide` | a user said it; or it is trusted at least as much as the older, which is no person's word | conflict |
 | found by consolidation: `wins_unattended` | trusted as much, and the older is neither pinned nor said by a user | conflict |
@@ -11,7 +11,7 @@ The user's last word wins over everything older: seeds, statements of agents, an
 branch. What an agent reports of a user is a statement of that agent: its trust is capped (decision 4).
 
 The loser is superseded and stays on record. In a conflict both stay active, and a link says that they contradict each
-other. How much a memory is trusted depends on its source: `model.TRUST`.
+other. A conflict whose verdict is unsure is also a question for `recollect review`. How much a memory is trusted depends on its source: `model.TRUST`.
 """
 
 from collections.abc import Iterable
@@ -24,6 +24,8 @@ from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import Comparison
 from recollect.policy import USER_SOURCES, Operation, Permission, on_memory
+
+UNSURE = "ambiguous"  # the verdict of a link between memories that may contradict each other
 
 Contradiction = tuple[m.Memory, Comparison]  # the older memory, and how the newer relates to it
 
@@ -44,10 +46,10 @@ class Decision:
 def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
     """Return what `new` supersedes. Memories that are no longer active are left alone."""
     active = [(old, comparison) for old, comparison in contradicted if old.state is m.State.ACTIVE]
-    return Decision(
-        tuple(pair for pair in active if _wins(new, pair[0])),
-        tuple(pair for pair in active if not _wins(new, pair[0])),
+    superseded = tuple(
+        (old, comparison) for old, comparison in active if comparison.certain and _wins(new, old)
     )
+    return Decision(superseded, tuple(pair for pair in active if pair not in superseded))
 
 
 def _wins(new: m.Memory, old: m.Memory) -> bool:
@@ -82,9 +84,11 @@ def wins_unattended(new: m.Memory, old: m.Memory) -> bool:
 
 def open_conflicts(store: Store, memory: m.Memory) -> tuple[Contradiction, ...]:
     """Return the memories that are in conflict with `memory`: said again, it may win."""
-    comparison = Comparison(StatementRelation.CONTRADICTION, "said again", certain=True)
     return tuple(
-        (store.get(link.target if link.source == memory.id else link.source), comparison)
+        (
+            store.get(link.target if link.source == memory.id else link.source),
+            Comparison(StatementRelation.CONTRADICTION, f"said again; {link.reason}", link.verdict != UNSURE),
+        )
         for link in store.links(memory.id)
         if link.relation is m.Relation.CONTRADICTS and link.resolved_at is None
     )

@@ -15,18 +15,19 @@ from recollect.context.context import Context
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
+from recollect.memory.judgement.candidates import subject_of
 from recollect.memory.judgement.compare import (
     ALIKE,
     Comparison,
-    banned_tools,
     compare,
     content_words,
     subject_words,
-    tools_named,
 )
+from recollect.memory.judgement.second_opinion import asked_of
 from recollect.memory.write import enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
 from recollect.memory.write.precedence import (
+    UNSURE,
     Contradiction,
     Decision,
     decide,
@@ -44,10 +45,10 @@ from recollect.policy import Operation, Permission, on_memory
 
 NEIGHBOURS = 12  # by vector, that are compared word by word
 WORD_NEIGHBOURS = 8
-NEAR = 0.5  # cosine from which two memories may be about the same subject
+NEAR = 0.4  # cosine from which two memories may be about the same subject
 LINKED = 0.6  # cosine from which a neighbour is linked
 MAX_LINKS = 3
-MOST_TOOLS = 3  # that a statement names, whose other statements are compared with it
+BY_SUBJECT = 16  # memories that name the same tool, another of its role, or the same code
 MATCHED_WORDS = 3  # all words of a sentence took five times as long at 10,000 memories, and found no more
 MAX_ASKED = 2  # uncertain neighbours that a sidecar is asked about: someone is waiting
 MIN_DERIVED = 0.6  # cosine from which a procedure counts as derived from a fact
@@ -250,8 +251,7 @@ class MemoryWriter:
             comparison = compare(memory.content, old.content, cosine)
             if not comparison.certain and sidecar is not None and asked < MAX_ASKED:
                 asked += 1
-                relation = sidecar.relate(memory.content, old.content)
-                comparison = replace(comparison, relation=relation or comparison.relation)
+                comparison = asked_of(sidecar, comparison, memory.content, old.content)
             if comparison.relation is StatementRelation.CONTRADICTION:
                 if governs(memory, old):
                     contradicted.append((old, comparison))
@@ -290,13 +290,11 @@ class MemoryWriter:
         by_word = [
             name for name, _ in self._store.match(view, _longest_words(memory.content), WORD_NEIGHBOURS)
         ]
-        tools, banned = tools_named(memory.content), banned_tools(memory.content)
-        by_tool = {
-            name
-            for tool in sorted(banned or tools)[:MOST_TOOLS]
-            for name, _ in self._store.match(view, tool, WORD_NEIGHBOURS)
-        }
-        names = dict.fromkeys((*cosines, *by_word, *sorted(by_tool)))
+        about = subject_of(memory.content)
+        by_subject = (
+            {name for name, _ in self._store.match(view, about.terms, BY_SUBJECT)} if about.terms else set()
+        )
+        names = dict.fromkeys((*cosines, *by_word, *sorted(by_subject)))
         found = self._store.get_many(list(names))
         words, subject = content_words(memory.content), subject_words(memory.content)
         plain = _plain_words(memory.content)
@@ -308,7 +306,7 @@ class MemoryWriter:
             if name in cosines:
                 yield old, cosines[name]
             elif (_shares_words(plain, old.content) and _is_word_neighbour(words, subject, old.content)) or (
-                name in by_tool and _rules_out(tools, banned, old.content)
+                name in by_subject and about.concerns(old.content)
             ):
                 yield old, self._cosine(vector, name)
 
@@ -353,7 +351,7 @@ class MemoryWriter:
         with self._recorded_supersession(stored, decision, memory):
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
-            message = self._settle(stored, decision)
+            message = self._settle(stored, replace(decision, conflicts=()))  # those are linked already
         known = f"Already known; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
 
@@ -399,18 +397,39 @@ class MemoryWriter:
     def _settle(self, memory: m.Memory, decision: Decision) -> str:
         """Supersede or link what `memory` contradicts, and return the message for the user."""
         for old, comparison in decision.superseded:
-            supersede(self._store, old, memory, comparison.reason, memory.created_by, self._clock())
+            supersede(self._store, old, memory, comparison.explanation, memory.created_by, self._clock())
         for old, comparison in decision.conflicts:
-            self._link(memory, old, m.Relation.CONTRADICTS, 1.0, comparison.reason, comparison)
+            self._link(memory, old, m.Relation.CONTRADICTS, 1.0, comparison.explanation, comparison)
+            if not comparison.certain:
+                self._ask(memory, old, comparison)
         if decision.superseded:
             return f"Updated: {_quote(decision.superseded[0][0])} → {_quote(memory)}"
         if decision.conflicts:
-            other = decision.conflicts[0][0].id
+            old, comparison = decision.conflicts[0]
+            why = (
+                "contradicts {}, which is trusted more"
+                if comparison.certain
+                else f"may contradict {{}} ({comparison.reason})"
+            )
             return (
-                f"It contradicts {other}, which is trusted more, so both are stored."
-                f" Run `recollect resolve {other} {memory.id} --keep …` to settle it."
+                f"It {why.format(old.id)}, so both are stored."
+                f" Run `recollect resolve {old.id} {memory.id} --keep …` to settle it."
             )
         return ""
+
+    def _ask(self, newer: m.Memory, older: m.Memory, comparison: Comparison) -> None:
+        """Ask in review whether two memories contradict each other. A question that was answered is not asked again."""
+        now = self._clock()
+        question = m.Review(
+            m.new_id(now),
+            self._user_id,
+            newer.project_id,
+            "contradiction",
+            (newer.id, older.id),
+            comparison.explanation,
+            now,
+        )
+        self._store.reviews.ask(question)
 
     # one row each
 
@@ -423,7 +442,7 @@ class MemoryWriter:
         reason: str,
         comparison: Comparison | None = None,
     ) -> None:
-        verdict = None if comparison is None else "contradictory" if comparison.certain else "ambiguous"
+        verdict = None if comparison is None else "contradictory" if comparison.certain else UNSURE
         self._store.put_link(
             m.Link(source.id, target.id, relation, self._clock(), round(min(weight, 1.0), 4), reason, verdict)
         )
@@ -485,11 +504,6 @@ def _is_word_neighbour(words: frozenset[str], subject: frozenset[str], old: str)
     others = content_words(old)
     close = bool(words & others) and len(words - others) <= 1 and len(others - words) <= 1
     return close or (bool(subject) and subject == subject_words(old))
-
-
-def _rules_out(tools: frozenset[str], banned: frozenset[str], old: str) -> bool:
-    """Return whether one of two statements rules out a tool that the other names."""
-    return bool(banned & tools_named(old) or tools & banned_tools(old))
 
 
 def _differing(before: m.Memory, after: m.Memory) -> list[str]:

@@ -1,7 +1,7 @@
 """What every operation of consolidation works with, and the actions it plans."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.judgement.compare import ALIKE, Comparison, compare
+from recollect.memory.judgement.second_opinion import asked_of
 from recollect.memory.maintenance.consolidate.groups import MemoryGroup, SimilarPair, load_groups
 from recollect.memory.maintenance.consolidate.throttle import Throttle
 from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier, Verifier
@@ -134,8 +135,7 @@ class OperationContext:
         probably = verdict.relation is StatementRelation.MERGEABLE and (cosine or 0.0) >= ALIKE
         if self.sidecar is None or verdict.certain or not (opposed or probably):
             return verdict
-        relation = self.sidecar.relate(new, old)
-        return verdict if relation is None else replace(verdict, relation=relation, certain=True)
+        return asked_of(self.sidecar, verdict, new, old)
 
     def unchanged(self, pair: SimilarPair) -> tuple[m.Memory, m.Memory] | None:
         """Return the two, older first; None unless their texts are those that were compared."""

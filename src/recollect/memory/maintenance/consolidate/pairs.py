@@ -34,7 +34,7 @@ def merge_duplicates(context: OperationContext, position: str) -> Iterator[Actio
         if context.superseded & {pair.older, pair.newer} or (plan := _to_merge(context, pair)) is None:
             continue
         survivor, other, sure = plan
-        why = pair.verdict.reason
+        why = pair.verdict.explanation
         if pair.cosine is not None:
             why = f"{pair.cosine:.2f} alike, {why}"
         if sure:
@@ -48,7 +48,9 @@ def merge_duplicates(context: OperationContext, position: str) -> Iterator[Actio
 def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m.Memory, bool] | None:
     """Return which memory stays, which goes, and whether it may go without asking; None if both stay."""
     same = pair.verdict.relation is StatementRelation.DUPLICATE
-    probably = pair.verdict.relation is StatementRelation.MERGEABLE and (pair.cosine or 0.0) >= ALIKE
+    probably = pair.verdict.relation is StatementRelation.MERGEABLE and (
+        pair.verdict.certain or (pair.cosine or 0.0) >= ALIKE
+    )
     if not (same or probably):
         return None
     both = context.unchanged(pair)
@@ -59,9 +61,9 @@ def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m
     survivor, other = survivor_of(*both)
     if (pair.cosine or 0.0) < SURE and _each_says_more(survivor.content, other.content):
         return None
-    sure = survivor.fingerprint == other.fingerprint or (
-        same and (pair.cosine or 0.0) >= SURE and _says_the_same(survivor.content, other.content)
-    )
+    in_order = (pair.cosine or 0.0) >= SURE and _says_the_same(survivor.content, other.content)
+    agreed = pair.verdict.relation is StatementRelation.MERGEABLE and pair.verdict.certain
+    sure = survivor.fingerprint == other.fingerprint or (same and in_order) or agreed
     return survivor, other, sure and may_go(survivor, other)
 
 
@@ -98,7 +100,7 @@ def find_contradictions(context: OperationContext, position: str) -> Iterator[Ac
         yield Action(
             counts_as,
             (both[1].id, both[0].id),
-            pair.verdict.reason,
+            pair.verdict.explanation,
             partial(_record, context, pair, counts_as),
             f"{group.name} {pair.older}",
         )
@@ -141,7 +143,7 @@ def _record(context: OperationContext, pair: SimilarPair, counts_as: str) -> boo
     if both is None:
         return False
     older, newer = both
-    reason = pair.verdict.reason
+    reason = pair.verdict.explanation
     if counts_as == SUPERSEDED and _settles(older, newer, pair):
         supersede(context.store, older, newer, reason, context.actor, context.now)
         return True
