@@ -16,6 +16,7 @@ from pathlib import Path
 BENCHES = (
     "secrets",
     "pairs",
+    "verdicts",
     "transcripts",
     "extraction",
     "sidecar",

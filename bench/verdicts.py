@@ -1,8 +1,10 @@
 """What the judgement does to statements that people really wrote, and to sets of pairs: what it supersedes, merges, asks.
 
+    python -m bench verdicts                   the statements about services, and the pairs of the dev half
     python -m bench verdicts --git DIR…        commit subjects of git repositories, one after the other
-    python -m bench verdicts --statements FILE a statement per line; or `frames`, about services that differ
-    python -m bench verdicts --pairs FILE…     pairs {label, a, b} as JSON lines, before and after a consolidation
+    python -m bench verdicts --statements FILE a statement per line
+    python -m bench verdicts --half unseen     the other half of the pairs: look once, when all is done
+    python -m bench verdicts --pairs FILE…     other pairs {label, a, b} as JSON lines
 
 Subjects and frames state nothing that contradicts another, so nothing may be superseded; each pair that was is listed.
 Of pairs, `a` is remembered first and `b` after it, each pair in a session of its own, and then all are consolidated.
@@ -19,7 +21,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import recollect.model as m
+from bench import judgement
+from bench.statements import statements
 from recollect import Engine
+from recollect.config import load_settings
+from recollect.embed.inference import open_inference
 
 SUBJECTS = 2_000  # over all repositories, the newest of each
 LABELS = ("contradiction", "duplicate", "related")
@@ -36,11 +42,18 @@ class JudgedPair(NamedTuple):
 
 
 def run() -> dict[str, Any]:
-    return {"skipped": "needs --git, --statements or --pairs"}
+    frames = remember_all(statements())
+    judged = pair_figures(judge_pairs(_half("dev")))
+    details = {"frames": frames.pop("details"), "pairs": judged.pop("details")}
+    return {"frames": frames, "pairs, dev half": judged, "details": details}
 
 
 def show(figures: dict[str, Any]) -> None:
     for name, value in figures.items():
+        if isinstance(value, dict) and name != "details":
+            print(name)
+            show(value)
+            continue
         if name != "details":
             print(f"  {name:52}{value:8.1%}" if isinstance(value, float) else f"  {name:52}{value:8}")
 
@@ -84,10 +97,15 @@ def remember_all(statements: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def judge_pairs(rows: Iterable[tuple[str, str, str]]) -> list[JudgedPair]:
+def judge_pairs(rows: Iterable[tuple[str, str, str]], nli: str = "") -> list[JudgedPair]:
     """Remember each pair of (label, a, b) in a session of its own, then consolidate."""
     judged = []
-    with tempfile.TemporaryDirectory() as folder, Engine.open(folder, Path(folder, "home")) as engine:
+    if model := open_inference(nli):
+        model.load()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Engine.open(folder, settings=load_settings(Path(folder, "home"), nli_folder=nli)) as engine,
+    ):
         written = []
         for number, (label, old, new) in enumerate(rows):
             where = {"scope": "session", "session": f"pair {number}"}
@@ -123,7 +141,7 @@ def _after(engine: Engine, first: str, second: str) -> str:
     if all(memory.state is m.State.ACTIVE for memory in states):
         return "two"
     gone = next(memory for memory in states if memory.state is not m.State.ACTIVE)
-    return "merged" if (gone.state_reason or "").startswith("merged") else "superseded"
+    return "merged" if "merged" in (gone.state_reason or "") else "superseded"
 
 
 def pair_figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:
@@ -168,24 +186,35 @@ def read_pairs(path: Path) -> list[tuple[str, str, str]]:
     return [(row["label"], row["a"], row["b"]) for row in rows]
 
 
+def _half(name: str) -> list[tuple[str, str, str]]:
+    return [(pair.label, pair.old, pair.new) for pair in judgement.pairs(name)]
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="bench verdicts", description=__doc__.splitlines()[0])
     options.add_argument("--git", type=Path, nargs="+", default=[], metavar="DIR")
     options.add_argument("--most", type=int, default=SUBJECTS, help="subjects over all repositories")
     options.add_argument("--statements", metavar="FILE")
     options.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE")
+    options.add_argument("--half", choices=judgement.HALVES)
+    options.add_argument("--nli", metavar="FOLDER", default="", help="a model of natural-language inference")
     options.add_argument("-v", action="store_true", help="list the pairs that were judged wrongly")
     given = options.parse_args()
     if given.git:
         _show_statements("commit subjects", commit_subjects(given.git, given.most))
     if given.statements:
         _show_statements(given.statements, Path(given.statements).read_text("utf-8").splitlines())
-    for path in given.pairs:
-        figures = pair_figures(judge_pairs(read_pairs(path)))
-        print(path.name)
+    sets = {path.name: read_pairs(path) for path in given.pairs}
+    if given.half:
+        sets[given.half] = _half(given.half)
+    for name, rows in sets.items():
+        figures = pair_figures(judge_pairs(rows, given.nli))
+        print(name)
         show(figures)
         for row in figures["details"]["pairs"] if given.v else ():
             print(f"{row.label} → {row.found}, {row.after} ({row.reason}): {row.old} | {row.new}")
+    if not (given.git or given.statements or sets):
+        show(run())
 
 
 def _show_statements(name: str, statements: Sequence[str]) -> None:

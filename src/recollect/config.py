@@ -45,6 +45,10 @@ class Settings:
     sidecar_daily_cost: float = 1.0  # in the currency of the prices
     sidecar_price_in: float = 0.0  # per million input tokens
     sidecar_price_out: float = 0.0  # per million output tokens
+    nli_folder: str = (
+        ""  # a model of natural-language inference that holds back merges and questions; "" = none
+    )
+    roles_file: str = ""  # tools and their roles, besides those that are known: a TOML file
     session_limit: int = 50  # memories that an agent may write in one session
     capacity: int = 3000  # automatically stored memories in a project; 0 = no limit
     message_days: int = 90  # how long messages of sessions are stored; 0 = forever

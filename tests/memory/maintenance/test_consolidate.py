@@ -200,6 +200,26 @@ def test_opposites_are_found_by_their_words_where_vectors_are_far_apart(bench):
     assert bench.run("contradictions").counts == {"contradictions": 1}
 
 
+@pytest.mark.parametrize(
+    "one, other, counts",
+    [
+        (
+            "A cron job purges expired carts every night.",
+            "Expired carts are purged nightly by cron.",
+            {"merged": 1},
+        ),
+        ("The lambdas are on Node 20.", "Runtime for our lambda functions is node v20.", {"merged": 1}),
+        ("A cron job purges expired carts every night.", "Expired carts are purged weekly by cron.", {}),
+        ("The cache is written on start.", "The cache is written on start by hand.", {"proposed": 1}),
+    ],
+)
+def test_the_same_in_other_words_is_merged_if_values_subject_and_polarity_agree(bench, one, other, counts):
+    bench.say(one, like=PORT)
+    bench.say(other, like=f"{PORT} so")
+
+    assert bench.run("merge").counts == counts
+
+
 def test_where_the_rules_are_unsure_the_language_model_decides(bench):
     class Scripted:
         def relate(self, new, old):

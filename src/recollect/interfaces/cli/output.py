@@ -289,10 +289,16 @@ def print_links(links: Sequence[tuple[m.Link, m.Memory]]) -> None:
                 f"{arrow} {link.relation}{state}",
                 f"{link.weight:.2f}",
                 other.id[-SHORT_ID:],
-                one_line(other.content),
+                one_line(other.content) + _why(link),
             )
         )
     print_table(rows, ["green", "", "cyan"])
+
+
+def _why(link: m.Link) -> str:
+    """Return why two memories were judged to contradict each other: which words, which rule or model, how sure."""
+    judged = link.relation in (m.Relation.CONTRADICTS, m.Relation.SUPERSEDES)
+    return f" – {one_line(link.reason)}" if judged and link.reason else ""
 
 
 def print_audit(lines: Sequence[m.AuditLine]) -> None:

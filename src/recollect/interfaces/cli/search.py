@@ -182,7 +182,9 @@ def search(
     stale = cli.engine.care.stale()
     shown = {hit.memory.id for hit in found.results}
     disputed = [
-        (one, other) for _, one, other in cli.engine.conflicts() if not shown.isdisjoint((one.id, other.id))
+        (link, one, other)
+        for link, one, other in cli.engine.conflicts()
+        if not shown.isdisjoint((one.id, other.id))
     ]
 
     def text() -> None:
@@ -201,8 +203,9 @@ def search(
         ]
         disagreeing = [
             f"{one.id[-output.SHORT_ID :]} and {other.id[-output.SHORT_ID :]} disagree:"
-            f" “{output.one_line(one.content)}”, “{output.one_line(other.content)}”."
-            for one, other in disputed
+            f" “{output.one_line(one.content)}”, “{output.one_line(other.content)}”"
+            f"{f' ({output.one_line(link.reason)})' if explain and link.reason else ''}."
+            for link, one, other in disputed
         ]
         output.print_notes([*found.notes, *outdated, *disagreeing])
 

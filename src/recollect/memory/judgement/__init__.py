@@ -4,6 +4,7 @@
 - `statement`: parses a text into words, values, clauses, scopes and what it says is over
 - `compare`: `compare(new, old, cosine)` returns a `Comparison`: the relation, the reason, and whether it is certain
 - `candidates`: what a statement names, by which others about the same are found
+- `roles`: the tools of each role, extended by a file of the user
 - `second_opinion`: asks a model where the rules are unsure
 
 `memory.write` asks it about a new memory and those like it, `memory.maintenance.consolidate` about stored ones,

@@ -5,7 +5,7 @@ may merge. The rules are tried in the order of `_RULES`, and the first that retu
 """
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from recollect.llm.protocol import StatementRelation
@@ -15,6 +15,7 @@ from recollect.memory.judgement.statement import (
     Statement,
     Token,
     TokenKind,
+    add_known_tool,
     canonical,
     canonical_set,
     parse,
@@ -110,6 +111,15 @@ def rivals(text: str) -> frozenset[str]:
     """
     families = frozenset[str]().union(*(_FAMILIES_OF[tool] for tool in tools_named(text) - _PREDICATES))
     return frozenset(tool for family in families for tool in _TOOLS_OF[family] if tool not in _ORDINARY)
+
+
+def add_tools(role: str, tools: Iterable[str]) -> None:
+    """Add tools to a role of the table, or make a new role: two of its tools are rivals."""
+    for tool in tools:
+        add_known_tool(tool)
+        word = canonical(tool)
+        _FAMILIES_OF[word] = _FAMILIES_OF.get(word, frozenset()) | {role}
+        _TOOLS_OF[role] = _TOOLS_OF.get(role, frozenset()) | {tool}
 
 
 def names_of_code(text: str) -> frozenset[str]:
@@ -227,7 +237,7 @@ def _ended(pair: _Pair) -> Comparison | None:
         rest = pair.shared - over
         is_named = any(denying.tokens[word].in_subject and _is_name(holding.tokens[word]) for word in over)
         if rest or is_named or 2 * len(over) >= len(holding.content):
-            certain = bool(rest) or over <= _banned(denying)
+            certain = (bool(rest) and not pair.are_two_things) or over <= _banned(denying)
             return Comparison(
                 StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=certain
             )
@@ -324,8 +334,16 @@ def _other_value(pair: _Pair) -> Comparison | None:
         return None
     if pair.left and not (pair.new.claims and pair.old.claims):
         return Comparison(StatementRelation.RELATED, f"only named: {reason}", certain=False)
-    stated = all(new.word in _FAMILIES_OF for new, _ in pair.values) or orders <= {"", *_USING}
+    if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
+        return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
+    additive = not _ADDITIVE.isdisjoint(pair.new.tokens.keys() | pair.old.tokens.keys())
+    stated = not additive and _is_stated(pair, orders)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=not pair.left and stated)
+
+
+def _is_stated(pair: _Pair, orders: set[str]) -> bool:
+    """Return whether both say what holds, and not what to do once."""
+    return all(new.word in _FAMILIES_OF for new, _ in pair.values) or orders <= {"", *_USING}
 
 
 def _are_plain_values(pair: _Pair) -> bool:
@@ -709,6 +727,11 @@ _BEFORE_NOUNS = word_set(
     "the a an our your my its of for in on this that each every per any all from by with at"
 )
 _IDENTITIES = canonical_set(tables.IDENTITIES)
+_ALSO = word_set("also too additionally besides")
+# What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
+_ADDITIVE = canonical_set(
+    "support accept include contain offer provide understand export test target".split()
+)
 _NEUTRAL = word_set("version number release v")  # say of a number nothing that tells it from another
 _NO_NOUNS = canonical_set(tables.STOP_WORDS | tables.VERBS | tables.PREDICATES | tables.NEGATIONS)
 _MEANS = word_set("with by via using use uses through run call")

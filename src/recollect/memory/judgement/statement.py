@@ -62,6 +62,7 @@ class Statement:
     imperative: str  # the verb that a command starts with, or ""
     stance: str  # the word that denies ("never", "no longer") or insists ("always"), or ""
     is_event: bool  # it tells what was done once, like the subject of a commit
+    lowers: frozenset[str]  # all words that are not code, in lower case
     may_be_event: bool  # the same, or a rule: "Add a trailing comma"
     claims: bool  # it says something of something, unlike "Python 3.12 compatibility"
     conditions: frozenset[str]  # the words after "if": the statement holds only then
@@ -85,10 +86,13 @@ def parse(text: str) -> Statement:
         scopes=_scopes(raws),
         subject=_subject(raws, verb),
         has_exception=not lowers.isdisjoint(tables.EXCEPTIONS),
-        permits=not lowers.isdisjoint(tables.PERMISSIONS) and not any(clause.negations for clause in clauses),
+        permits=not lowers.isdisjoint(tables.PERMISSIONS)
+        and "max" not in lowers
+        and not any(clause.negations for clause in clauses),
         imperative=raws[0].word if raws and verb == 0 else "",
         stance=stance[0].lower() if stance else "",
         is_event=_is_event(text, raws),
+        lowers=frozenset(lowers),
         may_be_event=_may_be_event(raws),
         claims=verb < len(raws)
         or "→" in text
@@ -108,6 +112,11 @@ def canonical(word: str) -> str:
 def canonical_set(words: Iterable[str]) -> frozenset[str]:
     """Return the canonical form of each word."""
     return frozenset(map(canonical, words))
+
+
+def add_known_tool(tool: str) -> None:
+    """Read `tool` as one word from now on, even if it has a hyphen or a dot."""
+    _KNOWN.add(tool)
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -465,6 +474,8 @@ def _clause_before(raws: list[_RawToken], place: int) -> set[str]:
 def _scopes(raws: list[_RawToken]) -> dict[str, frozenset[str]]:
     scopes: dict[str, set[str]] = {}
     for place, raw in enumerate(raws):
+        if raw.lower in ("develop", "develops", "developed"):
+            continue  # what somebody does, not where
         if raw.word in _SCOPE_OF and not raw.in_code and not (place == 0 and raw.word in _COMMANDS):
             scopes.setdefault(_SCOPE_OF[raw.word], set()).add(raw.word)
         elif raw.word in LANGUAGES and _bounds(raws, place):
@@ -491,6 +502,7 @@ _SPELLINGS = [
         (r"\b(?:stop|stops|stopped|quit|skip|avoid) (?=\w{1,24}ing\b)", "not "),
         (r"\b(do|does|is|are|should|must|did|was)nt\b", r"\1 not"),
         (r"'(?:s|re|ve|ll|d|m)\b", ""),
+        (r"\bno two (\w{1,24}) (?:share|have the same)\b", r"each \1 has its own"),
         (r"\b((?:is|are|was|be)(?: not)?) on(?=\s*(?:$|[.,;!]|by default))", r"\1 enabled"),
         (r", (?:and )?not (?=(?:an? |the )?[\w`-]+(?: [\w`-]+)?\s*(?:$|[.,;!]))", " insteadof "),
         (r"(?:\((?:was|previously|formerly)|, (?:previously|formerly)) ", " insteadof "),
@@ -538,9 +550,7 @@ for _first, *_others in tables.SYNONYMS:
         _CANONICAL.setdefault(strip_endings(_word), strip_endings(_first))
 
 LANGUAGES = canonical_set(tables.FAMILIES["programming language"])
-_KNOWN = frozenset(
-    tool for tools in tables.FAMILIES.values() for tool in tools if re.search(r"[-.+#_\d]", tool)
-)
+_KNOWN = {tool for tools in tables.FAMILIES.values() for tool in tools if re.search(r"[-.+#_\d]", tool)}
 # "GitHub Actions" and "pip tools" are one word, however they are written.
 _PHRASES = tables.PHRASES | {
     tool.replace("-", " ") + plural: tool for tool in _KNOWN if "-" in tool for plural in ("", "s")

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import recollect.model as m
 from recollect.context.context import Context
+from recollect.embed.inference import open_inference
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
@@ -23,7 +24,8 @@ from recollect.memory.judgement.compare import (
     content_words,
     subject_words,
 )
-from recollect.memory.judgement.second_opinion import asked_of
+from recollect.memory.judgement.roles import learn_roles
+from recollect.memory.judgement.second_opinion import asked_of, held_back
 from recollect.memory.write import enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
 from recollect.memory.write.precedence import (
@@ -100,6 +102,8 @@ class MemoryWriter:
         self._root = context.root
         self._session_limit = context.settings.session_limit
         self._sidecar = sidecar
+        self._inference = open_inference(context.settings.nli_folder)
+        learn_roles(context.settings.roles_file)
 
     def remember(self, draft: m.Draft) -> m.Receipt:
         """Store a memory, or raise `Refused` and change nothing."""
@@ -246,9 +250,12 @@ class MemoryWriter:
         same: list[tuple[float, m.Memory]] = []
         contradicted: list[Contradiction] = []
         related: list[tuple[m.Memory, float, str]] = []
-        asked = 0
+        asked = held = 0
         for old, cosine in self._neighbours(view, memory, vector):
             comparison = compare(memory.content, old.content, cosine)
+            if self._inference is not None and held < MAX_ASKED and not comparison.certain:
+                held += 1
+                comparison = held_back(self._inference, comparison, memory.content, old.content)
             if not comparison.certain and sidecar is not None and asked < MAX_ASKED:
                 asked += 1
                 comparison = asked_of(sidecar, comparison, memory.content, old.content)

@@ -10,7 +10,7 @@ from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.judgement.compare import ALIKE, Comparison, compare
-from recollect.memory.judgement.second_opinion import asked_of
+from recollect.memory.judgement.second_opinion import Inference, asked_of, held_back
 from recollect.memory.maintenance.consolidate.groups import MemoryGroup, SimilarPair, load_groups
 from recollect.memory.maintenance.consolidate.throttle import Throttle
 from recollect.memory.maintenance.consolidate.verifier import ProjectVerifier, Verifier
@@ -81,6 +81,7 @@ class OperationContext:
     now: datetime
     throttle: Throttle
     sidecar: Judge | None = None  # None = rules alone
+    inference: Inference | None = None  # None = nothing holds back a merge
     verifiers: Mapping[str, Verifier] | None = None  # by project; None = for all projects on this machine
     here: m.Project | None = None  # of several worktrees of a project, this one is looked at
     since: datetime | None = None  # when the last run ended; None = never
@@ -132,7 +133,11 @@ class OperationContext:
         """Compare by rule; ask the language model, if there is one, where the rules are unsure and it matters."""
         verdict = compare(new, old, cosine)
         opposed = verdict.relation is StatementRelation.CONTRADICTION
-        probably = verdict.relation is StatementRelation.MERGEABLE and (cosine or 0.0) >= ALIKE
+        probably = verdict.relation is StatementRelation.MERGEABLE and (
+            verdict.certain or (cosine or 0.0) >= ALIKE
+        )
+        if self.inference is not None and (opposed or probably):
+            verdict = held_back(self.inference, verdict, new, old)
         if self.sidecar is None or verdict.certain or not (opposed or probably):
             return verdict
         return asked_of(self.sidecar, verdict, new, old)
