@@ -3,6 +3,7 @@
     RecollectError
     ├── Refused                 the request breaks a rule; nothing was changed
     │   ├── ContentRefused          empty, too long, not text, from an ignored file
+    │   ├── ChangedMeanwhile        somebody else changed the memory since it was read
     │   ├── LimitReached            an agent has written too many memories in a session
     │   ├── OutOfScope              an agent tried to write to another project
     │   └── MemoryOff               the user has turned memory off
@@ -45,6 +46,16 @@ class Refused(RecollectError):
 
 class ContentRefused(Refused):
     """Raised when a text cannot be stored."""
+
+
+class ChangedMeanwhile(Refused):
+    """Raised when a memory is not what the person saw who wants to change it."""
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(
+            f"Memory {memory_id} was changed by somebody else since you opened it.",
+            "Nothing was saved. Compare both texts, and save again.",
+        )
 
 
 class LimitReached(Refused):

@@ -33,9 +33,11 @@ class Operation(StrEnum):
     PIN = "pin"  # and unpin
     TAG = "tag"
     LINK = "link"
+    UNLINK = "unlink"
     CONTRADICT = "contradict"  # link it to a memory that contradicts it
     SUPERSEDE = "supersede"  # put another statement in its place
     RESOLVE = "resolve"  # settle its conflict
+    MERGE = "merge"  # with another that says the same
     REINFORCE = "reinforce"  # state it again
     ENRICH = "enrich"  # add files, tags, triggers, words or importance by stating it again
     PRAISE = "praise"  # say that it helped
@@ -76,9 +78,11 @@ _ROWS = {
     Operation.PIN: (_DENY, _DENY, _DENY, _DENY),  # what is pinned counts as a person's
     Operation.TAG: (_ALLOW, _DENY, _DENY, _DENY),
     Operation.LINK: (_ALLOW, _DENY, _ALLOW, _DENY),
+    Operation.UNLINK: (_DENY, _DENY, _DENY, _DENY),
     Operation.CONTRADICT: (_ALLOW, _DENY, _PROPOSE, _DENY),
     Operation.SUPERSEDE: (_ALLOW, _ALLOW, _DENY, _DENY),
     Operation.RESOLVE: (_DENY, _DENY, _DENY, _DENY),
+    Operation.MERGE: (_DENY, _DENY, _DENY, _DENY),
     Operation.REINFORCE: (_ALLOW, _ALLOW, _ALLOW, _DENY),
     Operation.ENRICH: (_ALLOW, _DENY, _DENY, _DENY),
     Operation.PRAISE: (_ALLOW, _DENY, _ALLOW, _DENY),
@@ -116,9 +120,11 @@ _WORDS = {
     Operation.PIN: "pin or unpin it",
     Operation.TAG: "tag it",
     Operation.LINK: "link it",
+    Operation.UNLINK: "unlink it",
     Operation.CONTRADICT: "link it as contradicted",
     Operation.SUPERSEDE: "replace it",
     Operation.RESOLVE: "settle its conflict",
+    Operation.MERGE: "merge it",
     Operation.REINFORCE: "state it again",
     Operation.ENRICH: "add to it",
     Operation.PRAISE: "rate it",

@@ -217,6 +217,58 @@ class StoreContract(WorkContract, UndoContract):
         with pytest.raises(ValueError):
             store.counts(MINE, "content; DROP TABLE memories")
 
+    def test_a_page_is_a_part_of_what_passes_in_the_order_that_was_asked_for(self, store):
+        kept = [
+            keep(store, memory(f"Number {number}.", access_count=number % 3, importance=number / 10))
+            for number in range(6)
+        ]
+        newest = [each.id for each in reversed(kept)]
+        everything, order = m.MemoryFilter(), m.MemoryOrder
+
+        def ids(*args):
+            return [each.id for each in store.page(MINE, everything, *args)]
+
+        assert ids(order.NEWEST, 4) == newest[:4]
+        assert ids(order.NEWEST, 4, 4) == newest[4:]
+        assert ids(order.USED, 2) == [kept[5].id, kept[2].id]
+        assert ids(order.IMPORTANCE, 9) == newest
+        assert sorted(ids(order.UPDATED, 9)) == sorted(ids(order.CONFIDENCE, 9)) == sorted(newest)
+        assert store.count_page(MINE, everything) == 6
+
+    def test_a_page_holds_what_its_filter_lets_pass(self, store):
+        plain = keep(store, memory("Plain."))
+        special = keep(
+            store,
+            memory(
+                "Special.",
+                tags=("till",),
+                file_paths=("src/till.py",),
+                standing=m.Standing.PINNED,
+                created_by="agent:codex",
+                branch="topic",
+            ),
+        )
+        store.put_link(m.Link(plain.id, special.id, m.Relation.CONTRADICTS, NOW))
+        filters = {
+            "tag": "till",
+            "file": "till.py",
+            "standing": m.Standing.PINNED,
+            "author": "agent:codex",
+            "branch": "topic",
+            "ids": frozenset({special.id}),
+        }
+
+        for name, value in filters.items():
+            which = m.MemoryFilter(**{name: value})
+            assert store.page(EVERYTHING, which, m.MemoryOrder.NEWEST, 9) == [special]
+            assert store.count_page(EVERYTHING, which) == 1
+            assert [which.passes(special), which.passes(plain)] == [True, False]
+        both = m.MemoryFilter(in_conflict=True)
+        assert store.count_page(EVERYTHING, both) == 2
+        assert store.count_page(EVERYTHING, replace(both, tag="till")) == 1
+        store.put_link(m.Link(plain.id, special.id, m.Relation.CONTRADICTS, NOW, resolved_at=NOW))
+        assert store.page(EVERYTHING, both, m.MemoryOrder.NEWEST, 9) == []
+
     @pytest.mark.parametrize("tag", ["api", "c++", "*", "a'b", "[x]", "ünïcode"])
     def test_newest_by_tag_means_exactly_this_tag(self, store, tag):
         keep(store, kept := memory("With it.", tags=("first", tag)), memory("Without.", tags=("first",)))

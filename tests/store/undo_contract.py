@@ -30,6 +30,7 @@ class UndoContract:
         ]
         assert store.changes.newest("eve", "shop", 5) == []
         assert store.changes.newest("ada", "bank", 5) == []
+        assert [each.id for each in store.changes.newest("ada", None, 5, all_projects=True)] == [made.id]
         assert store.changes.get("ada", "01jch").id == store.changes.get("ada", "00001").id == made.id
         assert store.changes.touched(made.id) == [kept.id]
         with pytest.raises(ChangeNotFound):

@@ -490,6 +490,19 @@ class DeliveryContract:
         assert store.deliveries.newest("ada", "shop", 2) == [other, second]
         assert store.deliveries.newest("ada", None, 2) == []
 
+    def test_what_was_told_is_found_by_an_item(self, store):
+        item = m.ShownItem("m1", "task")
+        first, other, last = (
+            delivery("d1", items=(item,)),
+            delivery("d2", items=(m.ShownItem("m2", "task"),)),
+            delivery("d3", session="s2", at=LATER, items=(m.ShownItem("m2", "task"), item)),
+        )
+        store.deliveries.put([first, other, last])
+
+        assert store.deliveries.of_item("ada", "m1", 9) == [last, first]
+        assert store.deliveries.of_item("ada", "m1", 1) == [last]
+        assert store.deliveries.of_item("eve", "m1", 9) == []
+
     def test_use_is_noted_once_for_the_items_of_a_session(self, store):
         items = (m.ShownItem("m1", "task", 0.6), m.ShownItem("m2", "task", 0.5))
         store.deliveries.put([delivery("d1", items=items), delivery("d2", session="s2", items=items)])

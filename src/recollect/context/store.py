@@ -118,6 +118,14 @@ class MemoryStore(Protocol):
     ) -> list[m.Memory]:
         """Return what `view` shows, newest first."""
 
+    def page(
+        self, view: m.View, which: m.MemoryFilter, order: m.MemoryOrder, limit: int, offset: int = 0
+    ) -> list[m.Memory]:
+        """Return a part of what `view` shows and `which` lets pass, in this order and then newest first."""
+
+    def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
+        """Return how many memories all parts of `page` have together."""
+
     def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
         """Yield what `view` shows, oldest first, reading a page at a time."""
 
@@ -125,7 +133,7 @@ class MemoryStore(Protocol):
         """Return how many memories `view` shows."""
 
     def counts(self, view: m.View, field: str) -> dict[str, int]:
-        """Return how many memories there are per kind, state, scope, standing, project_id or branch."""
+        """Return how many memories there are per kind, state, scope, standing, project_id, branch or created_by."""
 
     def with_fingerprint(self, view: m.View, fingerprint: str) -> list[m.Memory]:
         """Return memories with the same text, apart from case and white space."""
@@ -632,6 +640,9 @@ class DeliveryStore(Protocol):
 
     def newest(self, user_id: str, project_id: str | None, limit: int) -> list[m.DeliveryRecord]:
         """Return what sessions of the project were told, newest first."""
+
+    def of_item(self, user_id: str, key: str, limit: int) -> list[m.DeliveryRecord]:
+        """Return the newest deliveries that contain the item, newest first."""
 
     def mark_used(self, user_id: str, session: str, keys: Iterable[str], at: datetime) -> int:
         """Note that the session has used items with these keys; return how many were not used before."""

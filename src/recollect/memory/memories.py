@@ -5,7 +5,8 @@ what a new statement does to those that exist.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import recollect.model as m
 from recollect.context.context import Context, member_named
 from recollect.errors import (
     AmbiguousId,
+    ChangedMeanwhile,
     ContentRefused,
     EmbedderUnavailable,
     MemoryNotFound,
@@ -88,6 +90,22 @@ class Memories:
             return len(self.list(tag=tag, file=file, **filters))
         return self._store.count(self._context.view(**filters))
 
+    def page(
+        self, view: m.View, which: m.MemoryFilter, order: m.MemoryOrder, limit: int, offset: int = 0
+    ) -> tuple[tuple[m.Memory, ...], int]:
+        """Return a part of the memories that a person may browse, and how many there are in all.
+
+        `view` comes from `Context.full_view`.
+        """
+        self._context.check(Operation.READ_ALL_PROJECTS)
+        memories = self._store.page(view, which, order, limit, offset)
+        is_whole = not offset and len(memories) < limit
+        return tuple(memories), len(memories) if is_whole else self._store.count_page(view, which)
+
+    def shown(self, name: str, limit: int = 20) -> tuple[m.DeliveryRecord, ...]:
+        """Return the newest deliveries in which agents were told this memory; each says whether it was used."""
+        return tuple(self._store.deliveries.of_item(self._context.user_id, self.get(name).id, limit))
+
     def graph(self) -> tuple[tuple[m.Memory, ...], tuple[m.Link, ...]]:
         """Return all memories in view, and the links between them."""
         return self.list(), tuple(self._store.all_links(self._context.view()))
@@ -122,7 +140,9 @@ class Memories:
 
     # writing
 
-    def remember(self, content: str, **details: Any) -> m.Receipt:
+    # `change` names the change that an act is recorded as, for a caller that offers to undo it.
+
+    def remember(self, content: str, *, change: m.Change | None = None, **details: Any) -> m.Receipt:
         """Store a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
         self._context.refuse_if_off()
         if self._context.is_agent:
@@ -132,7 +152,9 @@ class Memories:
         draft = m.Draft(content, **details)
         _check_triggers(draft.created_by, draft.triggers)
         self._context.register_project()
-        receipt = self.writer.remember(draft)
+        prepared = self.writer.prepare(draft)
+        with self._act("remember", prepared.memory, f"Remembered {prepared.memory.id}.", change):
+            receipt = self.writer.write(prepared)
         self.fill_in_vectors(receipt.notes)
         return receipt
 
@@ -145,18 +167,30 @@ class Memories:
         self._context.register_project()
         return self.writer.remember(draft)
 
-    def edit(self, name: str, **changes: Any) -> tuple[m.Memory, m.Receipt]:
-        """Change fields of a memory; for the fields see `_EDITABLE`. Raises `Refused`, `UnknownName`, `OutOfScope`."""
+    def edit(
+        self, name: str, *, expected: str | None = None, change: m.Change | None = None, **changes: Any
+    ) -> tuple[m.Memory, m.Receipt]:
+        """Change fields of a memory; for the fields see `_EDITABLE`. Raises `Refused`, `UnknownName`, `OutOfScope`.
+
+        `expected` is the `edition` that the caller saw: raises `ChangedMeanwhile` if the memory is another one now.
+        """
         memory = self._checked(Operation.EDIT, self.get(name))
         _check_triggers(self._context.actor, changes.get("triggers", ()))
         self._context.register_project()
-        edited, receipt = self.writer.rewrite(
-            memory.id, lambda current: _with_changes(current, changes), self._context.actor
-        )
+
+        def edited_now(current: m.Memory) -> m.Memory:
+            if expected is not None and edition(current) != expected:
+                raise ChangedMeanwhile(current.id)
+            return _with_changes(current, changes, self._context.project_id)
+
+        act = None
+        if change is not None:
+            act = self._named(change, "edit", memory, f"Edited {memory.id}: {', '.join(changes)}.")
+        edited, receipt = self.writer.rewrite(memory.id, edited_now, self._context.actor, act)
         self.fill_in_vectors(receipt.notes)
         return edited, receipt
 
-    def forget(self, name: str) -> m.Memory:
+    def forget(self, name: str, *, change: m.Change | None = None) -> m.Memory:
         """Hide a memory from every search; `restore` brings it back for 30 days. `name` as for `find`.
 
         What an agent may only propose stays active, and a person is asked (`recollect review --kind forget`).
@@ -165,13 +199,13 @@ class Memories:
         if self._context.check_memory(Operation.FORGET, memory) is Permission.PROPOSE:
             self._propose("forget", (memory,), f"{self._context.actor} proposes to forget it")
             return memory
-        with self._change("forget", memory, f"Forgot {memory.id}."):
+        with self._change("forget", memory, f"Forgot {memory.id}.", change):
             return states.forget(self._store, memory.id, self._context.actor, self._context.clock())
 
-    def restore(self, name: str) -> m.Memory:
+    def restore(self, name: str, *, change: m.Change | None = None) -> m.Memory:
         """Make a memory active again that was forgotten, archived, deprecated or superseded. Raises `Refused`."""
         memory = self._checked(Operation.RESTORE, self.get(name))
-        with self._change("restore", memory, f"Restored {memory.id}."):
+        with self._change("restore", memory, f"Restored {memory.id}.", change):
             return states.restore(self._store, memory.id, self._context.actor, self._context.clock())
 
     def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "WrongResult":
@@ -188,19 +222,37 @@ class Memories:
         self.fill_in_vectors(result.correction.notes if result.correction else ())
         return result
 
-    def pin(self, name: str, on: bool | None = None) -> m.Memory:
+    def pin(self, name: str, on: bool | None = None, *, change: m.Change | None = None) -> m.Memory:
         """Pin or unpin a memory, or toggle it for None. Pinned memories are in every briefing and never fade."""
         memory = self._checked(Operation.PIN, self.find(name))
-        return states.pin(self._store, memory.id, self._context.actor, self._context.clock(), on)
+        wanted = not memory.pinned if on is None else on
+        with self._act("pin", memory, f"{'Pinned' if wanted else 'Unpinned'} {memory.id}.", change):
+            return states.pin(self._store, memory.id, self._context.actor, self._context.clock(), on)
 
-    def tag(self, name: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> m.Memory:
+    def tag(
+        self,
+        name: str,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        *,
+        change: m.Change | None = None,
+    ) -> m.Memory:
         """Add and remove tags of a memory."""
         memory = self._checked(Operation.TAG, self.get(name))
-        return states.tag(
-            self._store, memory.id, self._context.actor, self._context.clock(), tuple(add), tuple(remove)
-        )
+        with self._act("tag", memory, f"Changed the tags of {memory.id}.", change):
+            return states.tag(
+                self._store, memory.id, self._context.actor, self._context.clock(), tuple(add), tuple(remove)
+            )
 
-    def link(self, source: str, target: str, relation: str = "relates_to", weight: float = 1.0) -> m.Link:
+    def link(
+        self,
+        source: str,
+        target: str,
+        relation: str = "relates_to",
+        weight: float = 1.0,
+        *,
+        change: m.Change | None = None,
+    ) -> m.Link:
         """Link two memories. Raises `UnknownName` for an unknown relation.
 
         A contradiction that an agent may only propose is not linked, and a person is asked.
@@ -218,19 +270,49 @@ class Memories:
                     "contradiction", (newer, older), f"{actor} says that they contradict each other"
                 )
                 return link
-        states.put_link(self._store, link, actor)
+        with self._act("link", first, f"Linked {first.id} to {second.id}.", change):
+            states.put_link(self._store, link, actor)
         return link
 
-    def resolve(self, first: str, second: str, keep: str) -> None:
+    def unlink(self, source: str, target: str, relation: str, *, change: m.Change | None = None) -> bool:
+        """Remove a link; return whether there was one. Raises `UnknownName` for an unknown relation."""
+        ends = self._checked(Operation.UNLINK, self.get(source)), self.get(target)
+        named = member_named(m.Relation, "relation", relation)
+        with self._act("unlink", ends[0], f"Unlinked {ends[0].id} from {ends[1].id}.", change):
+            return states.unlink(self._store, *ends, named, self._context.actor, self._context.clock())
+
+    def merge(self, name: str, other: str, *, change: m.Change | None = None) -> m.Memory:
+        """Merge two memories that say the same; return the one that stays. Raises `Refused`."""
+        from recollect.memory.maintenance.merge import merge, survivor_of
+
+        pair = survivor_of(*(self._checked(Operation.MERGE, self.get(each)) for each in (name, other)))
+        _refuse_to_merge(*pair)
+        kept, merged = pair
+        with self._change("merge", kept, f"Merged {merged.id} into {kept.id}.", change):
+            now = self._store.get(kept.id), self._store.get(merged.id)
+            _refuse_to_merge(*now)
+            context = self._context
+            return merge(self._store, *now, context.embedder.model, context.actor, context.clock())
+
+    @contextlib.contextmanager
+    def together(self, action: str, summary: str) -> Iterator[m.Change]:
+        """Make all acts in the block one change, in one transaction. Nothing in it may wait."""
+        change = self._context.new_change(action, summary, project_id=self._context.project_id)
+        with one_change(self._store, change):
+            yield change
+
+    def resolve(self, first: str, second: str, keep: str, *, change: m.Change | None = None) -> None:
         """Settle a contradiction: `keep` is one of the two ids, "A", "B" or "both". Raises `Refused`."""
         a, b = (self._checked(Operation.RESOLVE, self.get(name)) for name in (first, second))
         kept = None if keep == "both" else self.get({"A": a.id, "B": b.id}.get(keep, keep)).id
         if kept is not None and kept not in (a.id, b.id):
             raise Refused(f"{keep} is not one of the two.", f"--keep {a.id}, {b.id} or both.")
-        with self._change("resolve", a, f"Settled {a.id} and {b.id}: kept {kept or 'both'}."):
+        with self._change("resolve", a, f"Settled {a.id} and {b.id}: kept {kept or 'both'}.", change):
             states.resolve(self._store, a.id, b.id, kept, self._context.actor, self._context.clock())
 
-    def feedback(self, name: str, helpful: bool, session: str | None = None) -> m.Memory:
+    def feedback(
+        self, name: str, helpful: bool, session: str | None = None, *, change: m.Change | None = None
+    ) -> m.Memory:
         """Raise or lower the confidence of a memory that did or did not help.
 
         An agent's feedback on a memory counts once per session; without a session, once per day.
@@ -240,7 +322,9 @@ class Memories:
         memory = self._checked(Operation.PRAISE if helpful else Operation.DOUBT, self.get(name))
         actor, now = self._context.actor, self._context.clock()
         once = f"{session or now.date()} {actor} {memory.id}" if self._context.is_agent else None
-        return feedback(self._store, memory, helpful, actor, now, once)
+        verdict = "helped" if helpful else "did not help"
+        with self._act("feedback", memory, f"{memory.id} {verdict}.", change):
+            return feedback(self._store, memory, helpful, actor, now, once)
 
     def _checked(self, operation: Operation, memory: m.Memory) -> m.Memory:
         """Return `memory` if the actor may do this to it. Raises `OutOfScope`."""
@@ -257,9 +341,24 @@ class Memories:
             if self._store.reviews.ask(question):
                 self._store.log("update", self._context.actor, now, ids[0], {"proposed": kind})
 
-    def _change(self, action: str, memory: m.Memory, summary: str) -> contextlib.AbstractContextManager[None]:
-        change = self._context.new_change(action, summary, project_id=memory.project_id)
-        return one_change(self._store, change)
+    def _change(
+        self, action: str, memory: m.Memory, summary: str, change: m.Change | None = None
+    ) -> contextlib.AbstractContextManager[None]:
+        return one_change(self._store, self._named(change, action, memory, summary))
+
+    def _act(
+        self, action: str, memory: m.Memory, summary: str, change: m.Change | None
+    ) -> contextlib.AbstractContextManager[None]:
+        """Record a small act as a change if the caller names one. Otherwise it is in the audit log alone."""
+        if change is None:
+            return contextlib.nullcontext()
+        return self._change(action, memory, summary, change)
+
+    def _named(self, change: m.Change | None, action: str, memory: m.Memory, summary: str) -> m.Change:
+        change = change or self._context.new_change(action)
+        return replace(
+            change, action=action, summary=summary, project_id=memory.project_id, finished_at=change.at
+        )
 
     def fill_in_vectors(self, notes: tuple[str, ...]) -> None:
         """Embed some memories that were written without a vector, unless `notes` say that this one was too."""
@@ -300,13 +399,68 @@ _EDITABLE: dict[str, Callable[[Any], Any]] = {
     "branch": lambda text: text or None,
     "importance": float,
     "visibility": lambda name: member_named(m.Visibility, "visibility", name),
+    "scope": lambda name: member_named(m.Scope, "scope", name),
+    "steps": tuple,
 }
 
 
-def _with_changes(memory: m.Memory, changes: Mapping[str, Any]) -> m.Memory:
+def _with_changes(memory: m.Memory, changes: Mapping[str, Any], project_id: str | None) -> m.Memory:
     for name in changes:
         if name not in _EDITABLE:
             raise UnknownName("field", name, list(_EDITABLE))
     if not changes:
         raise Refused("No change was given.", f"Give one of: {', '.join(_EDITABLE)}.")
-    return replace(memory, **{name: _EDITABLE[name](value) for name, value in changes.items()})
+    values = {name: _EDITABLE[name](value) for name, value in changes.items()}
+    if "steps" in values:
+        steps = values.pop("steps")
+        before = memory.procedure or m.Procedure(memory.summary)
+        values["procedure"] = replace(before, steps=steps) if steps or memory.procedure else None
+    if values.get("scope", memory.scope) is not memory.scope:
+        values["project_id"] = _project_for(values["scope"], memory, project_id)
+    return replace(memory, **values)
+
+
+def _project_for(scope: m.Scope, memory: m.Memory, project_id: str | None) -> str | None:
+    """Return the project of a memory that moves to `scope`. Raises `Refused`."""
+    if scope is m.Scope.GLOBAL:
+        return None
+    if scope is m.Scope.SESSION:
+        raise Refused(
+            "A memory cannot be moved into a session.", "Move it to the project, or make it global."
+        )
+    if (found := memory.project_id or project_id) is None:
+        raise Refused("This folder belongs to no project.", "Go into the project's folder.")
+    return found
+
+
+def edition(memory: m.Memory) -> str:
+    """Return what changes when a person or an agent edits the memory, and stays when it is merely used."""
+    seen = (
+        memory.content,
+        memory.kind,
+        memory.tags,
+        memory.file_paths,
+        memory.triggers,
+        memory.procedure,
+        memory.season,
+        memory.branch,
+        memory.importance,
+        memory.visibility,
+        memory.scope,
+        memory.project_id,
+        memory.standing,
+        memory.state,
+    )
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
+
+
+def _refuse_to_merge(one: m.Memory, other: m.Memory) -> None:
+    if one.id == other.id:
+        raise Refused("A memory cannot be merged with itself.", "Give two ids.")
+    if m.State.ACTIVE not in (one.state, other.state) or one.state is not other.state:
+        raise Refused("Only active memories can be merged.", "Restore the other one first.")
+    if not m.same_matter(one, other) or one.scope is not other.scope:
+        raise Refused(
+            "These memories belong to different projects, branches or seasons.",
+            "Move one of them first.",
+        )

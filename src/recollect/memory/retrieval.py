@@ -21,6 +21,7 @@ from recollect.memory.search.aliases import load_aliases
 from recollect.memory.search.latency import LatencyWindow
 from recollect.memory.search.search import Searcher, SearchQuery
 from recollect.memory.write.enrich import normal_tag
+from recollect.policy import Operation
 
 _MAX_PENDING = 1000  # searches noted until `process_searches`; more are not noted
 
@@ -95,6 +96,21 @@ class Retrieval:
             note = "Some memories have no vector yet and were matched by words only. Run `recollect init` to embed them."
             answer = replace(answer, notes=(*answer.notes, note))
         return answer
+
+    def browse(self, query: str, view: m.View, which: m.MemoryFilter, limit: int = 50) -> m.Answer:
+        """Return what a person who looks around searches for, with its reasons. Nothing of it is recorded.
+
+        It counts neither as use nor as a gap, is not timed, and works while memory is off. `view` comes from
+        `Context.full_view`.
+        """
+        self._context.check(Operation.READ_ALL_PROJECTS)
+        _check_limit(limit)
+        if which.in_conflict:
+            open_ones = self._store.conflicts(view)
+            ends = frozenset(name for link in open_ones for name in (link.source, link.target))
+            which = replace(which, ids=ends if which.ids is None else which.ids & ends)
+        question = replace(self.question(query, ()), view=view, which=which, limit=limit, timed=False)
+        return self.searcher.search(question)
 
     def question(self, text: str, files: Iterable[str], **filters: Any) -> SearchQuery:
         """Return `text` as a question in this project, with its seasons and aliases."""

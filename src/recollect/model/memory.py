@@ -291,6 +291,44 @@ class View:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """What a list of memories is narrowed to, beyond what a view shows. None, and False, narrow nothing."""
+
+    tag: str | None = None
+    file: str | None = None  # a path, or its end
+    standing: Standing | None = None
+    author: str | None = None
+    branch: str | None = None
+    ids: frozenset[str] | None = None  # only these
+    in_conflict: bool = False  # only those with an open contradiction
+
+    def passes(self, memory: Memory) -> bool:
+        """Return whether the memory passes; whether it is in conflict is for the caller to know, by `ids`."""
+        return (
+            (self.tag is None or self.tag in memory.tags)
+            and (self.file is None or any(_ends(path, self.file) for path in memory.file_paths))
+            and (self.standing is None or memory.standing is self.standing)
+            and (self.author is None or memory.created_by == self.author)
+            and (self.branch is None or memory.branch == self.branch)
+            and (self.ids is None or memory.id in self.ids)
+        )
+
+
+def _ends(path: str, file: str) -> bool:
+    return path == file or path.endswith(f"/{file}")
+
+
+class MemoryOrder(StrEnum):
+    """The orders of a list of memories, each with the most first."""
+
+    NEWEST = "newest"
+    UPDATED = "updated"
+    USED = "used"
+    CONFIDENCE = "confidence"
+    IMPORTANCE = "importance"
+
+
 def scope_of(memory: Memory) -> View:
     """Return a view of the scope the memory belongs to: the memories it is compared with."""
     return View(

@@ -71,7 +71,7 @@ def test_a_change_is_undone_by_mouse_and_the_undo_by_keyboard(page, engine):
     assert engine.get(memory.id).state == "deleted"
 
 
-@pytest.mark.parametrize("path", ["/", "/changes", "/health"])
+@pytest.mark.parametrize("path", ["/", "/memories", "/memories?q=cents", "/review", "/changes", "/health"])
 def test_a_page_reads_without_javascript(new_page, engine, path):
     engine.forget(engine.remember("Prices are in cents").id)
     page = new_page(java_script_enabled=False)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import recollect.model as m
+from recollect.errors import ChangeNotFound
 from recollect.interfaces.web.logins import Login, Notice
 from recollect.interfaces.web.projects import ALL, ProjectEngines
 
@@ -45,8 +46,9 @@ class WebRequest:
 
     @property
     def project(self) -> str:
-        """The project in the address, or `ALL`."""
-        return self.get("p") or self.engines.start
+        """The project in the address, or for a form that of the page it is on, or `ALL`."""
+        there = dict(parse_qsl(urlsplit(self.field("next")).query)).get("p", "") if self.form else ""
+        return self.get("p") or there or self.engines.start
 
     @property
     def all_projects(self) -> bool:
@@ -80,7 +82,18 @@ class WebRequest:
 
     def done(self, text: str, change: str = "", to: str = "") -> Response:
         """Answer an action: say what was done, with *Undo* for `change`, on the page that the form came from."""
+        if change:
+            try:
+                self.engine.store.changes.get(self.engine.context.user_id, change)
+            except ChangeNotFound:  # nothing had to be changed, so there is nothing to undo
+                change = ""
         return self.redirect(to, Notice(text, change))
+
+    def here(self, path: str) -> str:
+        """Return the address of another page, with the project of the page that the form came from."""
+        pairs = dict(parse_qsl(urlsplit(self.field("next")).query))
+        project = pairs.get("p") or self.get("p")
+        return f"{path}?{urlencode({'p': project})}" if project else path
 
 
 Handler = Callable[[WebRequest], Response]

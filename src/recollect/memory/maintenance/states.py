@@ -205,6 +205,15 @@ def put_link(store: Store, link: m.Link, actor: str) -> None:
         store.put_link(link)
 
 
+def unlink(
+    store: Store, source: m.Memory, target: m.Memory, relation: m.Relation, actor: str, now: datetime
+) -> bool:
+    """Remove a link; return whether there was one."""
+    with store.transaction():
+        store.log("update", actor, now, source.id, {"unlinked": target.id, "link": relation})
+        return store.drop_link(source.id, target.id, relation)
+
+
 def can_link(one: m.Memory, other: m.Memory) -> bool:
     """Return whether the memories belong to one project, or one of them is global."""
     return None in (one.project_id, other.project_id) or one.project_id == other.project_id

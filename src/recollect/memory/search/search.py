@@ -55,11 +55,13 @@ class SearchQuery:
     graph: bool = True
     meaning: bool = True  # False = by words only; no model is loaded
     task: bool = False  # the text is what an agent was asked to do: rules for that kind of work count more
+    which: m.MemoryFilter | None = None  # None = no further filter
+    timed: bool = True  # counts for the latencies that decide how far recall may go
 
     @property
     def is_filtered(self) -> bool:
         """Whether candidates will be left out again, so that more of them must be read."""
-        return self.tag is not None or self.file is not None or self.as_of is not None
+        return bool(self.tag or self.file or self.as_of or self.which)
 
 
 class Searcher:
@@ -108,7 +110,8 @@ class Searcher:
         hits: Sequence[m.Hit] = ()
         if relevance is not None:
             hits = self._hits(query, recipe, text, view, relevance, runner)
-        self.window.add((perf_counter() - started) * 1000)
+        if query.timed:
+            self.window.add((perf_counter() - started) * 1000)
         if runner.late:
             late = ", ".join(runner.late)
             notes = (*notes, f"The search was cut off after {DEADLINE_MS:.0f} ms; not complete: {late}.")
@@ -235,6 +238,8 @@ def _checked(query: str) -> str:
 
 def _passes(memory: m.Memory, query: SearchQuery) -> bool:
     """Whether `memory` passes the filters of the query."""
+    if query.which is not None and not query.which.passes(memory):
+        return False
     if query.tag is not None and query.tag not in memory.tags:
         return False
     if query.file is not None and not _is_about(memory, [query.file]):

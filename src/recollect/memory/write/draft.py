@@ -94,6 +94,7 @@ def clean_details(
             tags=memory.tags,
             file_paths=memory.file_paths,
             triggers=memory.triggers,
+            steps=memory.procedure.steps if memory.procedure else (),
             season=memory.season,
             branch=memory.branch,
         )
@@ -107,6 +108,7 @@ def clean_details(
         tags=tuple(map(enrich.normal_tag, draft.tags)),
         file_paths=paths,
         triggers=draft.triggers,
+        procedure=replace(memory.procedure, steps=draft.steps) if memory.procedure else None,
         season=draft.season,
         branch=draft.branch,
         importance=_importance(memory.importance),

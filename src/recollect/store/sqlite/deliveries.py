@@ -40,6 +40,10 @@ class SqliteDeliveries:
             "user_id = ? AND project_id IS ? ORDER BY id DESC LIMIT ?", (user_id, project_id, limit)
         )
 
+    def of_item(self, user_id: str, key: str, limit: int) -> list[m.DeliveryRecord]:
+        among = "id IN (SELECT delivery FROM delivered_items WHERE key = ?)"
+        return self._read(f"user_id = ? AND {among} ORDER BY id DESC LIMIT ?", (user_id, key, limit))
+
     def mark_used(self, user_id: str, session: str, keys: Iterable[str], at: datetime) -> int:
         query = (
             "UPDATE delivered_items SET used_at = ? WHERE used_at IS NULL"

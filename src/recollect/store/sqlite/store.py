@@ -31,7 +31,7 @@ from recollect.store.sqlite.opening import open_or_restore, open_to_read
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
 from recollect.store.sqlite.schema import version_of
-from recollect.store.sqlite.views import ORPHAN_TAG, UNUSED_TAG, placed_in, shown_in
+from recollect.store.sqlite.views import ORDERS, ORPHAN_TAG, UNUSED_TAG, passing, placed_in, shown_in
 from recollect.store.visibility import COLUMNS
 
 _PUT = (
@@ -202,6 +202,20 @@ class SqliteStore:
             f"WHERE m.num IN ({first} ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC", *params, limit
         )
 
+    def page(
+        self, view: m.View, which: m.MemoryFilter, order: m.MemoryOrder, limit: int, offset: int = 0
+    ) -> list[m.Memory]:
+        where, params = passing(view, which)
+        if order is m.MemoryOrder.NEWEST:  # as in `newest`: ids are read in order until there are enough
+            where = where.replace("m.project_id", "+m.project_id")
+        first = f"SELECT m.num FROM memories m WHERE {where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        return self._memories(f"WHERE m.num IN ({first}) ORDER BY {ORDERS[order]}", *params, limit, offset)
+
+    def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
+        where, params = passing(view, which)
+        with self._db.reading() as db:
+            return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
+
     def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
         where, params = shown_in(view)
         last = ""
@@ -218,7 +232,7 @@ class SqliteStore:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
 
     def counts(self, view: m.View, field: str) -> dict[str, int]:
-        if field not in ("kind", "state", "scope", "standing", "project_id", "branch"):
+        if field not in ("kind", "state", "scope", "standing", "project_id", "branch", "created_by"):
             raise ValueError(field)
         where, params = shown_in(view)
         query = f"SELECT m.{field}, count(*) FROM memories m WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1"

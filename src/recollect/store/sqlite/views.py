@@ -1,6 +1,7 @@
 """Views and orphaned tags as SQL conditions."""
 
 import functools
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -55,3 +56,42 @@ def placed_in(view: m.View, table: str) -> Where:
     """Return the condition for rows of the projects that `view` shows, and of none."""
     within = f"(? OR {table}.project_id IS NULL OR {table}.project_id IS ?)"
     return within, (view.all_projects, view.project_id)
+
+
+# The orders of `MemoryOrder`. The confidence is the stored one: how far it has faded depends on the moment.
+ORDERS = {
+    m.MemoryOrder.NEWEST: "m.id DESC",
+    m.MemoryOrder.UPDATED: "m.updated_at DESC, m.id DESC",
+    m.MemoryOrder.USED: "m.access_count DESC, m.id DESC",
+    m.MemoryOrder.CONFIDENCE: "m.confidence * m.trust DESC, m.id DESC",
+    m.MemoryOrder.IMPORTANCE: "m.importance DESC, m.id DESC",
+}
+
+
+def passing(view: m.View, which: m.MemoryFilter) -> Where:
+    """Return what `view` shows and `which` lets pass as a condition over the memories `m`."""
+    where, params = shown_in(view)
+    parts, values = [where], [*params]
+    if which.tag is not None:
+        parts.append("EXISTS (SELECT 1 FROM memory_tags t WHERE t.num = m.num AND t.tag = ?)")
+        values.append(which.tag)
+    if which.file is not None:
+        parts.append(
+            "EXISTS (SELECT 1 FROM json_each(m.file_paths) f WHERE f.value = ? OR substr(f.value, ?) = ?)"
+        )
+        values += [which.file, -len(which.file) - 1, f"/{which.file}"]
+    for column, value in (
+        ("standing", which.standing),
+        ("created_by", which.author),
+        ("branch", which.branch),
+    ):
+        if value is not None:
+            parts.append(f"m.{column} = ?")
+            values.append(value)
+    if which.ids is not None:
+        parts.append("m.id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(sorted(which.ids)))
+    if which.in_conflict:
+        open_ones = "FROM links WHERE relation = 'contradicts' AND resolved_at IS NULL"
+        parts.append(f"m.id IN (SELECT source {open_ones} UNION SELECT target {open_ones})")
+    return " AND ".join(parts), tuple(values)

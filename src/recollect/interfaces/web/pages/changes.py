@@ -1,7 +1,11 @@
 """*Changes*: what was done to memories, newest first, each with *Undo*."""
 
+import re
+
 from starlette.responses import Response
 
+import recollect.model as m
+from recollect.errors import MemoryNotFound
 from recollect.interfaces.web.language import text, texts
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.memory.maintenance.undo import GRACE
@@ -27,7 +31,20 @@ def undo(request: WebRequest) -> Response:
             )
             % left
         )
-    return request.done(message, undone.undo)
+    return request.done(message, undone.undo, _page_after(request, undone))
+
+
+def _page_after(request: WebRequest, undone: m.Undone) -> str:
+    """Return another page than the one the form was on if that showed a memory that the undo took away; else ""."""
+    shown = re.match(r"/memories/(\w+)", request.field("next"))
+    if shown is None or shown[1] == "new":
+        return ""
+    try:
+        request.engine.get(shown[1])
+    except MemoryNotFound:
+        kept = request.engine.store.get_many(undone.restored)
+        return request.here(f"/memories/{min(kept)}" if kept else "/memories")
+    return ""
 
 
 PAGE = Page(

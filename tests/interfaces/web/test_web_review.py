@@ -1,0 +1,117 @@
+"""The review inbox: one keystroke for each question."""
+
+import pytest
+from playwright.sync_api import expect
+
+import recollect.model as m
+
+
+@pytest.fixture
+def ask(engine, clock):
+    """Puts a question in the inbox."""
+
+    def put(kind, *memories):
+        clock.advance(seconds=1)
+        review = m.Review(
+            m.new_id(clock()),
+            engine.context.user_id,
+            engine.project.id,
+            kind,
+            memories,
+            "for a test",
+            clock(),
+        )
+        engine.store.reviews.ask(review)
+        return review.id
+
+    return put
+
+
+@pytest.fixture
+def pair(engine):
+    return [
+        engine.remember("Deploys go out on Mondays at nine").id,
+        engine.remember("Lunch is served in the kitchen").id,
+    ]
+
+
+def test_an_empty_inbox_says_what_will_come(page):
+    page.goto("/review")
+
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+
+
+def test_a_seed_is_accepted_with_one_key_and_the_answer_undone(page, engine, ask, pair):
+    ask("seed", pair[0])
+    ask("seed", pair[1])
+    page.goto("/review")
+    expect(page.locator(".question")).to_have_count(2)
+
+    page.keyboard.press("a")
+
+    expect(page.locator(".question")).to_have_count(1)
+    assert [question.review.memories for question in engine.questions()] == [(pair[1],)]
+    page.keyboard.press("u")
+    expect(page.locator(".question")).to_have_count(2)
+
+
+def test_a_merge_is_accepted_with_the_mouse(page, engine, ask, pair):
+    ask("merge", *pair)
+    page.goto("/review")
+
+    page.get_by_role("button", name="Merge them").click()
+
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+    assert engine.get(pair[1]).state == "superseded"
+
+
+def test_a_contradiction_shows_both_sides_and_where_they_differ(page, engine, ask):
+    newer = engine.remember("Deploys go out on Fridays").id
+    older = engine.remember("Sums are rounded to cents").id
+    engine.edit(older, content="Deploys go out on Mondays, and on no other day")
+    ask("contradiction", newer, older)
+    page.goto("/review?kind=contradiction")
+
+    sides = page.locator(".question").first.locator(".side-text")
+    expect(sides).to_have_count(2)
+    expect(sides.first.locator("mark").first).to_contain_text("Fridays")
+    page.keyboard.press("r")
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+    assert {engine.get(name).state for name in (newer, older)} == {"active"}
+
+
+def test_a_stale_memory_is_edited_with_the_keyboard(page, engine, ask, pair):
+    ask("stale", pair[0])
+    page.goto("/review")
+    page.keyboard.press("e")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Deploys go out on Tuesdays at ten")
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+    assert engine.get(pair[0]).content == "Deploys go out on Tuesdays at ten"
+
+
+def test_a_question_is_skipped_and_comes_back(page, ask, pair):
+    ask("seed", pair[0])
+    ask("seed", pair[1])
+    page.goto("/review")
+
+    page.keyboard.press("s")
+    expect(page.locator(".question")).to_have_count(1)
+    expect(page.locator(".question")).to_contain_text("Lunch")
+    page.keyboard.press("s")
+    expect(page.get_by_text("You skipped the rest.")).to_be_visible()
+    page.get_by_role("link", name="Start again").click()
+
+    expect(page.locator(".question")).to_have_count(2)
+
+
+def test_looking_at_the_inbox_closes_no_question(page, engine, ask, pair):
+    ask("seed", pair[0])
+    engine.forget(pair[0])
+
+    page.goto("/review")
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+
+    assert len(engine.store.reviews.open(engine.context.user_id, engine.project.id)) == 1
