@@ -222,3 +222,16 @@ def test_a_list_that_an_agent_writes_to_grows_by_itself(page, engine, filled):
     engine.remember("Deliveries come on Tuesdays")
 
     expect(rows(page)).to_have_count(6)
+
+
+def test_a_notice_says_that_an_agent_replaced_a_memory(page, site, home, folder, embedder, clock):
+    with type(site.engine).open(folder, home, embedder=embedder, clock=clock, actor="agent:codex") as agent:
+        agent.remember("The staging server runs on port 8080")
+        page.goto("/memories")
+        expect(rows(page)).to_have_count(1)
+        clock.advance(minutes=1)
+        agent.remember("The staging server runs on port 9090")
+
+    expect(page.locator(".notice")).to_contain_text("An agent's new memory replaced an older one.")
+    page.get_by_role("link", name="Look at it").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("9090")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.to_thread import run_sync
 
+import recollect.model as m
 from recollect.errors import RecollectError
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
 POLL_SECONDS = 1.0  # between two looks at the store, which take microseconds
+_LOOKED_AT = 50  # lines of the audit log; more at once are a consolidation, which needs no notice for each
 PING_ROUNDS = 20  # looks after which a line is sent in any case, so that a closed connection is noticed
 
 
@@ -32,17 +34,34 @@ class LiveUpdates:
         `since` is the number that the page was made at, so that nothing is missed in between.
         """
         seen, rounds = since, 0
+        line = await run_sync(self._last_line)
         yield ": connected\n\n"
         while not self._is_stopped:
             position = await run_sync(self.position)
             if position != seen:
                 seen, rounds = position, 0
-                yield f"event: change\ndata: {json.dumps({'seq': position})}\n\n"
+                line, replaced = await run_sync(self._replaced_since, line)
+                yield f"event: change\ndata: {json.dumps({'seq': position, 'replaced': replaced})}\n\n"
             elif rounds >= PING_ROUNDS:
                 rounds = 0
                 yield ": still here\n\n"
             await anyio.sleep(POLL_SECONDS)
             rounds += 1
+
+    def _last_line(self) -> int:
+        return max((line.seq for line in self._engine.store.audit(1)), default=0)
+
+    def _replaced_since(self, line: int) -> tuple[int, list[str]]:
+        """Return the last line of the audit log, and the memories that agents have put in the place of others since."""
+        lines = [found for found in self._engine.store.audit(_LOOKED_AT) if found.seq > line]
+        replaced = [
+            str(found.detail["by"])
+            for found in lines
+            if found.detail.get("state") == m.State.SUPERSEDED
+            and m.is_agent(found.actor)
+            and "by" in found.detail
+        ]
+        return max((found.seq for found in lines), default=line), replaced
 
     def position(self) -> str:
         """Return what changes with every write to memories, by any process."""

@@ -108,11 +108,21 @@
     htmx.ajax("GET", location.pathname + location.search, { target: "[data-live]", select: "[data-live]", swap: "outerHTML" })
       .then(() => { if (place) document.getElementById(place)?.focus({ preventScroll: true }); });
   }
+  function announce(id) {
+    const notice = find("#replaced").content.firstElementChild.cloneNode(true);
+    find("a", notice).href = `/memories/${encodeURIComponent(id)}`;
+    find("#notices").append(notice);
+  }
   function follow() {
     if (document.hidden) { stream?.close(); stream = null; return; }  // a browser has six connections for all its tabs
     if (stream) return;
     stream = new EventSource(`/events?since=${encodeURIComponent(seen)}`);
-    stream.addEventListener("change", (event) => { seen = String(JSON.parse(event.data).seq); refresh(); });
+    stream.addEventListener("change", (event) => {
+      const { seq, replaced } = JSON.parse(event.data);
+      seen = String(seq);
+      replaced.forEach(announce);
+      refresh();
+    });
     stream.addEventListener("error", () => { if (stream?.readyState === EventSource.CLOSED) stream = null; });
   }
   document.addEventListener("focusout", () => setTimeout(() => { if (isWaiting) refresh(); }, 50));
