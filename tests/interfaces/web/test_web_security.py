@@ -136,6 +136,23 @@ def test_too_many_fields_are_refused(ask, site, cookie):
     assert ask("POST", "/theme", body, Origin=site.address, Content_Type=FORM, Cookie=cookie[0])[0] == 400
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["&".join("a=1" for _ in range(2000)), "q=%ff%fe", "q=%ed%a0%80", "q=%00", "tag=%00&file=%00", "page=%C2%B2",
+     "page=-1", "p=%00", "sort=x&state=x&kind=x&standing=x&family=x&branch=%ff", "notice=x", f"q={'x' * 30000}"],
+)  # fmt: skip
+def test_no_address_makes_a_page_fail(ask, cookie, engine, query):
+    engine.remember("Prices are in cents")
+
+    assert ask("GET", f"/memories?{query}", Cookie=cookie[0])[0] in (200, 400)
+
+
+def test_a_length_that_is_no_number_is_refused(ask, site, cookie):
+    headers = {"Origin": site.address, "Content_Type": FORM, "Cookie": cookie[0], "Content_Length": "9" * 30}
+
+    assert ask("POST", "/theme", "", **headers)[0] in (400, 413)
+
+
 def test_no_other_page_may_show_ours_in_a_frame_and_no_inline_script_runs(ask, cookie):
     _, headers, _ = ask("GET", "/", Cookie=cookie[0])
 

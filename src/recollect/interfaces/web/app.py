@@ -145,7 +145,7 @@ class Site:
             method=request.method,
             path=request.url.path,
             params=request.path_params,
-            query=parse_qsl(request.url.query, keep_blank_values=True, max_num_fields=MAX_FIELDS),
+            query=_pairs(request.url.query),
             form=form,
             theme=theme if theme in THEMES else "",
             login=login,
@@ -177,7 +177,7 @@ class Site:
     async def show_http_error(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         login = self._login(request)
-        if login is None:
+        if login is None or status == 400:  # an address that cannot be read
             return PlainTextResponse("Not found.\n" if status == 404 else "Refused.\n", status)
         title = text("There is no such page.") if status == 404 else text("This is not possible.")
         return self._web_request(request, login, []).render("error.html", status, title=title, hint="")
@@ -197,10 +197,16 @@ async def _form(request: Request) -> list[tuple[str, str]]:
         if len(body) > MAX_BODY:
             raise HTTPException(413)
     try:
-        return parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
-        )
-    except ValueError:  # too many fields, or no text
+        return _pairs(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise HTTPException(400) from None
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Return the names and values of an address or a form; surrogates and broken bytes become a replacement sign."""
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:  # too many
         raise HTTPException(400) from None
 
 

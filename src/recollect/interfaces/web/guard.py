@@ -6,6 +6,7 @@ of the machine get nothing: they have no link, and on Linux their connections ar
 """
 
 import logging
+import re
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -101,7 +102,7 @@ class RequestGuard:
 def _fits(lengths: Iterable[str]) -> bool:
     """Return whether a body says its length and is small enough. Browsers always say it for a form."""
     given = list(lengths)
-    return len(given) == 1 and given[0].isdigit() and int(given[0]) <= MAX_BODY
+    return len(given) == 1 and bool(re.fullmatch("[0-9]{1,9}", given[0])) and int(given[0]) <= MAX_BODY
 
 
 def _opens_page(headers: Headers) -> bool:

@@ -70,7 +70,8 @@ class WebServer:
         try:
             self._server.run(sockets=[self._listener])
         finally:
-            (self.folder / ADDRESS_FILE).unlink(missing_ok=True)
+            if running_at(self.folder.parent, check=False) == self.address:  # another may have started since
+                (self.folder / ADDRESS_FILE).unlink(missing_ok=True)
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -81,11 +82,13 @@ class WebServer:
         _write_private(self.folder / ADDRESS_FILE, json.dumps(details))
 
 
-def running_at(home: Path) -> str | None:
-    """Return the address of the server that runs for this home, or None."""
+def running_at(home: Path, *, check: bool = True) -> str | None:
+    """Return the address of the server that runs for this home, or None; without `check`, of the last that did."""
     try:
         details = json.loads((home / FOLDER / ADDRESS_FILE).read_text(encoding="utf-8"))
         address = str(details["address"])
+        if not check:
+            return address
         if os.name == "posix":
             os.kill(int(details["pid"]), 0)  # raises if the process is gone
         with socket.create_connection((ADDRESS, int(address.rsplit(":", 1)[1].strip("/"))), timeout=1):

@@ -1,5 +1,6 @@
 """*Memories*: the list with its search and filters, new memories, and actions on many at once."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -37,7 +38,7 @@ def show(request: WebRequest) -> Response:
     engine, query = request.engine, request.get("q").strip()
     view, which = _view(request), _filter(request)
     order = _order(request.get("sort"))
-    number = max(int(found) if (found := request.get("page", "1")).isdigit() and len(found) < 7 else 1, 1)
+    number = max(int(found[0]), 1) if (found := re.fullmatch("[0-9]{1,6}", request.get("page"))) else 1
     notes: tuple[str, ...] = ()
     hits: dict[str, m.Hit] = {}
     if query:
