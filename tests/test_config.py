@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.config import load_settings
+from recollect.config import explain_settings, load_settings
 from recollect.errors import BadSetting, NoHome
 
 
@@ -90,3 +90,17 @@ def test_keys_are_variables_and_not_settings(tmp_path):
     settings = load_settings(tmp_path, {"RECOLLECT_KEY": "k", "RECOLLECT_EMBEDDER_KEY": "e", "PATH": "/bin"})
 
     assert "k" not in (settings.user, settings.embedder_url)
+
+
+def test_every_setting_is_explained_with_its_source(tmp_path):
+    (tmp_path / "config.toml").write_text('capacity = 7\nsidecar = "none"\n')
+    environment = {"RECOLLECT_SIDECAR": "local", "RECOLLECT_USER": "ada"}
+    settings = load_settings(tmp_path, environment)
+
+    rows = {row.name: row for row in explain_settings(settings, environment)}
+
+    assert all(row.meaning for row in rows.values())
+    assert (rows["capacity"].value, rows["capacity"].default) == ("7", "3000")
+    assert rows["capacity"].source == str(tmp_path / "config.toml")
+    assert (rows["sidecar"].value, rows["sidecar"].source) == ("local", "RECOLLECT_SIDECAR")
+    assert rows["backup_hours"].source == "default"

@@ -83,6 +83,52 @@ _IN_FILE_ONLY = {
 }  # a repository may set variables, for example in .mcp.json
 _NAMES = [field.name for field in fields(Settings) if field.name != "home"]
 
+# What each setting does, in a line for people; docs/settings.md says more.
+MEANINGS = {
+    "user": "the user who owns the memories",
+    "project": "a folder to work in instead of the current one",
+    "embedder": "what compares meanings: minilm, http or none",
+    "embedder_url": "http: an OpenAI-compatible server",
+    "embedder_model": "http: the model's name there",
+    "embedder_dim": "http: the dimension of its vectors; 0 = as the server answers",
+    "embedder_path": "minilm: another ONNX model",
+    "embedder_providers": "minilm: auto, cpu, openvino, cuda or coreml",
+    "sidecar": "what decides where rules are unsure: local, http, command or none",
+    "sidecar_url": "http: an OpenAI-compatible server, or Anthropic's",
+    "sidecar_model": "http: the model's name there",
+    "sidecar_command": "command: the command line to run, without a shell",
+    "sidecar_seconds": "seconds to wait for an answer; four times as long at the end of a session",
+    "sidecar_daily_tokens": "tokens that the sidecar may use per day; 0 = none",
+    "sidecar_daily_cost": "money that the sidecar may cost per day, in the currency of the prices",
+    "sidecar_price_in": "price of a million tokens that are sent",
+    "sidecar_price_out": "price of a million tokens that are received",
+    "nli_folder": "a folder with a model of natural-language inference, which holds back doubtful merges",
+    "roles_file": "a TOML file with tools and their roles, besides those that are known",
+    "trusted_remotes": "remotes of git whose repositories are trusted",
+    "trusted_authors": "authors of commits that are trusted",
+    "session_limit": "memories that an agent may write in one session",
+    "capacity": "memories of agents per project, beyond which the least important are archived; 0 = no limit",
+    "message_days": "days to keep messages of sessions, and what agents were told; 0 = forever",
+    "episode_days": "days to keep each use of a tool or file before it is summed up; 0 = forever",
+    "pruned_days": "days to keep text that left a context window; 0 = not at all",
+    "prune_output": "tokens from which a hook shortens a tool's output; 0 = never",
+    "backup_hours": "hours between automatic backups; 0 = none",
+    "daemon_idle": "seconds without a request until the daemon stops; 0 = never",
+    "first_prompt_seconds": "how long the first prompt of a session may wait for the daemon",
+    "mcp_tools": "the tools of the MCP server: core (four of them) or all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSetting:
+    """A setting with what it does and where its value is from."""
+
+    name: str
+    value: str
+    default: str
+    source: str  # "default", the path of the file, or the name of the variable
+    meaning: str
+
 
 def load_settings(
     home: Path | str | None = None,
@@ -109,6 +155,23 @@ def load_settings(
         raise BadSetting("embedder = http needs embedder_url and embedder_model.", "Set both, or use minilm.")
     _check_sidecar(settings)
     return settings
+
+
+def explain_settings(
+    settings: Settings, environment: Mapping[str, str] | None = None
+) -> tuple[ExplainedSetting, ...]:
+    """Return every setting with its meaning and its source, in the order of `Settings`."""
+    environment = os.environ if environment is None else environment
+    file = settings.home / "config.toml"
+    in_file = _read(file)
+    defaults = Settings(home=settings.home, user=_login())
+    rows = []
+    for name in _NAMES:
+        variable = f"{_PREFIX}{name.upper()}"
+        source = variable if variable in environment else str(file) if name in in_file else "default"
+        value, default = str(getattr(settings, name)), str(getattr(defaults, name))
+        rows.append(ExplainedSetting(name, value, default, source, MEANINGS[name]))
+    return tuple(rows)
 
 
 def expand_home(path: Path | str) -> Path:

@@ -282,6 +282,19 @@ class EpisodeContract:
         [columns] = store.episodes.columns("context_snapshots", names, "ada", "shop", 0)
         assert columns == [(number,), ("pruning",), (100,), ('[{"id":"a"}]',)]
 
+    def test_snapshots_of_a_session_are_returned_in_order(self, store):
+        for session, tokens in (("s1", 100), ("s2", 5), ("s1", 200), ("s1", 300)):
+            store.episodes.put_snapshot(
+                OWNER, session, NOW, [{"id": "a"}], tokens, [{"id": "b"}], "why", "t1"
+            )
+
+        found = store.episodes.snapshots(OWNER, "s1", 2)
+
+        assert [snapshot.total_tokens for snapshot in found] == [200, 300]
+        assert (found[0].items, found[0].pruned) == (({"id": "a"},), ({"id": "b"},))
+        assert (found[0].at, found[0].reason, found[0].task) == (NOW, "why", "t1")
+        assert store.episodes.snapshots(m.Owner("eve", "shop"), "s1") == []
+
     def test_a_pattern_is_counted_once_for_each_key(self, store):
         for key, files in (("k1", 1), ("k1", 2), ("k2", 3)):
             store.episodes.add_sighting(

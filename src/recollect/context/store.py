@@ -502,6 +502,9 @@ class EpisodeStore(Protocol):
     ) -> int:
         """Store what a context window held; return the snapshot's number."""
 
+    def snapshots(self, owner: m.Owner, session: str, limit: int = 100) -> list[m.ContextSnapshot]:
+        """Return what the context window of a session held, oldest first; of more than `limit`, the newest."""
+
     def add_sighting(self, owner: m.Owner, seen: m.PatternSighting) -> None:
         """Count a sighting of a pattern, once for each key, and replace the pattern's data."""
 

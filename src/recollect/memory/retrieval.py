@@ -67,13 +67,14 @@ class Retrieval:
         graph: bool = True,
         meaning: bool = True,
         task: bool = False,
+        noted: bool = True,
         **filters: Any,
     ) -> m.Answer:
         """Return memories relevant to `query`, best first, each with its reasons. For `filters` see `Context.view`.
 
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
         Without `meaning` only words are compared, and no model is loaded. If `query` is a `task`, rules for that kind of work count
-        more.
+        more. A search that is not `noted` leaves no gap or link.
         """
         self._context.refuse_if_off()
         _check_limit(limit)
@@ -91,7 +92,8 @@ class Retrieval:
             task=task,
         )
         answer = self.searcher.search(question)
-        self._note(question, answer)
+        if noted:
+            self._note(question, answer)
         if not answer.partial and self._store.setting(None, "vectors_pending"):
             note = "Some memories have no vector yet and were matched by words only. Run `recollect init` to embed them."
             answer = replace(answer, notes=(*answer.notes, note))

@@ -163,6 +163,19 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextSnapshot:
+    """What a context window held at one time, item by item, without texts."""
+
+    id: int
+    at: datetime
+    items: tuple[Mapping[str, Any], ...]  # with id, type, tokens and relevance, as far as they are known
+    total_tokens: int
+    pruned: tuple[Mapping[str, Any], ...]  # that were removed from the window
+    reason: str
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PatternSighting:
     """One sighting of a pattern; each key counts once."""
 

@@ -4,15 +4,20 @@ import http.client
 import os
 import re
 import threading
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
+from starlette.testclient import TestClient
 
 from browser import find_browser
 from fakes import FakeClock
 from recollect.engine import Engine
+from recollect.interfaces.web.app import build_app
+from recollect.interfaces.web.logins import LinkFolder, Logins
+from recollect.interfaces.web.projects import ProjectEngines
 from recollect.interfaces.web.server import WebServer
 
 HERE = Path(__file__).parent
@@ -185,3 +190,46 @@ def read(ask, cookie):
         return text
 
     return fetch
+
+
+class Reader:
+    """Reads pages and sends forms as a browser without JavaScript does, without a browser."""
+
+    def __init__(self, engine):
+        port = 7437
+        links = LinkFolder(engine.settings.home / "web")
+        logins = Logins(links)
+        address = f"http://127.0.0.1:{port}"
+        self._client = TestClient(build_app(ProjectEngines(engine), logins, port), base_url=address)
+        self._client.headers["origin"] = address
+        login = logins.use_link(links.new_link())
+        self._client.cookies.set(f"recollect-{port}", login.cookie)
+        self._csrf = login.csrf
+
+    def get(self, path, status=200):
+        answer = self._client.get(path)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+    def post(self, path, **fields):
+        """Send a form and return the page that the browser is led to."""
+        answer = self._client.post(path, data={"csrf": self._csrf, "next": "/", **fields})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def text(self, path, status=200):
+        """Return what a person reads on the page, with single spaces."""
+        html = re.sub(r"(?s)<(script|style|title)\b.*?</\1>|<[^>]*>", " ", self.get(path, status))
+        return " ".join(unescape(html).split())
+
+
+@pytest.fixture
+def plain_engine(home, folder, clock, embedder):
+    """The engine of the project *shop*, without a server."""
+    with Engine.open(folder, home, embedder=embedder, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def reader(plain_engine):
+    return Reader(plain_engine)

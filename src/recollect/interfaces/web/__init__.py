@@ -12,10 +12,11 @@ The way of a request:
 - `pages`: the pages, one module each
 - `projects`: the engines, one per project, on one store
 - `render`: templates and how values are written; `language` marks texts for translation
+- `charts`: where bars, lines and boxes are in pictures that the server draws
 - `live`: server-sent events for pages that are open
 
 Templates are in `templates/`, style and script in `static/`. There is no build step: what is in the folder is what is
-served. `static/vendor/` holds htmx; NOTICE has its licence.
+served. `static/vendor/` holds htmx and d3-force; NOTICE has their licences.
 
 What every page keeps to:
 

@@ -19,6 +19,7 @@ The path of a query:
 - `fusion`: coverage and cosine on one scale, and what each part contributed
 - `recipes`: named scores; `default` is ours, the `seed-…` ones reproduce published formulas
 - `graph`: from hits to linked memories, and `similar`
+- `memory_graph`: memories, tags, clusters and links as one graph, for a person to look at
 - `aliases`, `query_expansion`, `activities`: what else to look for
 - `latency`: how fast searches were, and deadlines
 - `usefulness`: the probability that a hit is useful to an agent

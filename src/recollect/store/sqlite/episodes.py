@@ -12,6 +12,7 @@ import apsw
 import recollect.model as m
 from recollect.model import (
     EPISODE_TABLES,
+    ContextSnapshot,
     FileTotal,
     FileTouch,
     Owner,
@@ -285,6 +286,26 @@ class SqliteEpisodes:
                 ),
             )
             return int(db.last_insert_rowid())
+
+    def snapshots(self, owner: Owner, session: str, limit: int = 100) -> list[ContextSnapshot]:
+        query = (
+            "SELECT id, timestamp, context_items, total_tokens, pruned_items, reason, task_id FROM context_snapshots"
+            f" WHERE {_MINE} AND session_id = ? ORDER BY id DESC LIMIT ?"
+        )
+        with self._db.reading() as db:
+            rows: list[Any] = db.execute(query, (*_mine(owner), session, limit)).fetchall()
+        return [
+            ContextSnapshot(
+                number,
+                m.from_text(at),
+                tuple(json.loads(items)),
+                total,
+                tuple(json.loads(pruned or "[]")),
+                reason,
+                task,
+            )
+            for number, at, items, total, pruned, reason, task in reversed(rows)
+        ]
 
     # patterns and learnings
 

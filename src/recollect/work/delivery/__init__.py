@@ -8,6 +8,7 @@
 - `moments`: what is said at each moment, in how many tokens: the table `PLANS`
 - `composer`: `Composer`, which collects the content of a moment and composes the text
 - `project`: the project in five lines, from the stored module map
+- `replay`: what a past session would be told today
 - `told`: `Told`, what a session has been told
 - `use`: `UseWatch`, which of it the agent has used since
 

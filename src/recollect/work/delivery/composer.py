@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recollect.llm.protocol import Sidecar
     from recollect.memory.memories import Memories
     from recollect.memory.retrieval import Retrieval
+    from recollect.work.delivery.replay import Replay
     from recollect.work.episodes.episodes import Episodes
     from recollect.work.metrics.measures import Measures
     from recollect.work.project_code import ProjectCode
@@ -106,6 +107,8 @@ class Composer:
     def compose(self, request: DeliveryRequest, told: Told, sidecar: "Sidecar | None" = None) -> Delivery:
         """Return what the agent is told at this moment, and note that it was told; nothing is said twice.
 
+        A preview is not noted.
+
         `sidecar` verifies the memories that match instead of the engine's. Raise `Refused` for a budget below 1, and `UnknownName` for an unknown host or role.
         If memory is off, nothing is said; a request raises `MemoryOff`.
         """
@@ -136,7 +139,8 @@ class Composer:
         )
         told.add(shown)
         told.has_started |= plan.rules
-        self._note(request, plan, delivery, self._context.clock())
+        if not request.preview:
+            self._note(request, plan, delivery, self._context.clock())
         return delivery
 
     def recall(
@@ -166,6 +170,15 @@ class Composer:
             budget=budget,
         )
         return self.compose(request, Told())
+
+    def replay(self, session: m.Session) -> "Replay":
+        """Return what a past session was told and what it would be told today. It writes nothing and asks no model."""
+        from recollect.memory.sidecar import LocalSidecar
+        from recollect.work.delivery.replay import replay
+
+        messages = self._store.messages.session(session.user_id, session.id)
+        told = self._store.deliveries.of_session(session.user_id, session.id)
+        return replay(self, LocalSidecar(self._context.embedder), session, messages, told)
 
     # what sessions were told
 
@@ -345,12 +358,13 @@ class Composer:
             meaning=request.use_model,
             task=True,
             proposals=self._context.is_trusted,
+            noted=not request.preview,
         )
         answer = replace(
             answer, results=tuple(hit for hit in answer.results if is_for_host(hit.memory, request.host))
         )
         usefulness = judge_hits(text, answer.results)
-        hits = self._verified(text, answer.results, usefulness, sidecar)
+        hits = self._verified(request, text, answer.results, usefulness, sidecar)
         if role.own_files_only and request.files:
             hits = [hit for hit in hits if "file" in hit.why["parts"]] or hits
         vectors = vectors_of(self._store, self._context.embedder.model, hits)
@@ -358,6 +372,7 @@ class Composer:
 
     def _verified(
         self,
+        request: DeliveryRequest,
         text: str,
         hits: Sequence[m.Hit],
         usefulness: Usefulness,
@@ -376,9 +391,10 @@ class Composer:
             for hit in usefulness.select(hits)
             if hit.memory.id not in verified.relevant and not hit.why.get("parts", {}).get("graph")
         ]
-        with self._lock:
-            self._rejected += rejected
-            self._relations += verified.relations
+        if not request.preview:
+            with self._lock:
+                self._rejected += rejected
+                self._relations += verified.relations
         return [hit for hit in hits if hit.memory.id in verified.relevant]
 
     def _findings(

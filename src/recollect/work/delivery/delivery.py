@@ -35,6 +35,7 @@ class DeliveryRequest:
     budget: int | None = None  # the most tokens; None = the project's
     longest: int | None = None  # characters that the host shows at most
     use_model: bool = True  # False: by words only; no embedding model is loaded
+    preview: bool = False  # True: a person looks; nothing is noted, neither the search nor what is shown
 
     @property
     def needs_model(self) -> bool:

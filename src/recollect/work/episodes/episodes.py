@@ -30,7 +30,7 @@ from recollect.model import (
 )
 from recollect.policy import Operation
 from recollect.work.episodes import learnings, queries, tasks
-from recollect.work.episodes.patterns import Fix, fixes_among, sightings
+from recollect.work.episodes.patterns import Fix, fix_from, fixes_among, sightings
 from recollect.work.episodes.record import CallPairing, bounded, clean, executed, project_path
 from recollect.work.episodes.recorder import Recorder
 from recollect.work.episodes.tables import EpisodeTables
@@ -422,6 +422,10 @@ class Episodes:
         """Return how often each tool was used since then, and how often it succeeded."""
         return queries.tool_use(self.store.episodes, self._tables, self.owner, since)
 
+    def tool_days(self, since: datetime) -> tuple[queries.ToolDay, ...]:
+        """Return how often tools succeeded and failed on each day since then."""
+        return queries.tool_days(self._tables, since)
+
     def tasks(self, status: TaskStatus | None = None, limit: int = 20) -> tuple[Task, ...]:
         """Return tasks, newest first."""
         statuses = tuple(TaskStatus) if status is None else (status,)
@@ -471,6 +475,10 @@ class Episodes:
         """Return what fixed similar failures, most confident first; nothing if no past failure is similar enough."""
         known = self.store.episodes.patterns(self.owner, ERROR_FIX, 5000)
         return fixes_among(known, failure, command, limit)
+
+    def known_fixes(self, limit: int = 20) -> list[Fix]:
+        """Return what fixed failures, the most confident, most frequent and most recent first."""
+        return [fix_from(pattern) for pattern in self.store.episodes.patterns(self.owner, ERROR_FIX, limit)]
 
     def patterns(self, kind: str | None = None) -> tuple[Pattern, ...]:
         return tuple(self.store.episodes.patterns(self.owner, kind))

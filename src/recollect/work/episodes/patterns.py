@@ -67,11 +67,12 @@ def fixes_among(patterns: Iterable[Pattern], output: str, command: str, limit: i
     for pattern in patterns:
         score = similarity(failure, failure_from(pattern.data["failure"]))
         if score >= SIMILAR:
-            fixes.append(_fix_from(pattern, score))
+            fixes.append(fix_from(pattern, score))
     return sorted(fixes, key=lambda fix: (-fix.confidence, -fix.count, fix.text))[:limit]
 
 
-def _fix_from(pattern: Pattern, score: float) -> Fix:
+def fix_from(pattern: Pattern, score: float = 1.0) -> Fix:
+    """Return the fix that a pattern tells of; `score` is how similar its failure is to the one at hand."""
     data = pattern.data
     return Fix(
         str(data["error"]),

@@ -33,6 +33,23 @@ _TOOLS = """
     SELECT tool_name, count(*), count(*) FILTER (WHERE success), count(duration_ms), coalesce(sum(duration_ms), 0)
     FROM tool_executions WHERE timestamp >= ? GROUP BY 1
 """
+_DAYS = """
+    SELECT strftime(timestamp, '%Y-%m-%d'), count(*) FILTER (WHERE success), count(*) FILTER (WHERE NOT success)
+    FROM tool_executions WHERE timestamp >= ? GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDay:
+    """How often tools succeeded and failed on one day."""
+
+    day: str
+    successes: int
+    failures: int
+
+    @property
+    def rate(self) -> float:
+        return self.successes / (self.successes + self.failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +123,12 @@ def tool_use(
         for tool, count in totals.items()
     ]
     return tuple(sorted(uses, key=lambda use: (-use.total, use.tool)))
+
+
+def tool_days(columns: EpisodeTables, since: datetime) -> tuple[ToolDay, ...]:
+    """Return each day since then on which a tool was used, oldest first. Days that were summed up are not among them."""
+    rows = columns.ask(_DAYS, [since.astimezone(UTC).replace(tzinfo=None)])
+    return tuple(ToolDay(*row) for row in rows)
 
 
 def co_edits(columns: EpisodeTables, path: str | None, limit: int) -> tuple[CoEdit, ...]:

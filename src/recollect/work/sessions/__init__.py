@@ -25,6 +25,7 @@ Modules:
 - `promotion`: stores what `promote` lets through, in the name of the user or of the agent
 - `messages`: makes messages searchable
 - `summary`, `digest`: a session in five lines, and in 2,000 tokens for a language model
+- `timeline`: one session as a person reads it, with what was told and what was not promoted
 - `transcript`: learn from files, for `recollect extract`
 - `spool`: events of Python agents that could not be recorded at once
 

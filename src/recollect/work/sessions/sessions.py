@@ -50,6 +50,7 @@ from recollect.work.sessions.summary import LINES, SummaryBuilder, summary_build
 from recollect.work.transcripts.event import Event
 
 if TYPE_CHECKING:
+    from recollect.work.sessions.timeline import SessionTimeline
     from recollect.work.sessions.transcript import LearningReport
 
 logger = logging.getLogger(__name__)
@@ -516,6 +517,12 @@ class Sessions:
             if origin.session and origin.messages:
                 return tuple(self.store.messages.span(memory.user_id, origin.session, *origin.messages))
         return ()
+
+    def timeline(self, session_id: str) -> "SessionTimeline":
+        """Return what was said, done, told and learnt in a session. Reading writes nothing."""
+        from recollect.work.sessions.timeline import read_timeline
+
+        return read_timeline(self.store, self.get(session_id), preset_named(self.preset()))
 
     def findings(self, session_id: str) -> tuple[m.Finding, ...]:
         return tuple(self.store.findings(self.get(session_id).id))
