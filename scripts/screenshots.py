@@ -61,6 +61,7 @@ def fill(engine: Engine) -> str:
     engine.store.reviews.ask(
         m.Review(m.new_id(), engine.context.user_id, engine.context.project_id, *asked, now)
     )
+    engine.sessions.start("5f2c", host="codex")
     item = m.ShownItem(ids[0], "task", 0.71, now)
     engine.store.deliveries.put(
         [
@@ -73,7 +74,7 @@ def fill(engine: Engine) -> str:
                 "codex",
                 now,
                 120,
-                "…",
+                "## Project memory\n- [FACT] shop/cart.py Prices are stored in cents; divide only when you show them",
                 (item,),
             )
         ]
@@ -83,6 +84,7 @@ def fill(engine: Engine) -> str:
 
 def shoot(browser: Browser, server: WebServer, memory: str) -> None:
     pages = {"overview": "/", "memories": "/memories", "memory": f"/memories/{memory}", "review": "/review"}
+    pages |= {"session": "/session?id=5f2c", "graph": "/graph", "settings": "/settings"}
     shots = [
         *((name, path, "light", WIDE) for name, path in pages.items()),
         ("search-dark", "/memories?q=why+do+the+tests+fail", "dark", WIDE),
@@ -95,6 +97,8 @@ def shoot(browser: Browser, server: WebServer, memory: str) -> None:
         page.wait_for_url(server.address)
         page.goto(path)
         page.wait_for_load_state("load")
+        if name == "graph":
+            page.wait_for_selector("#graph[data-state=done]")
         page.screenshot(path=OUT / f"{name}.png")
         context.close()
 
