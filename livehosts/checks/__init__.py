@@ -5,6 +5,7 @@
 - `correction`: what a user corrects in one session reaches the next
 - `failure`: the fix that worked is offered when a command fails again
 - `sessions`: sessions end, and nothing is said twice in one
+- `nudge`: an agent that recorded nothing is asked once, after work worth keeping
 - `rules`: a rule of the user's stops a tool
 - `connection`: warnings of the host, MCP tools, slash commands, and what `recollect uninstall` leaves
 - `registry`: all of them

@@ -1,7 +1,7 @@
 """All checks, in the order in which they run."""
 
 from livehosts.check import Check
-from livehosts.checks import briefing, connection, correction, failure, hostile, rules, sessions, task
+from livehosts.checks import briefing, connection, correction, failure, hostile, nudge, rules, sessions, task
 
 _ALL = (
     Check("briefing-cold", "Briefing in the first request, no daemon", briefing.cold),
@@ -15,6 +15,8 @@ _ALL = (
     Check("fix", "Failure: the fix that worked", failure.fix_offered),
     Check("session-ended", "Session ended", sessions.ended),
     Check("repeated", "Nothing said twice", sessions.nothing_repeated),
+    Check("nudge", "Asked once to record what was learnt", nudge.asked_once),
+    Check("no-nudge", "Not asked after small things", nudge.not_asked),
     Check("never", "A rule of the user's stops a tool", rules.never),
     Check("hostile", "A hostile repository has no effect", hostile.session),
     Check("warnings", "No warning of the host", connection.no_warnings),

@@ -61,6 +61,8 @@ class Settings:
     daemon_idle: int = 1800  # seconds without a request until the daemon stops; 0 = never
     # How long the first prompt of a session may wait for a daemon that is starting or loading its model.
     first_prompt_seconds: float = 1.5
+    # Whether an agent that recorded nothing in a session with something worth keeping is asked once to do so.
+    ask_to_record: str = "on"
     mcp_tools: str = "core"  # the tools of the MCP server: core (four of them) or all
     # Your own repositories, whose conventions agents may read without a review. Several values are separated by spaces.
     trusted_remotes: str = ""  # hosts with an owner: github.com/ada
@@ -74,6 +76,7 @@ class Settings:
 _CHOICES = {
     "embedder": ("minilm", "http", "none"),
     "sidecar": ("local", "http", "command", "none"),
+    "ask_to_record": ("on", "off"),
     "mcp_tools": ("core", "all"),
     "embedder_providers": ("auto", "cpu", "openvino", "cuda", "coreml"),
 }

@@ -51,6 +51,7 @@ def _print_stats(found: Mapping[str, Any]) -> None:
         ("map", _coverage(measures["map_coverage"])),
         ("shown", _shown_here(measures)),
         ("everywhere", _shown_everywhere(measures)),
+        ("asked", _asked(measures["here"])),
         ("exploring", _discovery(measures)),
         ("saved", _saved(measures)),
     ]
@@ -118,6 +119,13 @@ def _shown(use: Mapping[str, Any]) -> str:
     memories = output.count(use["injected"], "memory", "memories")
     searches = output.count(use["on_demand"], "search", "searches")
     return f"{memories} given to agents, {use['used']:,} of them used; {searches} by agents"
+
+
+def _asked(use: Mapping[str, Any]) -> str:
+    if not use["asked"]:
+        return ""
+    sessions = output.count(use["asked"], "session")
+    return f"{sessions} to record what was learnt, for {use['asked_tokens']:,} tokens"
 
 
 def _coverage(share: float | None) -> str:

@@ -19,7 +19,7 @@ from recollect.embed.heap import trim
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew
 from recollect.interfaces.daemon.code_index import CodeIndex
-from recollect.interfaces.daemon.hook_session import HookSession, context_limit
+from recollect.interfaces.daemon.hook_session import NOTHING, HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
 from recollect.interfaces.daemon.watchdog import Abandoned, Watchdog
 from recollect.interfaces.daemon_client.protocol import NotRecorded
@@ -60,7 +60,6 @@ GONE_SECONDS = 2.0  # in which events of a host that is gone may still come in
 # What goes on after the end of a session resumes it. The end of a turn, which may come late, does not.
 RESUMING = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL})
 HOOK_ACTOR = "agent:hook"
-NOTHING = Delivery("", 0, ())
 _SHOW_LATE_TEXTS = (HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL, HookKind.AFTER_TOOL)
 CONSOLIDATION_ACTOR = "user:daemon"  # consolidation is the user's wish, and undone like any change of theirs
 
@@ -159,6 +158,13 @@ class HookService:
                     else None
                 )
                 shortening = self._shortening(engine, session, event, until)
+                is_end = event.kind is HookKind.TURN_END and time.monotonic() < until
+                worth = session.worth_recording(engine, event) if is_end else ""
+                asking = (
+                    self._lookups.submit(session.folder, self._ask_to_record, session, event, worth)
+                    if worth
+                    else None
+                )
         except StoreTooNew:
             raise
         except (StoreError, OSError) as error:
@@ -173,6 +179,8 @@ class HookService:
         if delivery.ask and HOSTS[event.host].hold_tool is not None:
             # The reason says it all, also once the tool has run.
             text, more = "", session.hold(event, delivery.ask)
+        if asking is not None:
+            delivery, more = self._asked_in_time(session, asking, until)
         output = self._printed(session, event, text, more, is_shown=until > began)
         self._answered[event.id] = session, delivery
         if not self._is_recorded(recording, record_until):
@@ -271,20 +279,31 @@ class HookService:
             if known is not None:
                 self._sessions[event.session] = known  # most recently used
                 return known
-        session = HookSession(event.session, event.host, self._home_of(event))
+        folder, is_known = self._home_of(event)
+        session = HookSession(event.session, event.host, folder)
         with self._lock:
             if len(self._sessions) >= MOST_SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
-            return self._sessions.setdefault(event.session, session)
+            session = self._sessions.setdefault(event.session, session)
+        if is_known:
+            self._later(session.folder, self._follow_from_start, session)
+        return session
 
-    def _home_of(self, event: HostEvent) -> str:
-        """Return the folder where the session began, wherever its agent is now: a session belongs to one project."""
+    def _follow_from_start(self, session: HookSession) -> None:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            session.catch_up(engine)
+
+    def _home_of(self, event: HostEvent) -> tuple[str, bool]:
+        """Return the folder where the session began, and whether it is known: it may go on elsewhere.
+
+        A session belongs to one project.
+        """
         with self.engines.use(event.cwd, HOOK_ACTOR) as engine:
             stored = engine.store.get_session(event.session)
             if stored is None or stored.project_id == engine.sessions.project_id:
-                return event.cwd
+                return event.cwd, stored is not None
             roots = {project.id: project.root for project in engine.store.projects()}
-            return roots.get(stored.project_id or "", event.cwd)
+            return roots.get(stored.project_id or "", event.cwd), True
 
     def _in_time(
         self, session: HookSession, event: HostEvent, finding: "Future[Delivery]", until: float
@@ -312,6 +331,29 @@ class HookService:
         except Exception as error:
             self._failed(error, "an output was not shortened")
         return {}
+
+    def _ask_to_record(
+        self, session: HookSession, event: HostEvent, worth: str
+    ) -> tuple[Delivery, dict[str, Any]]:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            return session.ask_to_record(engine, event, worth)
+
+    def _asked_in_time(
+        self, session: HookSession, asking: "Future[tuple[Delivery, dict[str, Any]]]", until: float
+    ) -> tuple[Delivery, dict[str, Any]]:
+        """Return the request to record what was learnt; if it takes too long, it counts as not made."""
+        try:
+            return asking.result(max(until - time.monotonic(), 0.0))
+        except TooLate:
+            if not asking.cancel():
+                asking.add_done_callback(lambda done: self._attempt(self._not_asked, session, done))
+        except Exception as error:
+            self._failed(error, "an agent could not be asked to record what it learnt")
+        return NOTHING, {}
+
+    def _not_asked(self, session: HookSession, done: "Future[tuple[Delivery, dict[str, Any]]]") -> None:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            session.retract(engine, done.result()[0])
 
     def _came_late(self, session: HookSession, done: "Future[Delivery]") -> None:
         error = done.exception()
@@ -349,8 +391,13 @@ class HookService:
             self._later(session.folder, self._end, session, event)
         elif kind in (HookKind.TURN_END, HookKind.COMPACTION):
             session.turn_ended(event)
+            self._later(session.folder, self._note_answer, session)
             if not self._checkpoint_if_due(session):
                 self._later(session.folder, self._learn_rules, session)  # what the user stated does not wait
+
+    def _note_answer(self, session: HookSession) -> None:
+        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            session.note_answer(engine)
 
     def _checkpoint_if_due(self, session: HookSession) -> bool:
         """Schedule the checkpoint of a turn that has ended; one that comes too soon waits for `tick`."""

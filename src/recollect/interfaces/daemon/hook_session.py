@@ -32,6 +32,8 @@ from recollect.work.hosts.hook_input import (
 )
 from recollect.work.hosts.host import CONTEXT_LIMIT, HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
+from recollect.work.metrics.saved import ASKED, ASKED_TOKENS
+from recollect.work.sessions.work_done import WorkDone
 from recollect.work.window.pruned_texts import store_outputs
 from recollect.work.window.rewrite import rewritten
 
@@ -44,6 +46,7 @@ LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook w
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
 _READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
 
+NOTHING = Delivery("", 0, ())
 # What an agent reads whose call was refused.
 HELD = "It was not run. Ask the user before you repeat it; a repeated call runs."
 
@@ -68,17 +71,28 @@ class HookSession:
         self._is_compacted = False  # and nothing was said since
         self._transcript_read: int | None = None  # bytes of it that were looked at; None until it is named
         self._held: set[tuple[str, str]] = set()  # calls that were refused: tool, words of its input
+        self._work = WorkDone()
+        self._work_lock = threading.Lock()
+        self._request: Delivery | None = None  # to record what it learnt, until the turn that goes on ends
+        self._done_since: list[str] = []  # what the agent said and did about it
         self._recent: deque[Message] = deque(maxlen=RECENT)
         self._use = UseWatch()
         self._use_lock = threading.Lock()
 
     def record(self, event: HostEvent) -> None:
-        """Remember what was said, and that the agent has forgotten what it was told."""
+        """Remember what was said and done, and that the agent has forgotten what it was told."""
         kind = event.kind
         if kind is not None:
             self.is_waiting = kind is HookKind.TURN_END or (
                 self.is_waiting and kind is HookKind.AGENT_MESSAGE
             )
+        with self._work_lock:
+            happened = [each for _, each in session_events(event)]
+            for each in happened:
+                self._work.read(each)
+            if self._request is not None:
+                self._done_since += (each.text for each in happened)
+                self._done_since += (text for each in happened for text in words_of(dict(each.input)))
         if self._transcript_read is None and (named := transcript_of(event)):
             self._transcript_read = _size_of(named)  # what was there before is not news
         if kind is HookKind.PROMPT:
@@ -185,6 +199,44 @@ class HookSession:
         self._held.add(call)
         return tool_hold.answer(f"{reason} {HELD}")
 
+    def worth_recording(self, engine: Engine, event: HostEvent) -> str:
+        """Return what in the session is worth keeping if its agent may be asked to record it; empty if it may not."""
+        if (
+            HOSTS[event.host].continue_turn is None
+            or event.hook is None
+            or event.hook.reply is not HookReply.DECISION
+            or engine.settings.ask_to_record == "off"
+            or not engine.sessions.auto
+            or event.body.get("stop_hook_active")
+            or event.body.get("permission_mode") == "plan"
+        ):
+            return ""
+        with self._work_lock:
+            return "" if self._work.has_recorded else self._work.worth
+
+    def catch_up(self, engine: Engine) -> None:
+        """Read what the session did before we followed it."""
+        with self._work_lock:
+            self._work = engine.sessions.work_done(self.session)
+
+    def ask_to_record(self, engine: Engine, event: HostEvent, worth: str) -> tuple[Delivery, dict[str, Any]]:
+        """Return the request to record what was learnt, and what the hook prints for it; nothing the second time."""
+        continue_turn = HOSTS[event.host].continue_turn
+        delivery = engine.delivery.ask_to_record(self.session, self.host, worth)
+        if continue_turn is None or delivery is None:
+            return NOTHING, {}
+        self._request = delivery
+        return delivery, continue_turn(delivery.text)
+
+    def note_answer(self, engine: Engine) -> None:
+        """Count what the agent has said and done about the request as part of what it cost."""
+        with self._work_lock:
+            done, self._done_since = self._done_since, []
+            if done:
+                self._request = None
+        if done:
+            engine.measures.note(ASKED_TOKENS, count("\n".join(done)), self.session)
+
     def _remember(self, role: str, text: str) -> None:
         if text.strip():
             self._recent.append({"role": role, "content": start_of(text, LONGEST)})
@@ -206,6 +258,10 @@ class HookSession:
 
     def retract(self, engine: Engine, delivery: Delivery) -> None:
         """Count what nobody received as not told."""
+        if delivery is self._request:
+            self._request = None
+            engine.measures.note(ASKED, -1, self.session)
+            engine.measures.note(ASKED_TOKENS, -delivery.tokens, self.session)
         with self._told_lock:
             engine.delivery.retract(self.session, delivery)
             self._told = None

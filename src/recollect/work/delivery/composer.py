@@ -31,12 +31,13 @@ from recollect.memory.preferences import Preferences
 from recollect.memory.search.usefulness import Usefulness, judge_hits
 from recollect.memory.seeds.hosts import is_for_host
 from recollect.text.shapes import looks_like_path
+from recollect.text.tokens import count
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
 from recollect.work.delivery.told import Told
 from recollect.work.hosts.registry import briefing_format
-from recollect.work.metrics.saved import USED
+from recollect.work.metrics.saved import ASKED, ASKED_TOKENS, USED
 
 if TYPE_CHECKING:
     from recollect.code.codebase import Codebase
@@ -52,6 +53,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# What an agent is asked at the end of a turn. The mark keeps a host's record of it from being read as the user's words.
+REQUEST = (
+    "[{mark}] In this session {worth}, and nothing was recorded for the next one. If there is something that a later"
+    " session should know and cannot read from the code (a rule of the user's, the cause of a failure, a decision and its"
+    ' reason), record it now with the tool record_memory, or with `recollect remember --created-by agent:{host} "…"` if'
+    " you may not use that tool, each as one sentence that is understood by itself; otherwise just finish."
+)
 SEARCHED = 25  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
 MOST_MATCHES = 5  # are shown at most
 MOST_WARNINGS = 3
@@ -180,6 +188,24 @@ class Composer:
         told = self._store.deliveries.of_session(session.user_id, session.id)
         return replay(self, LocalSidecar(self._context.embedder), session, messages, told)
 
+    def ask_to_record(self, session: str, host: str, worth: str) -> Delivery | None:
+        """Return the request to record what a session learnt, and note that it was made; None if it was made before."""
+        if self._was_asked(session):
+            return None
+        text = REQUEST.format(mark=m.INJECTED_MARK, worth=worth, host=host)
+        delivery = Delivery(text, count(text), (), host=host)
+        request = DeliveryRequest(Moment.TURN_END, session=session, host=host)
+        self._keep(request, delivery, self._context.clock())
+        self._parts.measures.note(ASKED, 1, session)
+        self._parts.measures.note(ASKED_TOKENS, delivery.tokens, session)
+        return delivery
+
+    def _was_asked(self, session: str) -> bool:
+        with self._lock:
+            records = [record for record in self._unwritten if record.session == session]
+        records += self._store.deliveries.of_session(self._context.user_id, session)
+        return any(record.moment == Moment.TURN_END for record in records)
+
     # what sessions were told
 
     def told(self, session: str) -> Told:
@@ -188,7 +214,7 @@ class Composer:
         for record in self.of_session(session):
             if record.moment == Moment.AFTER_COMPACTION:
                 told.forget()
-            if record.moment != Moment.ON_REQUEST:
+            if record.moment not in (Moment.ON_REQUEST, Moment.TURN_END):
                 told.add(item.key for item in record.items)
                 told.has_started |= record.moment != Moment.BEFORE_TOOL
         return told

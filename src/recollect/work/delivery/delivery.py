@@ -17,6 +17,7 @@ class Moment(StrEnum):
     AFTER_FAILURE = "after_failure"
     AFTER_COMPACTION = "after_compaction"  # the agent no longer sees what it was told
     ON_REQUEST = "on_request"
+    TURN_END = "turn_end"  # when an agent that recorded nothing is asked to do so, once in a session
 
 
 @dataclass(frozen=True, slots=True)

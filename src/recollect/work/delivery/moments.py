@@ -35,5 +35,6 @@ PLANS = {
         triggers=True,
         sessions=1,
     ),
+    Moment.TURN_END: MomentPlan(Allocation(0)),  # no memory is shown
     Moment.ON_REQUEST: MomentPlan(None, rules=True, project=True, matches=True, triggers=True, sessions=3),
 }

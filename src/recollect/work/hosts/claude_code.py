@@ -24,6 +24,7 @@ from recollect.work.hosts.host import (
     ToolHold,
     ToolPermissions,
     ask_permission,
+    block_stop,
     grouped_entry,
     typed_stdio_server,
 )
@@ -302,13 +303,19 @@ CLAUDE_CODE = Host(
             background=True,
         ),
         # The host waits for it: `claude -p` ends hooks that it does not wait for, and then no session ends.
-        Hook("Stop", HookKind.TURN_END, summary="learns from the session in the background"),
+        Hook(
+            "Stop",
+            HookKind.TURN_END,
+            HookReply.DECISION,
+            "learns from the session in the background; asks once to record what was learnt",
+        ),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
     hook_entry=_hook_entry,
     bundle_keys="enabledPlugins",
     reports_failures=True,
     hold_tool=ToolHold(ask_permission, asks_user=True),
+    continue_turn=block_stop,
     replace_output=_replace_output,
     servers_key="mcpServers",
     server_entry=typed_stdio_server,

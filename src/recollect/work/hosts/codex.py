@@ -23,6 +23,7 @@ from recollect.work.hosts.host import (
     SessionFiles,
     SlashCommands,
     ToolHold,
+    block_stop,
     grouped_entry,
     stdio_server,
 )
@@ -316,7 +317,12 @@ CODEX = Host(
         Hook("PreCompact", HookKind.COMPACTION, summary="records the event"),
         Hook("PostCompact", HookKind.COMPACTION),
         Hook("SubagentStop", HookKind.TURN_END, summary="learns from the session in the background"),
-        Hook("Stop", HookKind.TURN_END, summary="learns from the session in the background"),
+        Hook(
+            "Stop",
+            HookKind.TURN_END,
+            HookReply.DECISION,
+            "learns from the session in the background; asks once to record what was learnt",
+        ),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=1),
         Hook("notify", HookKind.TURN_END),  # how older versions say that a turn is over
     ),
@@ -336,6 +342,7 @@ CODEX = Host(
     quits_silently=True,  # in a terminal: the app-server keeps the thread
     # It knows no "ask": it would run the tool and call the hook failed.
     hold_tool=ToolHold(_refuse, asks_user=False),
+    continue_turn=block_stop,
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
     servers_key="mcp_servers",
     server_entry=_server_entry,

@@ -253,7 +253,12 @@ GEMINI = Host(
             HookReply.HOOK_OUTPUT,
             "records the event; after a failure, adds a known fix",
         ),
-        Hook("AfterAgent", HookKind.TURN_END, summary="learns from the session in the background"),
+        Hook(
+            "AfterAgent",
+            HookKind.TURN_END,
+            HookReply.DECISION,
+            "learns from the session in the background; asks once to record what was learnt",
+        ),
         # With the trigger `auto` it comes before every request, compressed or not.
         Hook(
             "PreCompress", HookKind.COMPACTION, summary="notes that you compressed the chat", matcher="manual"
@@ -268,6 +273,7 @@ GEMINI = Host(
     compaction_line=_COMPACTION_LINE,
     # It knows "ask" too, but waits for an answer that nobody can give in `gemini -p`.
     hold_tool=ToolHold(_refuse, asks_user=False),
+    continue_turn=_refuse,  # the reason is the next prompt
     servers_key="mcpServers",
     tool_permissions=ToolPermissions(
         user="{home}/.gemini/policies/recollect.toml",

@@ -178,6 +178,11 @@ def ask_permission(reason: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
 
 
+def block_stop(request: str) -> dict[str, Any]:
+    """Return the output of a hook that lets the agent of Claude Code, and hosts that follow it, go on with a request."""
+    return {"decision": "block", "reason": request}
+
+
 def no_folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
     """Return no named folders: the host's paths need none."""
     return {}
@@ -215,6 +220,8 @@ class Host:
     # The user can quit without an event while the process that runs the hooks goes on, with their session in it.
     quits_silently: bool = False
     hold_tool: ToolHold | None = None  # None = the host runs every tool
+    # What the hook of a turn's end prints to let the agent go on with a request; None = the host ends the turn.
+    continue_turn: Callable[[str], dict[str, Any]] | None = None
     # Makes what a hook prints to replace a tool's output, from the output and a function that shortens a text.
     replace_output: Callable[[Any, Callable[[Any], Any]], dict[str, Any]] | None = None
 

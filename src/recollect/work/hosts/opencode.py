@@ -27,6 +27,10 @@ def _refuse(reason: str) -> dict[str, Any]:
     return {"hold": reason}
 
 
+def _ask(request: str) -> dict[str, Any]:
+    return {"ask": request}
+
+
 OPENCODE = Host(
     name="opencode",
     title="OpenCode",
@@ -75,7 +79,12 @@ OPENCODE = Host(
             "adds the briefing to the summary",
         ),
         Hook("session.compacted", HookKind.COMPACTION),
-        Hook("session.idle", HookKind.TURN_END, summary="learns from the session in the background"),
+        Hook(
+            "session.idle",
+            HookKind.TURN_END,
+            HookReply.DECISION,
+            "learns from the session in the background; asks once to record what was learnt",
+        ),
         Hook("session.deleted", HookKind.SESSION_END, summary="closes the session"),
         Hook("dispose", HookKind.SESSION_END, summary="closes the sessions of this run"),
     ),
@@ -94,6 +103,7 @@ OPENCODE = Host(
     hold_tool=ToolHold(
         _refuse, asks_user=False
     ),  # a plugin cannot ask: its hook `permission.ask` is never called
+    continue_turn=_ask,
     replace_output=_replace_output,
     servers_key="mcp",
     server_entry=_server_entry,

@@ -12,7 +12,16 @@ from recollect.context.store import Store
 from recollect.memory.decay import confidence_now
 from recollect.memory.retrieval import Retrieval
 from recollect.work.metrics.measures import LAST, Measures
-from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, ON_DEMAND, USED, saved
+from recollect.work.metrics.saved import (
+    ASKED,
+    ASKED_TOKENS,
+    DISCOVERY,
+    EDITED,
+    INJECTED,
+    ON_DEMAND,
+    USED,
+    saved,
+)
 
 _MOST = 1000  # memories over which confidence is averaged
 _RECENT = 30  # sessions in a chart
@@ -89,6 +98,12 @@ def map_coverage(store: Store, project_id: str | None) -> float | None:
 
 
 def _counts(totals: dict[str, float], sessions: int | None) -> dict[str, int]:
-    names = {"injected": INJECTED, "used": USED, "on_demand": ON_DEMAND}
+    names = {
+        "injected": INJECTED,
+        "used": USED,
+        "on_demand": ON_DEMAND,
+        "asked": ASKED,
+        "asked_tokens": ASKED_TOKENS,
+    }
     counts = {name: round(totals.get(stored, 0)) for name, stored in names.items()}
     return counts if sessions is None else {"sessions": sessions, **counts}

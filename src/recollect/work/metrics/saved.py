@@ -12,6 +12,8 @@ EDITED = "edited"
 INJECTED = "injected"  # memories shown to an agent
 USED = "used"  # of those, the ones it used
 ON_DEMAND = "on_demand"  # searches that an agent asked for
+ASKED = "asked"  # sessions whose agent was asked to record what it learnt
+ASKED_TOKENS = "asked_tokens"  # of that request and of what the agent did about it
 
 
 @dataclass(frozen=True, slots=True)

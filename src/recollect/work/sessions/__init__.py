@@ -26,6 +26,7 @@ Modules:
 - `messages`: makes messages searchable
 - `summary`, `digest`: a session in five lines, and in 2,000 tokens for a language model
 - `timeline`: one session as a person reads it, with what was told and what was not promoted
+- `work_done`: whether a session did something worth keeping, and recorded anything
 - `transcript`: learn from files, for `recollect extract`
 - `spool`: events of Python agents that could not be recorded at once
 

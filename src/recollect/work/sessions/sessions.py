@@ -47,6 +47,7 @@ from recollect.work.sessions.promotion import Promotion, agent_of, rules_of
 from recollect.work.sessions.session_record import SessionRecord
 from recollect.work.sessions.spool import EventSpool
 from recollect.work.sessions.summary import LINES, SummaryBuilder, summary_builder_for
+from recollect.work.sessions.work_done import WorkDone
 from recollect.work.transcripts.event import Event
 
 if TYPE_CHECKING:
@@ -227,6 +228,13 @@ class Sessions:
         if evidence.is_confirmed:
             self._promotion.promote_rules(session, findings, evidence)
         return new
+
+    def work_done(self, session_id: str) -> WorkDone:
+        """Return what the session has done so far, as far as it was not learnt from."""
+        work = WorkDone()
+        for event in self.recorded.events(session_id):
+            work.read(event)
+        return work
 
     def learn_rules(self, seconds: float = RULES_SECONDS) -> tuple[str, ...]:
         """Store what users have stated as rules in sessions that are still open; return the ids of those memories.

@@ -66,12 +66,13 @@ const unfailing = (handlers) =>
     ]),
   )
 
-export const Recollect = async ({ directory }) => {
+export const Recollect = async ({ directory, client }) => {
   const briefings = new Map() // session → promise of its briefing
   const asked = new Set() // sessions that asked for it before
   const warnings = new Map() // call → what to add to its output
   const said = new Map() // session → the last text of the assistant
   const roles = new Map() // message → its role
+  const requested = new Set() // sessions whose agent was asked to record what it learnt, until it is idle again
   const open = new Set() // sessions that had a prompt and did not end
 
   const send = (event, session_id, rest = {}, wait = "") =>
@@ -146,11 +147,20 @@ export const Recollect = async ({ directory }) => {
       }
       if (type === "session.idle") {
         roles.clear()
-        await send(type, properties.sessionID, { last_assistant_message: cut(said.get(properties.sessionID)) })
+        const session = properties.sessionID
+        // `opencode run` exits now; elsewhere the agent may be asked to go on, but not at once again.
+        const stop_hook_active = requested.delete(session) || process.argv.includes("run")
+        const idle = { last_assistant_message: cut(said.get(session)), stop_hook_active }
+        const { ask } = answered(await send(type, session, idle))
+        if (ask) {
+          requested.add(session)
+          const parts = [{ type: "text", text: ask, synthetic: true }]
+          await client.session.promptAsync({ path: { id: session }, body: { parts } })
+        }
       }
       if (type === "session.deleted") {
         const session = properties.info?.id ?? properties.sessionID
-        for (const known of [briefings, asked, said, open]) known.delete(session)
+        for (const known of [briefings, asked, said, requested, open]) known.delete(session)
         await send(type, session)
       }
     },
