@@ -44,6 +44,16 @@ def test_a_message_that_stands_only_in_an_event_is_told(tell):
     assert told.said("user") == ["Fix the till"]
 
 
+def test_the_summary_of_a_compaction_is_what_the_agent_wrote(tell):
+    line = rollout(
+        "compacted", message="So far we fixed the till", replacement_history=[message("user", "old")]
+    )
+
+    (event,) = tell(Lines([META, line])).events
+
+    assert (event.author, event.injected, event.text) == ("assistant", False, "So far we fixed the till")
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -51,9 +61,6 @@ def test_a_message_that_stands_only_in_an_event_is_told(tell):
         item(**message("user", "<environment_context>\n<cwd>/shop</cwd>\n</environment_context>")),
         item(**message("user", "# AGENTS.md instructions for /shop\n\nUse pnpm")),
         item(**message("user", "--- recollect-memory: notes ---\nuse pnpm\n--- end of recollect-memory ---")),
-        rollout(
-            "compacted", message="So far we fixed the till", replacement_history=[message("user", "old")]
-        ),
     ],
 )
 def test_what_the_person_did_not_say_is_marked_injected(line, tell):

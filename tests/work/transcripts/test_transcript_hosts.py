@@ -67,7 +67,7 @@ def test_what_was_rewound_in_gemini_happened_all_the_same(tell):
     told = tell(Lines([GEMINI_META, *GEMINI_MESSAGES, {"$rewindTo": "m1"}, later, summary]))
 
     assert told.said("user") == ["Make the till tests pass", "No, the other till"]
-    assert told.said("user", injected=True) == ["<state_snapshot>so far"]
+    assert told.said("assistant")[-1:] == ["<state_snapshot>so far"]
     assert len(told.calls) == len(told.answers) == 1
 
 

@@ -7,6 +7,8 @@ turns them into findings.
 - `user_statements`: corrections, preferences, conventions, decisions and warnings of the user; `cues` recognises them by
   `data/cues.toml`
 - `agent_statements`: lasting facts that the agent states
+- `summaries`: what the agent wrote down when its conversation was compacted
+- `answers`: what the user chose when the host asked for the agent
 - `fixes`: a command failed, something was changed, and it passed; `outcomes` says whether a command failed and why
 - `procedures`: commands that succeed one after another, more than once
 - `commands`: a parsed command line, for comparing two of them
@@ -27,9 +29,11 @@ from recollect.text.lookalikes import has_mark
 from recollect.text.redact import redact
 from recollect.text.sentences import clip
 from recollect.work.extract.agent_statements import AgentStatements
+from recollect.work.extract.answers import UserAnswers
 from recollect.work.extract.fixes import ErrorFixes
 from recollect.work.extract.observation import RESOLVED_ERROR, USER_CORRECTION, USER_INTENT, Observation
 from recollect.work.extract.procedures import Procedures
+from recollect.work.extract.summaries import CompactionSummaries
 from recollect.work.extract.user_statements import UserStatements
 from recollect.work.transcripts.event import Event
 
@@ -61,7 +65,9 @@ class _SessionRules:
 
     def __init__(self, users_only: bool) -> None:
         self._rules = (
-            (UserStatements(),) if users_only else (UserStatements(), ErrorFixes(), AgentStatements())
+            (UserStatements(),)
+            if users_only
+            else (UserStatements(), UserAnswers(), ErrorFixes(), AgentStatements(), CompactionSummaries())
         )
         self._users_only = users_only
         self._procedures = Procedures()

@@ -167,12 +167,38 @@ def _head(words: list[str]) -> str:
         if len(rest) > 1 and rest[0] == "-m":
             return " ".join([program, *rest[:2]])
         return " ".join([program, *rest[:1]]) if rest and not rest[0].startswith("-") else program
+    rest = _without_place(program, rest)
     if program == "sed" and rest[:1] == ["-i"]:
         return "sed -i"
     if not rest or not _WORD.match(rest[0]):
         return program
     depth = 2 if rest[0] in _DEEPER and len(rest) > 1 and _WORD.match(rest[1]) else 1
     return " ".join([program, *rest[:depth]])
+
+
+# Options before the verb that say where to run it.
+_PLACES = {
+    "pnpm": ("--filter", "-F", "-C", "--dir", "-r", "-w"),
+    "npm": ("--prefix", "-w", "--workspace"),
+    "yarn": ("--cwd", "workspace"),
+    "git": ("-C", "-c"),
+    "make": ("-C",),
+    "docker": ("-H", "--context"),
+    "terraform": (),
+    "go": ("-C",),
+    "mvn": ("-pl", "-f"),
+}
+
+
+def _without_place(program: str, words: list[str]) -> list[str]:
+    """Return the words after the options that say where a program works: `test` of `pnpm --filter web test`."""
+    places = _PLACES.get(program)
+    while (
+        places is not None and words and (words[0] in places or words[0].startswith(("-chdir=", "--filter=")))
+    ):
+        takes_value = "=" not in words[0] and words[0] not in ("-r", "-w")
+        words = words[2 if takes_value else 1 :]
+    return words
 
 
 def _is_lookup(head: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recollect.model import Source
@@ -28,6 +28,24 @@ _CHECKS = re.compile(r"test|spec|lint|check|credo|tsc|mypy|clippy|vet|audit|curl
 _PREPARES = re.compile(
     r"\b(?:install|add|get|sync|generate|codegen|migrate|format|fix|write|up|start|restart|update|upgrade)\b"
 )
+# Looks at something: the version of a tool, its environment, its help.
+_LOOKS = re.compile(
+    r"(?:^|\s)(?:-v|-V|--?version|version|--help|doctor|(?:go|npm|conda|mix) (?:env|config))(?:\s|$)|^env\b"
+)
+# True only for a while: a port or a lock that somebody else holds, a network that is down.
+_OF_TODAY = re.compile(
+    r"already in use|EADDRINUSE|state lock|index\.lock|Could not resolve host|Temporary failure|No space left|rate limit|timed? ?out|already exists",
+    re.IGNORECASE,
+)
+# Somebody wrote a name that is not there (yet).
+_SLIP = re.compile(
+    r"\bundefined(?: (?:method|function|variable|name|reference))?\b|\bis not defined\b|SyntaxError|\bunexpected token\b|NameError",
+    re.IGNORECASE,
+)
+_NAMED_COMMAND = re.compile(r"""["'`]([a-z][\w.-]*(?: [\w./=-]+){1,4})["'`]""")
+# Changes what a command prints or how much it runs, not whether it works.
+_COSMETIC = re.compile(r"-[qvsx]+|--(?:quiet|verbose|silent|no-color|color\S*|tb=\S+|maxfail\S*)")
+_OPTION = re.compile(r"-{1,2}[A-Za-z]|[A-Z_][A-Z0-9_]*=\S")
 _SHOWN = 90  # characters of a command in a finding
 
 
@@ -81,7 +99,7 @@ class ErrorFixes:
         if bad is None or command.is_lookup:
             return
         if bad:
-            self._failed(command, call, answer)
+            yield from self._failed(command, call, answer)
         else:
             yield from self._passed(command, answer, call.cwd or answer.cwd)
 
@@ -95,21 +113,29 @@ class ErrorFixes:
             if not failure.replaced and not failure.cause and not failure.acted:
                 failure.cause = cause_in(text)
 
-    def _failed(self, command: Command, call: Event, answer: Event) -> None:
-        error = relative_in(error_line(answer.text), call.cwd or answer.cwd).rstrip(".: ")
+    def _failed(self, command: Command, call: Event, answer: Event) -> Iterator[Observation]:
+        cwd = call.cwd or answer.cwd
+        error = relative_in(error_line(answer.text), cwd).rstrip(".: ")
         if not error:
             return
         first = call.order
+        prepared: list[str] = []
         for failure in list(self._open):
             failure.runs += 1
             if failure.replaced or not is_same_command(failure.command, command):
                 continue
-            if _is_same_error(failure.error, error):  # not fixed yet: the change did not help
+            if _is_same_error(failure.error, error):  # not fixed yet: the change did not help by itself
                 first = min(first, failure.order)
+                prepared += [step for step in failure.commands if _PREPARES.search(step)]
                 self._open.remove(failure)
+            elif not failure.changed and _extends(failure.command, command):
+                # Another form of the command has got further: that is how it has to be run.
+                self._open.remove(failure)
+                if observation := _observation(failure, command, answer.order, cwd, passed_since=False):
+                    yield observation
             elif failure.acted:
                 failure.replaced = True
-        self._open.append(_Failure(command, first, error))
+        self._open.append(_Failure(command, first, error, commands=prepared))
 
     def _passed(self, command: Command, answer: Event, cwd: str) -> Iterator[Observation]:
         for failure in list(self._open):
@@ -125,7 +151,11 @@ class ErrorFixes:
                 yield observation
 
 
-def _observation(failure: _Failure, passed: Command, last: int, cwd: str) -> Observation | None:
+def _observation(
+    failure: _Failure, passed: Command, last: int, cwd: str, *, passed_since: bool = True
+) -> Observation | None:
+    if _OF_TODAY.search(failure.error):
+        return None
     other = "" if failure.replaced else _other_form(failure, passed, cwd)
     files = failure.changed[:3]
     commands = [
@@ -142,8 +172,10 @@ def _observation(failure: _Failure, passed: Command, last: int, cwd: str) -> Obs
     if done:
         parts.append(f"It passed after {' and '.join(done)}.")
     if other:
-        parts.append(f"What worked: {other}.")
-    explained = bool(failure.cause or steps or other)
+        parts.append(f"What worked: {other}." if passed_since else f"Without that error: {other}.")
+    explained = bool(failure.cause or steps or other) and not _is_obvious(
+        failure.error, (*commands, passed.shell)
+    )
     return Observation(
         kind="error_pattern",
         content=" ".join(parts),
@@ -158,8 +190,16 @@ def _observation(failure: _Failure, passed: Command, last: int, cwd: str) -> Obs
 
 
 def _may_fix(command: Command) -> bool:
-    """Return whether a command may fix a failure; another check or a commit cannot."""
-    return not (command.is_git or command.writes) and not all(_CHECKS.search(head) for head in command.heads)
+    """Return whether a command may fix a failure; another check, a look or a commit cannot."""
+    if command.is_git or command.writes or _LOOKS.search(command.text):
+        return False
+    return not all(_CHECKS.search(head) for head in command.heads)
+
+
+def _is_obvious(error: str, commands: Sequence[str]) -> bool:
+    """Return whether the error itself says what to run, or names a slip in what was just written."""
+    named = [found for found in _NAMED_COMMAND.findall(error) if len(found.split()) >= 2]
+    return bool(_SLIP.search(error)) or any(name in command for name in named for command in commands)
 
 
 def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
@@ -167,6 +207,8 @@ def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
     tried = failure.command
     if tried.shell == passed.shell or redact(passed.shell)[1]:
         return ""
+    if difference := _difference(tried.shell, passed.shell):
+        return difference
     if failure.acted and tried.heads[-1] in passed.heads:
         return ""
     if len(passed.shell) > _SHOWN:
@@ -178,6 +220,21 @@ def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
         if removed and tried.heads[-1] in passed.heads and not _is_named_in(passed.text, failure.error):
             return "the same without " + ", ".join(f"`{relative_in(word, cwd)}`" for word in removed)
     return _shown(passed.shell, cwd, failure.error)
+
+
+def _extends(tried: Command, other: Command) -> bool:
+    """Return whether the other command is the same with more words: options, variables, the place to run it."""
+    return tried.shell != other.shell and set(tried.text.split()) <= set(other.shell.split())
+
+
+def _difference(tried: str, passed: str) -> str:
+    """Return the words that only the command that worked has, if they are all options or variables; else ""."""
+    before, after = tried.split(), passed.split()
+    added = [word for word in after if word not in before and not _COSMETIC.fullmatch(word)]
+    options = [word for word in added if _OPTION.match(word)]
+    if not added or added != options or [word for word in after if word in before] != before:
+        return ""
+    return "the same with " + " ".join(f"`{word}`" for word in added)
 
 
 def _is_same_error(one: str, other: str) -> bool:

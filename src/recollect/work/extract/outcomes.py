@@ -37,14 +37,15 @@ _ERROR_LINES = tuple(
         r"\b(?:error|fatal)\b(?:\[\w+\]| [A-Z]+\d+)?\s*:",
         r"^--- FAIL: |^● \S|\bpanicked at\b|^FAILED \S+ - ",
         r"^E:?\s+\w",
-        r"\bcommand not found\b|\bNo such file\b|\bcannot\b|\bcan't\b|\bcould not\b|\bunable to\b|\bnot found\b|\bdoes not exist\b|\bunsupported\b",
-        r"^\W*\[(?:[A-Z]|FORMAT|ERROR|FAIL)\]|\b(?:refused|denied|ignored by|not allowed|unauthorized|forbidden|is required|required|missing|invalid)\b",
+        r"\bcommand not found\b|\bNo such file\b|\bcannot\b|\bcan't\b|\bcould(?: not|n't)\b|\bmissing script\b|\bnot established\b|\bunable to\b|\bnot found\b|\bdoes not exist\b|\bunsupported\b",
+        r"^\W*\[(?:[A-Z]|FORMAT|ERROR|FAIL)\]|\b(?:refused|denied|ignored by|not allowed|unauthorized|forbidden|is required|required|requires|missing|invalid)\b",
         r"\b(?:failed|failure|error|issues? found)\b",
     )
 )  # fmt: skip
+_NESTED = re.compile(r"^\* What went wrong:\n((?:(?!\*).+(?:\n|\Z)){1,8})", re.MULTILINE)  # of Gradle
 _MARKUP = re.compile(r"\W{0,3}</?[a-zA-Z!]|[{\[]\"")
 _NOISE = re.compile(
-    r"^(?:Exit code \d+|Traceback\b|hint:|warning:|\d+ (?:failed|passed|tests?)\b|={3,}|_{3,}|\W*$|npm ERR! (?:code|errno|A complete log)|FAILED \S+$)|\b0 (?:errors|failures)\b|\(errors have been logged\)",
+    r"^(?:Exit code \d+|Traceback\b|hint:|warning:|\d+ (?:failed|passed|tests?)\b|={3,}|_{3,}|\W*$|npm ERR! (?:code|errno|A complete log)|FAILED \S+$|Failure/Error:|Update available|Run with --|npm notice|To see |For more |Get more help|See https?:|Did you mean|Try:)|\b0 (?:errors|failures)\b|\(errors have been logged\)",
     re.IGNORECASE,
 )
 
@@ -63,6 +64,11 @@ def failed(answer: Event, command: Command) -> bool | None:
 
 def error_line(output: str) -> str:
     """Return the line that says best what went wrong, or ""."""
+    if nested := _NESTED.search(_ends(output)):
+        causes = [" ".join(line.strip(" >").split()) for line in nested[1].splitlines() if line.strip(" >")]
+        if causes:  # the first says where, the last why
+            where = causes[0].rstrip(".") + ": " if len(causes) > 1 else ""
+            return clip(where + causes[-1], _LINE)
     lines = [bare for line in _ends(output).splitlines() if (bare := _bare(line)) and not _NOISE.search(bare)]
     lines = [line for line in lines if len(line) <= _DUMP and not _MARKUP.match(line)]
     for pattern in _ERROR_LINES:

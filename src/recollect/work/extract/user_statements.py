@@ -24,13 +24,23 @@ from recollect.work.transcripts.tools import EDIT, WRITE, command_of, family_of,
 _MAX_MESSAGE = 2000  # characters; longer ones are specifications and pastes
 _MAX_OBSERVATIONS = 3  # from one message
 _MAX_TOGETHER = 320  # characters of sentences that belong together
+_PENDING = 16  # calls that wait for their answer
 _MAX_REQUEST = 160  # characters of the request that a correction is about
 
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
+# "It should be short, but use the helper": what follows is an order of its own.
+_BUT = re.compile(
+    r",? but (?=(?:please |just |only )*(?:use|call|put|write|run|store|import|take|go through) )",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”')
 _USE_TOOL = re.compile(r"(Use|Run|Call) ([\w.-]+?)(?: here| please| instead)?\.")
+_REFUSED = "The user doesn't want to proceed with this tool use"  # as Claude Code tells its model
+_PAUSE = re.compile(
+    r"(?:wait|stop|hold on|not (?:now|yet)|later|let me|i'?ll do|skip|never ?mind|cancel)\b", re.IGNORECASE
+)
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 
 
@@ -45,24 +55,38 @@ class UserStatements:
         self._request_order = 0
         self._program = ""  # that was run last
         self._file = ""  # that was edited last
+        self._calls: dict[str, str] = {}  # what the agent is about to do, by call
+        self._refused = ""  # what the user did not let it do, until they say why
 
     def read(self, event: Event) -> Iterator[Observation]:
         if event.is_call:
             self._worked = True
+            self._calls[event.call] = _shown(event)
+            if len(self._calls) > _PENDING:
+                del self._calls[next(iter(self._calls))]
             if family_of(event) in (EDIT, WRITE) and (path := path_of(event)):
                 self._file = relative(path, event.cwd)
             if (command := command_of(event)) and (heads := parse(command).heads):
                 self._program = heads[0].split()[0]
+        elif event.is_answer:
+            if event.failed and event.text.startswith(_REFUSED):
+                self._refused = self._calls.get(event.call, "")
+            self._calls.pop(event.call, None)
         elif event.is_message and event.author != USER:
             self._worked = True
+            self._refused = ""
             self._asked = "?" in event.text[-200:]
         elif event.is_message and _is_by_user(event):
             yield from self._read_message(event)
 
     def _read_message(self, event: Event) -> Iterator[Observation]:
-        message = sentences(prose(event.text))
+        message = [part for sentence in sentences(prose(event.text)) for part in _BUT.split(sentence)]
         corrected = False
-        for observation in self._observations(message, event.order):
+        observations = list(self._observations(message, event.order))
+        if self._refused and not any(each.source is not Source.OBSERVED for each in observations):
+            observations = list(self._instead_of_refused(message, event.order)) or observations
+        self._refused = ""
+        for observation in observations:
             if self._seen.add(observation.content.rpartition("”")[2]):
                 corrected = corrected or USER_CORRECTION in observation.signals
                 yield observation
@@ -93,6 +117,24 @@ class UserStatements:
             if observation is not None:
                 made += 1
                 yield observation
+
+    def _instead_of_refused(self, message: list[str], order: int) -> Iterator[Observation]:
+        """Yield why the user refused a call and what they want instead, with the call as its subject."""
+        words = cues.POLITE.sub("", " ".join(statement(sentence) for sentence in message))
+        if is_question(message[0] if message else "") or cues.MOMENTARY.search(words):
+            return
+        if len(_content_words(words)) < 3 or _PAUSE.match(words):
+            return
+        yield Observation(
+            kind="correction",
+            content=f"Instead of {self._refused}: {clip(words, _MAX_TOGETHER)}",
+            source=Source.OBSERVED,
+            first=order,
+            last=order,
+            importance=0.7,
+            confidence=0.8,
+            signals=frozenset({USER_CORRECTION}),
+        )
 
     def _match(self, sentence: str, early: bool = False) -> tuple[Cue, str] | None:
         bare = cues.POLITE.sub("", sentence)
@@ -176,6 +218,16 @@ class UserStatements:
             if family and family == _FAMILY.get(self._program):
                 return f"{match[1]} {match[2]}, not {self._program}."
         return order
+
+
+def _shown(call: Event) -> str:
+    """Return what a call was about to do, in a few words."""
+    if command := command_of(call):
+        return f"`{clip(' '.join(command.split()), 100)}`"
+    if path := path_of(call):
+        return f"changing `{relative(path, call.cwd)}`"
+    plan = str(call.input.get("plan") or "").strip().partition("\n")[0].strip("# ")
+    return f"the plan “{clip(plan, 80)}”" if plan else ""
 
 
 def _is_by_user(event: Event) -> bool:

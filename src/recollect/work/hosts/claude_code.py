@@ -46,6 +46,9 @@ BOOKKEEPING = set(
 _COMMAND = re.compile(r"<command-name>((?:(?!<command-name>).)*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>((?:(?!<command-args>).)*?)</command-args>", re.DOTALL)
 _TYPED = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
+# How the host marks a call that the user refused, and where the user's words begin, if there are any.
+_REJECTED = "User rejected tool use"
+_REASON = "the user said:"
 _PRINTED = re.compile(r"<bash-std(?:out|err)>((?:(?!<bash-std).)*?)</bash-std(?:out|err)>", re.DOTALL)
 
 
@@ -105,8 +108,11 @@ class _ClaudeSession:
             made_up = bool(line.get("isApiErrorMessage")) or message.get("model") == "<synthetic>"
             yield from content_events(content, ASSISTANT, place, self.reading, injected=made_up)
             return
-        injected = bool(line.get("isMeta") or line.get("isCompactSummary") or place.agent)
         words = _only_text(content)
+        if words is not None and line.get("isCompactSummary"):
+            yield from self.reading.message(place, ASSISTANT, words)  # the model wrote it for itself
+            return
+        injected = bool(line.get("isMeta") or place.agent)
         if words is not None and not injected:
             yield from self._words(words, place)
             return
@@ -115,6 +121,8 @@ class _ClaudeSession:
         ):
             # The host reports a failure, and says nothing about a success.
             yield replace(event, failed=bool(event.failed)) if event.is_answer else event
+            if event.is_answer and line.get("toolUseResult") == _REJECTED and not place.agent:
+                yield from self.reading.message(place, USER, event.text.partition(_REASON)[2].strip())
 
     def _words(self, text: str, place: EventOrigin) -> Iterator[Event]:
         """Yield what the person typed, without the tags that the host puts around it."""

@@ -91,7 +91,7 @@ class _Thread:
             self.cwd = string(payload.get("cwd")) or self.cwd
             self.reading.ignore(kind)
         elif kind == "compacted":
-            yield from self.reading.message(place, USER, string(payload.get("message")), injected=True)
+            yield from self.reading.message(place, ASSISTANT, string(payload.get("message")))
         elif kind in ENVELOPES:
             self.reading.ignore(kind)
         elif kind in ITEMS:

@@ -102,7 +102,8 @@ class _GeminiSession:
         ident = identifier(message.get("id"))
         text = _text(message.get("content"))
         if text.strip() and self._is_new("text", ident, text):
-            author = USER if kind == USER else ASSISTANT
+            is_summary = text.lstrip().startswith("<state_snapshot>")  # which the model wrote for itself
+            author = USER if kind == USER and not is_summary else ASSISTANT
             yield from self.reading.message(place, author, text, injected=author == USER and bool(self.agent))
         for number, call in enumerate(items(message.get("toolCalls"))):
             yield from self._call(mapping(call), place, f"{ident}-{number}")

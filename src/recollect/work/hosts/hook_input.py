@@ -85,6 +85,8 @@ def _session_events(event: HostEvent) -> Iterator[Event]:
         yield _event(
             event, author=TOOL, text=output_of(event), tool=tool, call=call, failed=has_failed(event)
         )
+    elif kind is HookKind.COMPACTION and (summary := string(event.body.get("compact_summary"))).strip():
+        yield _event(event, author=ASSISTANT, text=summary)
     elif kind in (HookKind.TURN_END, HookKind.AGENT_MESSAGE) and (text := answer_of(event)).strip():
         yield _event(event, author=ASSISTANT, text=text)
 

@@ -12,6 +12,7 @@ from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
 from recollect.text.cuts import end_of, start_of
 from recollect.text.redact import redact
+from recollect.work.extract.summaries import is_summary
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import without_surrogates
 
@@ -39,7 +40,12 @@ def stored_event(event: Event, event_id: str, now: datetime) -> StoredEvent:
 def clean_event(event: Event) -> Event:
     """Return `event` redacted, then clipped: half a secret would not be recognised."""
     text = without_surrogates(event.text)
-    kept = _ends(text, MAX_ANSWER) if event.is_answer else bounded(redact(start_of(text, 8 * MAX_ANSWER))[0])
+    if event.is_answer:
+        kept = _ends(text, MAX_ANSWER)
+    else:
+        kept = redact(start_of(text, 8 * MAX_ANSWER))[0]
+        if not is_summary(event):  # what an agent wrote down for itself is read whole, once
+            kept = bounded(kept)
     return replace(
         event,
         text=kept,

@@ -1,0 +1,75 @@
+"""Judged transcripts of `bench/data`: what a session leaves in memory, against what a careful reader keeps.
+
+Each transcript is learnt from as `recollect extract` does it, in a store of its own; what counts are the memories.
+`dev` may be looked at; of `unseen` only totals are printed.
+"""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bench.extraction.cases import ratio
+from bench.judgement import HALVES, JudgedTranscript, meets, tally, transcripts
+from recollect import Engine
+from recollect.config import load_settings
+from recollect.work.sessions.transcript import LearningReport, learn_from_file
+
+
+def run(halves: tuple[str, ...] = HALVES) -> dict[str, Any]:
+    totals: dict[str, Counter[str]] = {}
+    details = []
+    for half in halves:
+        total = totals[half] = Counter()
+        for judged in transcripts(half):
+            if not judged.path.exists():
+                total["absent"] += 1
+                continue
+            learnt = memories_of(judged.path)
+            counted = tally(judged, learnt)._asdict()
+            total.update(counted)
+            if half == "dev":
+                details.append({"transcript": judged, "learnt": learnt, **counted})
+    return {"totals": {half: dict(total) for half, total in totals.items()}, "details": details}
+
+
+def memories_of(path: Path) -> list[tuple[str, str]]:
+    """Return kind and content of each memory that a transcript leaves in an empty store."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(Path(folder, "home"), {}, embedder="none")
+        with Engine.open(Path(folder), settings=settings) as engine:
+            return _learn(engine, path)
+
+
+def _learn(engine: Engine, path: Path) -> list[tuple[str, str]]:
+    learn_from_file(engine.sessions, path, LearningReport())
+    found = engine.store.newest(engine.context.view(), limit=1000)
+    return [(memory.kind, memory.content) for memory in found]
+
+
+def show(result: dict[str, Any]) -> None:
+    for half, total in result["totals"].items():
+        right, wrong, unjudged = (total.get(name, 0) for name in ("right", "wrong", "unjudged"))
+        print(
+            f"{half:<6} precision {ratio(right, right + wrong)}, with the unjudged as wrong"
+            f" {ratio(right, right + wrong + unjudged)}   (target ≥ 0.8)"
+        )
+        print(
+            f"{half:<6} recall {ratio(total.get('found', 0), total.get('wanted', 0))}   (target ≥ 0.45 without the agent's help)"
+        )
+        if total.get("absent"):
+            print(f"{half:<6} {total['absent']} transcripts are not there")
+
+
+def explain(result: dict[str, Any]) -> None:
+    for row in result["details"]:
+        judged: JudgedTranscript = row["transcript"]
+        print(
+            f"\n=== {judged.path.name}  {row['right']} right, {row['wrong']} wrong, {row['unjudged']} unjudged"
+        )
+        for kind, content in row["learnt"]:
+            met = any(meets(each, content) and kind in each["kinds"] for each in (*judged.keep, *judged.may))
+            print(f"  {'right' if met else 'WRONG?'} [{kind}] {content}")
+        for each in judged.keep:
+            if not any(meets(each, content) and kind in each["kinds"] for kind, content in row["learnt"]):
+                print(f"  missed {each['memory']}  {each['source']} {each['at']}")
