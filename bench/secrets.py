@@ -1,7 +1,8 @@
 """How well secrets are found: recall, false alarms by group, and time.
 
 Needs `../shared/data/secrets_dev.jsonl.gz` beside the repository, which is not ours to ship; without it
-the bench says so and is skipped. Run with `python -m bench.secrets`; `-v` lists what was missed.
+the bench says so and is skipped. The sets of `bench/data` were written apart from the rules. Run with
+`python -m bench.secrets`; `-v` lists what was missed, but of the unseen half only totals.
 """
 
 import contextlib
@@ -15,6 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from bench import judgement
+from bench.judgement import HALVES
 from recollect import Engine
 from recollect.errors import Refused
 from recollect.text.redact import redact
@@ -53,8 +56,23 @@ def run() -> dict[str, Any]:
         "ms_per_2kb": _milliseconds(NOTES[:2048]),
         "ms_per_memory": _milliseconds(MEMORY[:100]),
         "disk": _on_disk(rows),
+        "apart": {half: _apart(half) for half in HALVES},
         "details": {"missed": missed, "leaked": leaked, "alarms": alarms},
     }
+
+
+def _apart(half: str) -> dict[str, int]:
+    """Count secrets and look-alikes in texts that were written apart from the rules."""
+    counts: Counter[str] = Counter()
+    for row in judgement.secrets(half):
+        text, found = redact(row.text)
+        size = min(8, len(row.secret))
+        left = any(row.secret[at : at + size] in text for at in range(len(row.secret) - size + 1))
+        if row.secret:
+            counts.update(secrets=1, found=int(bool(found) and not left))
+        else:
+            counts.update(others=1, alarms=int(bool(found)))
+    return dict(counts)
 
 
 def _group(type: str) -> str:
@@ -132,6 +150,10 @@ def show(result: dict[str, Any]) -> None:
     print(f"partly left behind   {result['leaked']}")
     for group, (alarms, total) in result["false_alarms"].items():
         print(f"false alarms {group:<12} {alarms} of {total}{'   (target ≤ 1)' if group == 'neg' else ''}")
+    for half, count in result["apart"].items():
+        print(
+            f"apart, {half:<13} {count['found']} of {count['secrets']}, false {count['alarms']} of {count['others']}"
+        )
     print(f"ms per 2 KB          {result['ms_per_2kb']:.3f}   (target ≤ 5)")
     print(f"ms per 100 chars     {result['ms_per_memory']:.3f}")
     print(f"secrets written      {result['disk']['written']}")
