@@ -3,7 +3,7 @@
 import argparse
 
 from bench import extraction
-from bench.extraction import cases, traces
+from bench.extraction import cases, judged_sessions, traces
 
 parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
 parser.add_argument("-v", "--verbose", action="store_true", help="list what went wrong in the dev half")
@@ -16,3 +16,4 @@ if options.verbose or options.held:
     halves = ("dev", "held") if options.held else ("dev",)
     cases.explain(found["details"]["cases"], halves)
     traces.explain(found["details"]["traces"], halves)
+    judged_sessions.explain(found["details"]["sessions"])

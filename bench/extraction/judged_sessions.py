@@ -61,8 +61,9 @@ def show(result: dict[str, Any]) -> None:
             print(f"{half:<6} {total['absent']} transcripts are not there")
 
 
-def explain(result: dict[str, Any]) -> None:
-    for row in result["details"]:
+def explain(details: list[dict[str, Any]]) -> None:
+    """Print what was learnt from the dev half, and what was missed."""
+    for row in details:
         judged: JudgedTranscript = row["transcript"]
         print(
             f"\n=== {judged.path.name}  {row['right']} right, {row['wrong']} wrong, {row['unjudged']} unjudged"
