@@ -109,6 +109,7 @@ MEANINGS = {
     "roles_file": "a TOML file with tools and their roles, besides those that are known",
     "trusted_remotes": "owners of repositories that you trust, such as github.com/ada",
     "trusted_authors": "e-mail addresses: repositories in which nobody else has committed are trusted",
+    "ask_to_record": "whether agents are asked at the end of a turn to record what they learnt",
     "session_limit": "memories that an agent may write in one session",
     "capacity": "memories of agents per project, beyond which the least important are archived; 0 = no limit",
     "message_days": "days to keep messages of sessions, and what agents were told; 0 = forever",
@@ -173,7 +174,7 @@ def explain_settings(
         variable = f"{_PREFIX}{name.upper()}"
         source = variable if variable in environment else str(file) if name in in_file else "default"
         value, default = str(getattr(settings, name)), str(getattr(defaults, name))
-        rows.append(ExplainedSetting(name, value, default, source, MEANINGS[name]))
+        rows.append(ExplainedSetting(name, value, default, source, MEANINGS.get(name, "")))
     return tuple(rows)
 
 
