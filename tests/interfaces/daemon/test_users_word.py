@@ -52,7 +52,12 @@ class Conversation:
         printed = self.service.handle(fields(self.host, event), body)
         if not printed or self.host == "opencode":
             return printed.decode()
-        return json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+        said = json.loads(printed)  # at the end of a turn, the request to record what was learnt
+        return (
+            said["hookSpecificOutput"]["additionalContext"]
+            if "hookSpecificOutput" in said
+            else said["reason"]
+        )
 
     def start(self):
         return self.send(self.start_event, source="startup")
