@@ -28,7 +28,7 @@ _GREETING = re.compile(
 )
 _MECHANICAL = re.compile(
     r"\brename (?:the )?(?:variable|function|method|class|parameter|argument|constant|field|local)\b"
-    r"|\brename `?(?:[a-z_]\w{0,2}|[A-Za-z]\w*(?:_\w+|[a-z0-9][A-Z]\w*))`? (?:in \S+ )?to\b"
+    r"|\brename `?[a-z_]\w{0,80}`? (?:in \S{1,200} )?to\b"
     r"|\balphabetical(?:ly)?\b"
     r"|\bnothing else\b"
     r"|\b(?:re-?format|re-?indent|unindent)\b|\btrailing (?:white ?space|commas?)\b|\blines? up\b"
