@@ -144,7 +144,7 @@ def test_a_definition_that_is_called_like_a_secret_keeps_its_place():
         ("AKCabcdefghijklm", "Fetched with (AKCabcdefghijklm)."),
         ("4711", "Its Pin: 4711"),
         ("s3cretpw", "Reads postgres://shop:s3cretpw@db.shop.example/till"),
-        ("ada@shop.example", "Ask ada@shop.example."),
+        ("ada@corner-shop.net", "Ask ada@corner-shop.net."),
     ],
 )
 def test_a_secret_is_found_by_what_stands_beside_it_or_by_its_looks(secret, doc):

@@ -10,11 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from recollect.memory.index.vocabulary import QueryWord
 from recollect.memory.ranking import ACTIVITY_FIRST
 from recollect.text.stem import stem
+
+if TYPE_CHECKING:
+    from recollect.memory.index.vocabulary import QueryWord  # reads NumPy, which a hook does without
 
 LONGEST_TASK = 2000  # characters that are searched for activities
 FIRST_WORDS = 5  # of a task, which most often say what is to be done
@@ -35,8 +37,10 @@ class Activity(NamedTuple):
     words: tuple[str, ...]  # of memories about it
 
 
-def activity_words(task: str, known_terms: Callable[[str], Iterable[int]]) -> list[QueryWord]:
+def activity_words(task: str, known_terms: Callable[[str], Iterable[int]]) -> "list[QueryWord]":
     """Return for each activity in `task` what to look for in memories, weighted by how clearly the task names it."""
+    from recollect.memory.index.vocabulary import QueryWord
+
     found = activities_in(task)
     length = math.sqrt(sum(strength**2 for strength in found.values()))
     words = []

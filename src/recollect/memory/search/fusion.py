@@ -48,13 +48,15 @@ def combine_memory_scores(
 
     `cosine` is NaN for a memory without a vector, and None if there are no vectors at all. `meant` is the coverage of what the
     query's everyday words mean (`query_expansion.expand_query`), None if it has none. `activity` is the BM25 score of words about
-    the kind of work that it asks for (`activities.activity_words`), None if it asks for none.
+    the kind of work that it asks for (`activities.activity_words`), None if it asks for none. Without vectors it only raises what
+    the words found: alone it would find every memory about that kind of work.
     """
     parts = _relevance(coverage, cosine, mask, weights.words, weights.meaning)
     if meant is not None:
         parts["everyday"] = (weights.everyday * meant).astype(np.float64)
     if activity is not None:
-        parts["activity"] = (weights.activity * activity).astype(np.float64)
+        counted = activity if cosine is not None else np.where(coverage > 0, activity, 0.0)
+        parts["activity"] = (weights.activity * counted).astype(np.float64)
     return ScoreParts(parts)
 
 
