@@ -11,6 +11,7 @@ import pytest
 from tests import child
 
 from recollect.interfaces.daemon_client import control as client
+from recollect.interfaces.daemon_client.protocol import LOCK
 
 SECONDS = 60  # for what takes a second on a free machine
 
@@ -130,6 +131,7 @@ def test_a_daemon_with_stuck_work_stops_and_its_event_is_recorded_later(daemon, 
     until(lambda: client.status(place)["stuck"])
 
     assert client.stop(place, seconds=SECONDS)
+    os.utime(place / LOCK, (0, 0))  # a hook starts no daemon within two seconds of the last start
 
     tell(folders["stuck"], 2)  # starts a daemon in which nothing is stuck
     assert until(lambda: commands(place, folders["stuck"]) == ["echo 1", "echo 2"])
@@ -143,6 +145,7 @@ def test_a_daemon_that_native_code_has_stopped_is_stopped_all_the_same(daemon, p
     until(lambda: client.status(place) is None)
 
     client.stop(place, seconds=SECONDS)
+    os.utime(place / LOCK, (0, 0))
 
     assert not client.is_running(place)
     assert commands(place, folders["other"]) == ["echo 1"]
@@ -157,6 +160,7 @@ def test_a_daemon_that_native_code_has_stopped_ends_itself_and_the_next_one_leav
     tell(folders["stuck"], 1)
 
     until(lambda: not client.is_running(place))
+    os.utime(place / LOCK, (0, 0))
     tell(folders["other"], 1)
 
     assert until(lambda: commands(place, folders["other"])) == ["echo 1"]

@@ -139,6 +139,7 @@ class DaemonServer:
         self._service.warm_up(folder)
         self._first_prompts.clean()
         self._listener.setblocking(False)
+        self._watchdog.alive()  # before the first request, which may be the one that stops everything
         ticked = time.monotonic()
         while not self._stopping.is_set():
             ready, _, _ = select.select([self._listener, self._wake_receiver], [], [], TICK)
