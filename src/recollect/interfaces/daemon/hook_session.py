@@ -73,6 +73,9 @@ class HookSession:
         self._held: set[tuple[str, str]] = set()  # calls that were refused: tool, words of its input
         self._work = WorkDone()
         self._work_lock = threading.Lock()
+        self._is_asked = (
+            False  # to record what it learnt; known here too, in case a busy store could not keep it
+        )
         self._request: Delivery | None = None  # to record what it learnt, until the turn that goes on ends
         self._done_since: list[str] = []  # what the agent said and did about it
         self._recent: deque[Message] = deque(maxlen=RECENT)
@@ -222,9 +225,12 @@ class HookSession:
     def ask_to_record(self, engine: Engine, event: HostEvent, worth: str) -> tuple[Delivery, dict[str, Any]]:
         """Return the request to record what was learnt, and what the hook prints for it; nothing the second time."""
         continue_turn = HOSTS[event.host].continue_turn
-        delivery = engine.delivery.ask_to_record(self.session, self.host, worth)
-        if continue_turn is None or delivery is None:
+        if continue_turn is None or self._is_asked:
             return NOTHING, {}
+        delivery = engine.delivery.ask_to_record(self.session, self.host, worth)
+        if delivery is None:
+            return NOTHING, {}
+        self._is_asked = True
         self._request = delivery
         return delivery, continue_turn(delivery.text)
 
@@ -259,7 +265,7 @@ class HookSession:
     def retract(self, engine: Engine, delivery: Delivery) -> None:
         """Count what nobody received as not told."""
         if delivery is self._request:
-            self._request = None
+            self._request, self._is_asked = None, False
             engine.measures.note(ASKED, -1, self.session)
             engine.measures.note(ASKED_TOKENS, -delivery.tokens, self.session)
         with self._told_lock:
