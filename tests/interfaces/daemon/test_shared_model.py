@@ -1,9 +1,17 @@
 """Commands take their vectors from the daemon while there is one, and make them themselves where there is none."""
 
 import numpy as np
+import pytest
 
 from recollect.config import load_settings
+from recollect.interfaces.daemon_client import embedder as daemon_embedder
 from recollect.interfaces.daemon_client.embedder import DaemonEmbedder, from_daemon
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Wait for the daemon as long as a loaded machine needs."""
+    monkeypatch.setattr(daemon_embedder, "SECONDS", 60.0)
 
 
 class Own:
