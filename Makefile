@@ -6,10 +6,14 @@ STAMP := $(VENV)/.installed
 CODE := src tests bench livehosts scripts
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
-.PHONY: run test lint types layers tests browser bench hosts matrix format clean
+.PHONY: run team test lint types layers tests browser bench hosts matrix format clean
 
 run: $(STAMP)
 	@$(BIN)/python -m recollect demo
+
+# A PostgreSQL, a team server, and two people with their agents: what they see of each other.
+team: $(STAMP)
+	@$(BIN)/python scripts/team_story.py
 
 test: lint types layers tests
 

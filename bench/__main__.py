@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 BENCHES = (
+    "everyday",
     "secrets",
     "pairs",
     "verdicts",
@@ -23,10 +24,12 @@ BENCHES = (
     "mcp",
     "hooks",
     "speed",
+    "web",
     "recall",
     "encryption",
     "durability",
     "attack",
+    "clusters",
     "consolidate",
     "year",
     "edges",
@@ -38,6 +41,7 @@ BENCHES = (
     "failures",
     "window",
     "delivery",
+    "team",
 )
 OUT = Path(__file__).parent / "out"
 

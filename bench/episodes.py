@@ -33,13 +33,6 @@ RECORDED = 20_000
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TARGET_MS, TARGET_COLD, TARGET_RATE, TARGET_P99 = 300, 5, 2000, 5
 
-_SQLITE = """
-    SELECT a.file_path, b.file_path, count(*) AS times FROM file_interactions a JOIN file_interactions b
-        ON a.task_id = b.task_id AND a.file_path < b.file_path
-        AND abs(unixepoch(b.timestamp) - unixepoch(a.timestamp)) <= 300
-    WHERE a.operation IN ('edit', 'write') AND b.operation IN ('edit', 'write') AND a.success AND b.success
-    GROUP BY 1, 2 HAVING count(*) >= 3 ORDER BY times DESC, 1, 2
-"""
 _TOOLS = ("Read", "Edit", "Bash", "Grep", "Write", "Glob", "WebFetch", "MultiEdit")
 _VERBS = ("fix", "add", "explain", "refactor", "speed up", "test", "document", "remove", "find", "port")
 _NOUNS = (
@@ -83,7 +76,6 @@ def run() -> dict[str, Any]:
         filled = time.perf_counter() - begin
         with Engine.open(project, settings=settings, clock=lambda: NOW) as engine:
             warm = _warm(engine)
-            duck, lite = _co_edits(engine, settings.database)
             size = engine.store.info().size
         cold = {name: _cold(project, home, name) for name in _questions()}
         recording = _recording(Path(folder) / "recording", project)
@@ -95,9 +87,6 @@ def run() -> dict[str, Any]:
         "filled_s": filled,
         "warm_ms": warm,
         "cold_s": cold,
-        "coedits_duckdb_ms": duck,
-        "coedits_sqlite_ms": lite,
-        "coedits_faster": lite / duck,
         "recording": recording,
     }
 
@@ -210,20 +199,6 @@ def _timed(deed: Callable[[], object]) -> float:
     return (time.perf_counter() - begin) * 1000
 
 
-def _co_edits(engine: Engine, database: Path) -> tuple[float, float]:
-    """Each the best of three, in turn."""
-    db = apsw.Connection(str(database))
-    duck, lite = [], []
-    for _ in range(3):
-        duck.append(_timed(lambda: engine.episodes.coedits(limit=100_000)))
-        lite.append(_timed(lambda: db.execute(_SQLITE).fetchall()))
-    mine = [(*pair.files, pair.count) for pair in engine.episodes.coedits(limit=100_000)]
-    theirs = list(db.execute(_SQLITE))
-    assert sorted(mine) == sorted(theirs), (len(mine), len(theirs))
-    db.close()
-    return min(duck), min(lite)
-
-
 def _cold(project: Path, home: Path, name: str) -> float:
     """A new process, from its start to the answer."""
     begin = time.perf_counter()
@@ -298,10 +273,6 @@ def show(found: dict[str, Any]) -> None:
     print(f"{'question':<28}{'warm ms':>9}{'cold s':>9}   (targets ≤ {TARGET_MS} ms, ≤ {TARGET_COLD} s)")
     for name, warm in found["warm_ms"].items():
         print(f"{name:<28}{warm:>9.1f}{found['cold_s'][name]:>9.2f}")
-    print(
-        f"co-edits: DuckDB {found['coedits_duckdb_ms']:.0f} ms, SQLite {found['coedits_sqlite_ms']:.0f} ms:"
-        f" {found['coedits_faster']:.1f} times as fast   (target ≥ 2)"
-    )
     recording = found["recording"]
     print(
         f"recording: {recording['per_s']:,.0f} events a second (target ≥ {TARGET_RATE:,}), p50 {recording['p50_ms']:.3f} ms,"

@@ -1,6 +1,6 @@
 """Pairs, secrets and judged transcripts that were written apart from the rules; see `bench/data/README.md`.
 
-Each set has two halves: `dev`, to look at and to tune on, and `unseen`, of which only totals may be looked at.
+Halves called `dev` are to look at and to tune on; of `unseen` and `blind` only totals may be looked at.
 """
 
 import base64
@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 
 DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
-HALVES = ("dev", "unseen")
+HALVES = ("dev", "unseen", "dev3", "blind")
+SEEN = ("dev", "dev3", "blind")  # of the others only totals are printed
+SECRET_HALVES = ("dev", "unseen")
 
+_FILES = {"dev": "dev2"}  # an older set was called dev before
 _ALPHABETS = {
     "an": string.ascii_letters + string.digits,
     "url": string.ascii_letters + string.digits + "-_",
@@ -53,6 +56,7 @@ class JudgedTranscript(NamedTuple):
     keep: list[dict[str, Any]]
     may: list[dict[str, Any]]
     drop: list[dict[str, Any]]
+    records: list[dict[str, str]]  # what an agent records when it is asked to, as `kind` and `content`
 
 
 class Tally(NamedTuple):
@@ -66,20 +70,22 @@ class Tally(NamedTuple):
 
 
 def pairs(half: str) -> list[LabelledPair]:
-    rows = _rows({"dev": "pairs_dev2.jsonl", "unseen": "pairs_unseen.jsonl"}[half])
+    rows = _rows(f"pairs_{_FILES.get(half, half)}.jsonl")
     return [LabelledPair(row["id"], row["label"], row["category"], row["a"], row["b"]) for row in rows]
 
 
 def secrets(half: str) -> list[LabelledText]:
     """Texts with secrets and look-alikes, made from their templates: always the same, and no file holds a key."""
-    rows = _rows({"dev": "secrets_dev2.jsonl", "unseen": "secrets_unseen.jsonl"}[half])
+    rows = _rows(f"secrets_{_FILES.get(half, half)}.jsonl")
     return [_made(row) for row in rows]
 
 
 def transcripts(half: str) -> list[JudgedTranscript]:
     folders = {"own": DATA, "traces": TRACES}
     return [
-        JudgedTranscript(folders[row["origin"]] / row["file"], row["keep"], row["may"], row["drop"])
+        JudgedTranscript(
+            folders[row["origin"]] / row["file"], row["keep"], row["may"], row["drop"], row.get("records", [])
+        )
         for row in _rows(f"transcripts_{half}.jsonl")
     ]
 

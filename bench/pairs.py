@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from recollect import Engine
 from recollect.embed.minilm import MiniLM
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import ALIKE, NEAR, SAME
+from recollect.memory.judgement.comparison import ALIKE, NEAR, SAME
 from recollect.model import Outcome
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

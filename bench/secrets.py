@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import judgement
-from bench.judgement import HALVES
+from bench.judgement import SECRET_HALVES
 from recollect import Engine
 from recollect.errors import Refused
 from recollect.text.redact import redact
@@ -56,7 +56,7 @@ def run() -> dict[str, Any]:
         "ms_per_2kb": _milliseconds(NOTES[:2048]),
         "ms_per_memory": _milliseconds(MEMORY[:100]),
         "disk": _on_disk(rows),
-        "apart": {half: _apart(half) for half in HALVES},
+        "apart": {half: _apart(half) for half in SECRET_HALVES},
         "details": {"missed": missed, "leaked": leaked, "alarms": alarms},
     }
 

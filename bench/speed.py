@@ -22,6 +22,7 @@ class Synthetic:
 
     model = "all-MiniLM-L6-v2"
     dim = 384
+    query_prefix = ""
 
     def __init__(self) -> None:
         self._rng = np.random.default_rng(7)

@@ -3,7 +3,7 @@
     python -m bench verdicts                   the statements about services, and the pairs of the dev half
     python -m bench verdicts --git DIR…        commit subjects of git repositories, one after the other
     python -m bench verdicts --statements FILE a statement per line
-    python -m bench verdicts --half unseen     the other half of the pairs: look once, when all is done
+    python -m bench verdicts --half blind      another half of the pairs: look once, when all is done
     python -m bench verdicts --pairs FILE…     other pairs {label, a, b} as JSON lines
 
 Subjects and frames state nothing that contradicts another, so nothing may be superseded; each pair that was is listed.
@@ -26,6 +26,7 @@ from bench.statements import statements
 from recollect import Engine
 from recollect.config import load_settings
 from recollect.embed.inference import open_inference
+from recollect.memory.maintenance.merge import SAME
 
 SUBJECTS = 2_000  # over all repositories, the newest of each
 LABELS = ("contradiction", "duplicate", "related")
@@ -141,7 +142,7 @@ def _after(engine: Engine, first: str, second: str) -> str:
     if all(memory.state is m.State.ACTIVE for memory in states):
         return "two"
     gone = next(memory for memory in states if memory.state is not m.State.ACTIVE)
-    return "merged" if "merged" in (gone.state_reason or "") else "superseded"
+    return "merged" if gone.state_reason == SAME else "superseded"
 
 
 def pair_figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from fakes import FakeClock, FakeEmbedder
 from recollect.engine import Engine
 from recollect.interfaces.daemon_client.control import stop
+from recollect.model import new_id
+from recollect.model.team import Identity, Role
 from recollect.store.sqlite.store import SqliteStore
 
 # Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.
@@ -25,11 +27,13 @@ os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 settings.register_profile(
     "recollect",
     deadline=None,  # other work on the machine is no fault of ours
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.differing_executors,  # every backend inherits the same contract
+    ],
 )
 settings.load_profile("recollect")
-
-BACKENDS = ["sqlite"]
 
 
 @pytest.fixture
@@ -44,13 +48,52 @@ def home(tmp_path, monkeypatch) -> Iterator[Path]:
     stop(folder)  # the daemon that a hook may have started
 
 
-@pytest.fixture(params=BACKENDS)
-def open_store_as(request, home):
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server with Recollect's tables: one for each process of the tests that needs it."""
+    from bench.local_postgres import LocalPostgres  # most tests need no database
+
+    server = LocalPostgres()
+    try:
+        server.create()
+        server.start()
+        server.prepare(partitions=2)  # each costs time to create
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_team(postgres):
+    """The database as a team server has it. Tests share it, each with a tenant of its own."""
+    from bench.local_postgres import SERVER
+    from recollect.store.postgres.team import PostgresTeam
+
+    team = PostgresTeam(postgres.url(SERVER))
+    yield team
+    team.close()
+
+
+@pytest.fixture
+def tenant() -> str:
+    return new_id()
+
+
+@pytest.fixture
+def open_postgres_as(postgres_team, tenant):
+    """Opens the store of a tenant of this test for a user, with a role."""
+    return lambda user, role=Role.OWNER, **fields: postgres_team.store(
+        Identity(tenant, user, user, role, **fields)
+    )
+
+
+@pytest.fixture
+def open_store_as(home):
     """Opens the same store for a user as often as it is called, as other processes would."""
     opened = []
 
     def open_one(user):
-        opened.append({"sqlite": lambda: SqliteStore(home / "recollect.db", user)}[request.param]())
+        opened.append(SqliteStore(home / "recollect.db", user))
         return opened[-1]
 
     yield open_one

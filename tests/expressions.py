@@ -180,7 +180,8 @@ def _compiles(pattern: str) -> bool:
 
 _QUICK = 0.002  # seconds of CPU for the shortest text: quadratic time is several times more
 _EXPLODED = 0.3  # seconds that nothing linear takes for the shortest text
-_SIZES = (4_000, 8_000, 16_000)
+_SIZES = (4_000, 16_000)
+_GROWTH = 8  # linear time grows 4 times between the sizes, quadratic time 16 times
 _TRIES = 3  # measurements must agree: another process may be in the way of one
 
 
@@ -189,15 +190,15 @@ class _TooLong(Exception):
 
 
 def has_exploded(expression: Expression, attack: "Attack") -> bool:
-    """Return whether the time for twice the text is more than twice as long, however often it is measured."""
+    """Return whether four times the text takes much more than four times as long, however often it is measured."""
     first = _seconds(expression, attack.text(_SIZES[0]), _EXPLODED)
     if first <= _QUICK or first >= _EXPLODED:
         return first > _QUICK
-    middle, long = attack.text(_SIZES[1]), attack.text(_SIZES[2])
+    short, long = attack.text(_SIZES[0]), attack.text(_SIZES[1])
     for _ in range(_TRIES):
-        half = min(_seconds(expression, middle, _EXPLODED) for _ in range(2))
-        whole = min(_seconds(expression, long, 4 * _EXPLODED) for _ in range(2))
-        if whole < 3 * half:
+        quarter = min(_seconds(expression, short, _EXPLODED) for _ in range(3))
+        whole = min(_seconds(expression, long, 16 * _EXPLODED) for _ in range(2))
+        if whole < _GROWTH * quarter:
             return False
     return True
 

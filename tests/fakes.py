@@ -26,6 +26,8 @@ class FakeClock:
 class FakeEmbedder:
     """Each word has a direction of its own, so texts that share words are near. `broken` makes it unavailable."""
 
+    query_prefix = ""
+
     def __init__(self, model="fake", dim=64):
         self.model = model
         self.dim = dim

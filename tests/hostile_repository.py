@@ -51,19 +51,26 @@ CONFIG = """
     allowedSignersFile = {attributes}
 [credential]
     helper = !{run} credential.helper
+[credential "https://example.com"]
+    helper = !{run} credential.url.helper
 [diff]
     external = {run}
     tool = planted
+    guitool = planted
 [diff "planted"]
     command = {run}
     textconv = {run}
 [difftool "planted"]
     cmd = {run}
+    path = {run}
 [filter "planted"]
     clean = {run}
     smudge = {run}
     process = {run}
     required = true
+[merge]
+    tool = planted
+    guitool = planted
 [merge "planted"]
     driver = {run}
 [mergetool "planted"]
@@ -98,10 +105,17 @@ CONFIG = """
     url = ext::{run} submodule.url
 [browser "planted"]
     cmd = {run}
+    path = {run}
 [man "planted"]
     cmd = {run}
+    path = {run}
 [web]
     browser = planted
+[help]
+    browser = planted
+[instaweb]
+    browser = planted
+    httpd = {run}
 [guitool "planted"]
     cmd = {run}
 [imap]
@@ -109,9 +123,13 @@ CONFIG = """
 [sendemail]
     tocmd = {run}
     ccCmd = {run}
+    sendmailCmd = {run}
+    smtpServer = {run}
 [tar "planted"]
     command = {run}
 [include]
+    path = {included}
+[includeIf "gitdir:**"]
     path = {included}
 """
 WORD = "wombat"  # in every text that is meant for agents
@@ -165,6 +183,15 @@ def plant_words(folder: Path) -> None:
     for number, message in enumerate(COMMITS):
         (folder / "till" / "count.py").write_text(f"{WORDS['till/count.py']}\nCOUNTED = {number}\n")
         _git(folder, "commit", "-qam", message)
+
+
+def plant_hangs(folder: Path) -> None:
+    """Write files that take for ever to match, to parse or to read, if that is done carelessly."""
+    (folder / ".gitignore").write_text("*a" * 40 + "b\n" + "[" * 500 + "\n")
+    (folder / ("a" * 200 + ".py")).write_text("def total():\n    return 0\n")
+    (folder / "deep.py").write_text("(" * 20_000 + "\n" + "x" * 100_000)
+    (folder / "long.md").write_text("# " + "a " * 30_000 + "\n" + "- **" * 5_000)
+    os.mkfifo(folder / "pipe.py")
 
 
 def build(folder: Path, ran: Path) -> Path:

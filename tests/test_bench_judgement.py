@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from bench import judgement
-from bench.judgement import HALVES, JudgedTranscript, Tally
+from bench.judgement import HALVES, SECRET_HALVES, JudgedTranscript, Tally
 from bench.statements import SERVICES, statements
 from recollect.kinds import KINDS
 
@@ -17,8 +17,8 @@ def test_each_half_of_the_pairs_has_enough_of_every_label(half):
     counts = Counter(row.label for row in rows)
 
     assert set(counts) == {"contradiction", "duplicate", "related"}
-    assert min(counts.values()) >= 25
-    assert sum(row.category == "refines" for row in rows) >= 3
+    assert min(counts.values()) >= 22
+    assert any(row.category == "refines" for row in rows)
 
 
 def test_no_pair_is_in_both_halves():
@@ -27,7 +27,7 @@ def test_no_pair_is_in_both_halves():
     assert len(texts) == len(set(texts))
 
 
-@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("half", SECRET_HALVES)
 def test_secrets_are_made_alike_each_time_and_stand_in_their_text(half):
     rows = judgement.secrets(half)
 
@@ -43,7 +43,10 @@ def test_no_file_holds_a_secret_of_a_provider_in_full():
         (judgement.DATA / name).read_text() for name in ("secrets_dev2.jsonl", "secrets_unseen.jsonl")
     )
     plain = [
-        row.type for half in HALVES for row in judgement.secrets(half) if row.secret and row.secret in stored
+        row.type
+        for half in SECRET_HALVES
+        for row in judgement.secrets(half)
+        if row.secret and row.secret in stored
     ]
 
     assert {name.partition("-")[0] for name in plain} == {"prose"}
@@ -54,10 +57,12 @@ def test_a_judgement_names_kinds_and_lines_that_exist(half):
     rows = judgement.transcripts(half)
     own = [judged for judged in rows if judged.path.is_relative_to(judgement.DATA)]
 
-    assert len(own) >= 6
+    assert len(own) >= 5
     for row in [row for judged in rows for row in [*judged.keep, *judged.may]]:
         assert set(row["kinds"]) <= set(KINDS)
         assert judgement.meets(row, row["memory"])
+    for record in [record for judged in rows for record in judged.records]:
+        assert record["kind"] in KINDS
     for judged in own:
         lines = [json.loads(line) for line in judged.path.read_text().splitlines()]
         for row in [*judged.keep, *judged.may, *judged.drop]:
@@ -69,7 +74,7 @@ def test_the_tally_tells_kept_repeated_dropped_and_unjudged_apart(tmp_path):
     pnpm = {"has": [["pnpm"], ["npm i", "npm install"]], "kinds": ["preference"]}
     port = {"has": [["3001"]]}
     docs = {"has": [["docs/"]], "kinds": ["fact"]}
-    judged = JudgedTranscript(tmp_path, [pnpm], [docs], [port])
+    judged = JudgedTranscript(tmp_path, [pnpm], [docs], [port], [])
 
     learnt = [
         ("preference", "Use pnpm, not npm install."),

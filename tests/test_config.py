@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.config import explain_settings, load_settings
+from recollect.config import explain_settings, load_settings, unknown_variables
 from recollect.errors import BadSetting, NoHome
 
 
@@ -79,11 +79,15 @@ def test_a_config_that_is_a_folder_is_refused(tmp_path):
         load_settings(tmp_path, {})
 
 
-def test_an_unknown_variable_is_refused_by_name(tmp_path):
-    with pytest.raises(BadSetting, match="RECOLLECT_EMBEDR") as refusal:
-        load_settings(tmp_path, {"RECOLLECT_EMBEDR": "none"})
+def test_an_unknown_variable_has_no_effect_and_is_named(tmp_path):
+    variables = {"RECOLLECT_EMBEDR": "none", "RECOLLECT_HOME": "/x", "EMBEDDER": "none"}
 
-    assert "embedder" in refusal.value.hint
+    settings, notes = load_settings(tmp_path, variables), unknown_variables(variables)
+
+    assert settings == load_settings(tmp_path, {})
+    assert notes == [
+        "The variable RECOLLECT_EMBEDR is no setting and has no effect. Did you mean RECOLLECT_EMBEDDER?"
+    ]
 
 
 def test_keys_are_variables_and_not_settings(tmp_path):

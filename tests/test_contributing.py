@@ -27,6 +27,7 @@ COPIED = (
     ".claude-plugin",
     "src",
     "tests",
+    "bench",
     "docs",
     "CONTRIBUTING.md",
     "README.md",

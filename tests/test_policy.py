@@ -1,6 +1,10 @@
 """What an agent may do to whose memory: the table, through every interface that offers the operation."""
 
+import re
+import time
 from dataclasses import replace
+from importlib import resources
+from pathlib import Path
 
 import anyio
 import pytest
@@ -8,10 +12,16 @@ from mcp import Client
 from mcp_types import Implementation
 
 import recollect.model as m
+from recollect.__main__ import main
 from recollect.code.modules.merge import Correction
+from recollect.config import load_settings
 from recollect.engine import Engine
 from recollect.errors import ContentRefused, OutOfScope, RecollectError, Refused
 from recollect.interfaces.anthropic_memory import AnthropicMemoryTool
+from recollect.interfaces.cli.main import cli
+from recollect.interfaces.daemon.hook_service import HookService
+from recollect.interfaces.daemon_client.spool import HookSpool
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 from recollect.memory.maintenance.merge import merged
@@ -455,3 +465,125 @@ def test_a_conflict_says_which_side_is_not_the_users(engine, agent):
 
     assert 'says "The API listens on port 8080" but' in text
     assert '(observed) says "The API listens on port 9090"' in text
+
+
+# the command line and hooks: an agent can only state something there
+
+STATED = {
+    Operation.REINFORCE: "Use pnpm, not npm.",
+    Operation.ENRICH: "Use pnpm, not npm.",
+    Operation.SUPERSEDE: "Use npm, not pnpm.",
+}
+DETAILS = ("--tag", "urgent", "--file", "SYSTEM.md", "--trigger", "git rebase --onto", "--importance", "1")
+
+
+@pytest.mark.parametrize(("operation", "owner"), cells(STATED))
+def test_an_agent_at_the_command_line_gets_the_answer_of_the_table(
+    engine, agent, owned, folder, clock, monkeypatch, operation, owner
+):
+    before = owned(owner, STATED[Operation.REINFORCE])
+    clock.advance(seconds=1)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    details = DETAILS if operation is Operation.ENRICH else ()
+
+    code = main(["remember", STATED[operation], "--created-by", "agent:x", *details])
+
+    assert code == 0
+    check_stated(engine, operation, owner, before)
+
+
+@pytest.mark.parametrize(("operation", "owner"), cells(STATED))
+def test_a_hook_gets_the_answer_of_the_table(
+    engine, agent, owned, home, folder, embedder, clock, operation, owner
+):
+    """An agent can send any event to a hook; what the host's own record does not confirm is not the user's word."""
+    before = owned(owner, STATED[Operation.REINFORCE])
+    clock.advance(seconds=1)
+    opener = EngineOpener(lambda: load_settings(home), lambda settings: embedder)
+    service = HookService(EnginePool(opener), HookSpool(home))
+    common = {"session_id": "forged", "cwd": str(folder)}
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(folder / "SYSTEM.md")}, "tool_response": {}}
+    events = [
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": STATED[operation]}),
+        *([("PostToolUse", edit)] if operation is Operation.ENRICH else []),
+        ("Stop", {"last_assistant_message": STATED[operation]}),
+        ("SessionEnd", {"reason": "exit"}),
+    ]
+
+    for number, (event, body) in enumerate(events):
+        fields = ("claude-code", event, f"e{number}", str(time.time_ns()), "20", str(folder))
+        service.handle(fields, {**common, **body})
+        service.settle(60)
+    service.close()
+
+    check_stated(engine, operation, owner, before)
+
+
+def check_stated(engine, operation, owner, before):
+    """Assert that a statement of an agent did to the memory what the table says, and was not lost."""
+    after = engine.get(before.id)
+    permission = ON_MEMORIES[operation, owner]
+    if permission is not Permission.ALLOW:
+        assert stripped(after) == stripped(before)
+    if owner is MemoryOwner.GLOBAL or owner is MemoryOwner.REPOSITORY:
+        assert after.strength == before.strength
+    elif operation is not Operation.SUPERSEDE:
+        assert after.strength == before.strength + 1
+    elif owner is MemoryOwner.PERSON:
+        assert before.id in {memory.id for pair in engine.conflicts() for memory in pair[1:]}
+    else:
+        assert after.state is m.State.SUPERSEDED
+    beside = [memory for memory in engine.list() if memory.id != before.id]
+    assert [memory.source for memory in beside] == ["observed"] * (after.strength == before.strength)
+
+
+def test_the_command_line_lets_an_agent_state_something_and_nothing_else():
+    with cli.make_context("recollect", [], resilient_parsing=True) as context:
+        commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
+        named = [
+            command.name
+            for command in commands
+            if any(option in parameter.opts for parameter in command.params for option in AUTHORS)
+        ]
+
+    assert named == ["remember"]
+
+
+AUTHORS = ("--created-by", "--actor", "--as")
+
+
+# what the table promises: an agent may not…
+NEVER = (Operation.EDIT, Operation.RESTORE, Operation.PIN, Operation.TAG, Operation.DOUBT, Operation.ENRICH)
+NEVER += (Operation.FLAG_WRONG, Operation.UNLINK, Operation.SUPERSEDE, Operation.RESOLVE, Operation.MERGE)
+
+
+@pytest.mark.parametrize("owner", [MemoryOwner.PERSON, MemoryOwner.GLOBAL, MemoryOwner.REPOSITORY])
+def test_the_table_keeps_an_agent_from_what_is_not_its_own(owner):
+    allowed = {operation for operation in NEVER if ON_MEMORIES[operation, owner] is not Permission.DENY}
+
+    assert allowed == ({Operation.SUPERSEDE} if owner is MemoryOwner.REPOSITORY else set())
+    assert ON_MEMORIES[Operation.FORGET, owner] is not Permission.ALLOW
+    assert ON_MEMORIES[Operation.CONTRADICT, owner] is not Permission.ALLOW
+
+
+def test_the_table_knows_every_operation_for_every_owner():
+    assert set(ON_MEMORIES) == {
+        (operation, owner)
+        for operation in Operation
+        if operation not in ON_THE_WHOLE
+        for owner in MemoryOwner
+    }
+    assert set(WHOLE) == set(ON_THE_WHOLE)
+
+
+def test_what_agents_are_told_to_run_is_run_in_their_own_name():
+    files = resources.files("recollect.interfaces.install") / "files"
+    texts = [files / "rules.md", *Path(str(files)).rglob("SKILL.md")]
+
+    told = [line for file in texts for line in re.findall(r"`recollect ([^`]+)`", file.read_text("utf-8"))]
+
+    assert len(texts) >= 3
+    assert {line.split()[0] for line in told} <= {"search", "recall", "show", "remember"}
+    assert all("--created-by agent:" in line for line in told if line.startswith("remember"))

@@ -1,19 +1,25 @@
 """Judged transcripts of `bench/data`: what a session leaves in memory, against what a careful reader keeps.
 
 Each transcript is learnt from as `recollect extract` does it, in a store of its own; what counts are the memories.
-`dev` may be looked at; of `unseen` only totals are printed.
+`dev` and `dev3` may be looked at; of the other halves only totals are printed.
+
+Some transcripts say what an agent records when it is asked at the end of the session (`records`). With its help means: these are
+written by the memory tool first, as an agent writes, and the session is learnt from after that.
 """
 
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.extraction.cases import ratio
-from bench.judgement import HALVES, JudgedTranscript, meets, tally, transcripts
+from bench.judgement import HALVES, SEEN, JudgedTranscript, meets, tally, transcripts
 from recollect import Engine
 from recollect.config import load_settings
 from recollect.work.sessions.transcript import LearningReport, learn_from_file
+
+_WITHOUT_HELP = ("dev", "unseen")  # nobody wrote what an agent would record
 
 
 def run(halves: tuple[str, ...] = HALVES) -> dict[str, Any]:
@@ -28,15 +34,22 @@ def run(halves: tuple[str, ...] = HALVES) -> dict[str, Any]:
             learnt = memories_of(judged.path)
             counted = tally(judged, learnt)._asdict()
             total.update(counted)
-            if half == "dev":
+            if judged.records or half not in _WITHOUT_HELP:
+                helped = tally(judged, memories_of(judged.path, judged.records))._asdict()
+                total.update({f"{name} with help": count for name, count in helped.items()})
+            if half in SEEN:
                 details.append({"transcript": judged, "learnt": learnt, **counted})
     return {"totals": {half: dict(total) for half, total in totals.items()}, "details": details}
 
 
-def memories_of(path: Path) -> list[tuple[str, str]]:
-    """Return kind and content of each memory that a transcript leaves in an empty store."""
+def memories_of(path: Path, records: Sequence[dict[str, str]] = ()) -> list[tuple[str, str]]:
+    """Return kind and content of each memory that a transcript leaves in an empty store, after what the agent recorded."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(Path(folder, "home"), {}, embedder="none")
+        if records:
+            with Engine.open(Path(folder), settings=settings, actor="agent:scripted") as agent:
+                for record in records:
+                    agent.remember(record["content"], kind=record["kind"])
         with Engine.open(Path(folder), settings=settings) as engine:
             return _learn(engine, path)
 
@@ -57,6 +70,15 @@ def show(result: dict[str, Any]) -> None:
         print(
             f"{half:<6} recall {ratio(total.get('found', 0), total.get('wanted', 0))}   (target ≥ 0.45 without the agent's help)"
         )
+        if "wanted with help" in total:
+            right, wrong, unjudged = (
+                total.get(f"{name} with help", 0) for name in ("right", "wrong", "unjudged")
+            )
+            print(
+                f"{half:<6} with the agent's help: recall"
+                f" {ratio(total['found with help'], total['wanted with help'])}   (target ≥ 0.6), precision"
+                f" {ratio(right, right + wrong)}, with the unjudged as wrong {ratio(right, right + wrong + unjudged)}"
+            )
         if total.get("absent"):
             print(f"{half:<6} {total['absent']} transcripts are not there")
 

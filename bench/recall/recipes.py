@@ -44,6 +44,7 @@ class Cached:
 
     model = NAME
     dim = DIM
+    query_prefix = ""
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors

@@ -3,14 +3,10 @@
 An interface loads them once and passes them down.
 """
 
-import getpass
 import os
 import re
-import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -21,7 +17,18 @@ DATABASE = "recollect.db"  # in the home
 _PREFIX = "RECOLLECT_"
 # Variables that are not settings: the home, secrets, which must not be in a file, and the deadline of hooks, which read
 # no file.
-_OTHER_VARIABLES = {"HOME", "KEY", "KEY_FILE", "PASSPHRASE", "EMBEDDER_KEY", "SIDECAR_KEY", "HOOK_DEADLINE"}
+_OTHER_VARIABLES = {
+    "HOME",
+    "KEY",
+    "KEY_FILE",
+    "PASSPHRASE",
+    "EMBEDDER_KEY",
+    "SIDECAR_KEY",
+    "HOOK_DEADLINE",
+    "PAGER",
+    "TOKEN",
+    "TEAM_DATABASE",
+}
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 
 
@@ -142,13 +149,20 @@ def load_settings(
     """Return the settings. Raises `BadSetting` for an unknown name or an invalid value."""
     environment = os.environ if environment is None else environment
     place = expand_home(home or environment.get(f"{_PREFIX}HOME") or "~/.recollect")
-    settings = Settings(home=place, user=_login())
-    file = place / "config.toml"
-    for name, value in _read(file).items():
+    return _combine(place, _read(settings_file(place)), environment, flags)
+
+
+def _combine(
+    home: Path, values: Mapping[str, Any], environment: Mapping[str, str], flags: Mapping[str, Any]
+) -> Settings:
+    """Return the settings from the values of the file, variables and options. Raises `BadSetting`."""
+    settings = Settings(home=home, user=_login())
+    file = settings_file(home)
+    for name, value in values.items():
         settings = _with(settings, name, value, f"{file}")
     for variable, text in environment.items():
         name = variable.removeprefix(_PREFIX)
-        if variable.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
+        if variable.startswith(_PREFIX) and name not in _OTHER_VARIABLES and name.lower() in _NAMES:
             if name.lower() in _IN_FILE_ONLY:
                 raise BadSetting(f"{variable} is not read from the environment.", f"Set it in {file}.")
             settings = _with(settings, name.lower(), text, f"the variable {variable}")
@@ -161,12 +175,80 @@ def load_settings(
     return settings
 
 
+def settings_file(home: Path) -> Path:
+    return home / "config.toml"
+
+
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Return a sentence for each variable that begins like a setting and is none; it has no effect."""
+    environment = os.environ if environment is None else environment
+    notes = []
+    for variable in sorted(environment):
+        name = variable.removeprefix(_PREFIX)
+        if not variable.startswith(_PREFIX) or name in _OTHER_VARIABLES or name.lower() in _NAMES:
+            continue
+        similar = _similar(name.lower())
+        hint = f" Did you mean {_PREFIX}{similar[0].upper()}?" if similar else ""
+        notes.append(f"The variable {variable} is no setting and has no effect.{hint}")
+    return notes
+
+
+def change_setting(home: Path, name: str, value: str | None) -> None:
+    """Write a setting to the configuration file, or remove it for None. Comments and other lines stay.
+
+    Raises `BadSetting` before anything is written.
+    """
+    file = settings_file(home)
+    if name not in _NAMES:
+        raise _unknown(name, "the command line")
+    values = _read(file)
+    if value is None:
+        values.pop(name, None)
+    else:
+        values[name] = _parse(name, value, type(getattr(Settings(home, ""), name)), "the command line")
+    _combine(home, values, {}, {})
+    import json
+
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    after = _with_line(before, name, None if value is None else json.dumps(values[name], ensure_ascii=False))
+    if not _says(after, values):  # a value over several lines, for example
+        raise BadSetting(f"{name} cannot be changed in {file} automatically.", "Edit the file by hand.")
+    _replace(file, after)
+
+
+def _says(text: str, values: Mapping[str, Any]) -> bool:
+    import tomllib
+
+    try:
+        return tomllib.loads(text) == values
+    except ValueError:
+        return False
+
+
+def _with_line(text: str, name: str, value: str | None) -> str:
+    """Return the text of a TOML file with another line for a setting, or without its line."""
+    kept = [line for line in text.splitlines() if line.partition("=")[0].strip() != name]
+    return "".join(f"{line}\n" for line in ([*kept, f"{name} = {value}"] if value is not None else kept))
+
+
+def _replace(file: Path, text: str) -> None:
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(file)
+    except OSError as error:
+        raise BadSetting(f"Cannot write {file}: {error.strerror}.", "Check its permissions.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def explain_settings(
     settings: Settings, environment: Mapping[str, str] | None = None
 ) -> tuple[ExplainedSetting, ...]:
     """Return every setting with its meaning and its source, in the order of `Settings`."""
     environment = os.environ if environment is None else environment
-    file = settings.home / "config.toml"
+    file = settings_file(settings.home)
     in_file = _read(file)
     defaults = Settings(home=settings.home, user=_login())
     rows = []
@@ -196,6 +278,8 @@ def _check_sidecar(settings: Settings) -> None:
                 "A key goes into RECOLLECT_SIDECAR_KEY.",
             )
     if settings.sidecar == "command":
+        import shlex
+
         try:
             words = shlex.split(settings.sidecar_command)
         except ValueError as error:
@@ -208,7 +292,10 @@ def _check_sidecar(settings: Settings) -> None:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        import tomllib  # 10 ms that are saved where there is no file
+
+        return tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -221,10 +308,20 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _with(settings: Settings, name: str, value: Any, origin: str) -> Settings:
     if name not in _NAMES:
-        similar = get_close_matches(name, _NAMES, n=1)
-        hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(_NAMES)}."
-        raise BadSetting(f"Unknown setting {name!r} in {origin}.", hint)
+        raise _unknown(name, origin)
     return replace(settings, **{name: _parse(name, value, type(getattr(settings, name)), origin)})
+
+
+def _similar(name: str) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, _NAMES, n=1)
+
+
+def _unknown(name: str, origin: str) -> BadSetting:
+    similar = _similar(name)
+    hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(_NAMES)}."
+    return BadSetting(f"Unknown setting {name[:60]!r} in {origin}.", hint)
 
 
 def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
@@ -253,6 +350,8 @@ def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
 
 
 def _login() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container whose user has no name

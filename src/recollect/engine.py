@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import recollect.model as m
 from recollect.config import Settings, load_settings
@@ -19,9 +19,10 @@ from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.project import identify, locate
 from recollect.embed.open import embedder_for, open_embedder
-from recollect.errors import StoreError
+from recollect.errors import Refused, StoreError
 from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
+from recollect.remote.login import read_login
 from recollect.store import finish_rekeying, open_store, open_store_to_read
 from recollect.store.keys import find_key
 from recollect.work.metrics.measures import Measures, TimedEmbedder
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.memory.retrieval import Retrieval
     from recollect.memory.transfer.transfer import Transfer
     from recollect.memory.write.messages import MessageReport
+    from recollect.remote.parts import Remote
     from recollect.work.delivery.composer import Composer
     from recollect.work.delivery.delivery import Delivery
     from recollect.work.episodes.episodes import Episodes
@@ -86,12 +88,19 @@ class Engine:
         """
         settings = settings or load_settings(home)
         folder = locate(Path(project or settings.project or "."))
+        remote: Remote | None = None
+        if (login := read_login(settings.home)) is not None:
+            from recollect.remote.parts import open_remote, team_project
+
+            settings, remote = open_remote(settings.home, login, settings)
         finish_rekeying(settings.database, os.environ)
         store = open_store(settings.database, settings.user, find_key(settings.database, os.environ))
         try:
             found, keys = identify(folder, store)
+            if remote is not None:
+                found = team_project(found, keys, settings.user)
             used = embedder or embedder_for(settings, store.setting(None, "agreed") or ())
-            context = Context(settings, store, used, clock, actor, found, folder, tuple(keys))
+            context = Context(settings, store, used, clock, actor, found, folder, tuple(keys), remote=remote)
             if embedder is None:
                 measures = Measures(context)
                 engine = cls(replace(context, embedder=TimedEmbedder(used, measures)), sidecar)
@@ -107,8 +116,10 @@ class Engine:
         """Open the engine on an existing store, to read it at once: without a model, and without waiting for writers.
 
         Nothing is created, migrated or written, also not by `close`. Raises `StoreError` if the store cannot be read as
-        it is, and `WrongKey`.
+        it is, `WrongKey`, and `Refused` if a team server has the memories.
         """
+        if (login := read_login(settings.home)) is not None:
+            raise Refused(f"The memories of this home are on {login.address}.", "Ask the server.")
         key = find_key(settings.database, os.environ)
         store = open_store_to_read(settings.database, settings.user, key)
         try:
@@ -158,6 +169,8 @@ class Engine:
         finally:
             if "retrieval" in used:
                 self.retrieval.close()
+            if (remote := self._remote) is not None:
+                remote.close()
             if self._owns_store:
                 self.store.close()
 
@@ -181,11 +194,19 @@ class Engine:
     @cached_property
     def memory(self) -> Memories:
         """Memories one at a time: read, write and change."""
+        if self._remote is not None:
+            from recollect.remote.parts import RemoteMemories
+
+            return RemoteMemories(self.context)
         return Memories(self.context, self._judge)
 
     @cached_property
     def retrieval(self) -> "Retrieval":
         """Search over memories, messages and sessions."""
+        if self._remote is not None:
+            from recollect.remote.parts import RemoteRetrieval
+
+            return RemoteRetrieval(self.context, self.memory, self.preferences)
         from recollect.memory.retrieval import Retrieval
 
         return Retrieval(self.context, self.memory, self.preferences)
@@ -193,6 +214,10 @@ class Engine:
     @cached_property
     def delivery(self) -> "Composer":
         """What agents are told, at every moment."""
+        if self._remote is not None:
+            from recollect.remote.parts import RemoteComposer
+
+            return RemoteComposer(self)
         from recollect.work.delivery.composer import Composer
 
         return Composer(self)
@@ -207,6 +232,10 @@ class Engine:
     @cached_property
     def care(self) -> "Maintenance":
         """Maintenance: consolidation, review, undo, backups, encryption."""
+        if self._remote is not None:
+            from recollect.remote.parts import RemoteMaintenance
+
+            return RemoteMaintenance(self.context, self.memory, self.codebase)
         from recollect.memory.maintainer import Maintenance
 
         return Maintenance(self.context, self.memory, self.codebase, self._judge)
@@ -247,6 +276,10 @@ class Engine:
     @cached_property
     def sessions(self) -> "Sessions":
         """Sessions: record events, learn from them, recover sessions that crashed."""
+        if self._remote is not None:
+            from recollect.remote.parts import RemoteSessions
+
+            return RemoteSessions(self.context, self.memory, self.episodes, self.measures, self._model)
         from recollect.work.sessions.sessions import Sessions
 
         return Sessions(self.context, self.memory, self.episodes, self.measures, self._model)
@@ -273,6 +306,11 @@ class Engine:
     @property
     def _judge(self) -> "Judge | None":
         return self._given_judge or self._model
+
+    @property
+    def _remote(self) -> "Remote | None":
+        """The team server that has the memories; None if they are in the store."""
+        return cast("Remote | None", self.context.remote)
 
     # reading
 

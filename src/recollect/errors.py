@@ -24,8 +24,12 @@
     │   ├── StoreMissing            the file is gone, and backups of it are there
     │   ├── StoreDamaged            it cannot be read, and there is no backup
     │   └── WrongKey                it is encrypted with another key
-    └── EmbedderUnavailable     vectors cannot be made at the moment
-        └── VectorsTurnedOff        because the settings say so
+    ├── EmbedderUnavailable     vectors cannot be made at the moment
+    │   └── VectorsTurnedOff        because the settings say so
+    └── TeamError               a problem with the team server
+        ├── Offline                 it does not answer
+        ├── TokenRefused            it does not accept the token: revoked, expired, or never valid
+        └── TooManyRequests         it has had enough requests from this person for now
 
 The message says what happened and to what; `hint` says what to do, with the command to run.
 """
@@ -192,3 +196,28 @@ class VectorsTurnedOff(EmbedderUnavailable):
         super().__init__(
             "Vectors are turned off.", 'Set `embedder = "minilm"` in config.toml to turn them on.'
         )
+
+
+class TeamError(RecollectError):
+    """Raised for a problem with the team server."""
+
+
+class Offline(TeamError):
+    """Raised when the team server does not answer. Nothing is read from or written to the local store instead."""
+
+    def __init__(self, address: str, why: str = "") -> None:
+        super().__init__(
+            f"Memory unavailable: offline. {address} does not answer{f' ({why})' if why else ''}.",
+            "Check your connection and run the command again. `recollect logout` returns to the local store.",
+        )
+
+
+class TokenRefused(TeamError):
+    def __init__(self, message: str = "The team server does not accept this token.", hint: str = "") -> None:
+        super().__init__(
+            message, hint or "It may have expired or been revoked. Run `recollect login URL` again."
+        )
+
+
+class TooManyRequests(TeamError):
+    """Raised when a limit of the team server is reached for now."""

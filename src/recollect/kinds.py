@@ -13,6 +13,7 @@ from recollect.errors import UnknownName
 class Kind:
     name: str
     family: str
+    meaning: str  # what is stored as this kind, in a line
     half_life: float | None  # days until the confidence has halved; None = no decay
     ttl: float | None  # days until an unused, automatically promoted memory is archived; None = never
     weight: float  # factor for the rank of a hit
@@ -29,33 +30,91 @@ class Kind:
 
 
 _ROWS = (
-    Kind("human_feedback", "user", None, None, 1.6, correcting=True, standing=True, label="feedback"),
-    Kind("correction", "user", 365, None, 1.5, correcting=True, standing=True),
-    Kind("preference", "user", 90, 365, 1.1, standing=True),
-    Kind("decision", "knowledge", None, 90, 1.3, standing=True),
-    Kind("convention", "knowledge", None, None, 1.2, standing=True),
-    Kind("architecture", "knowledge", None, 180, 1.2),
-    Kind("pattern", "knowledge", None, 180, 1.1),
-    Kind("dependency_relation", "knowledge", None, None, 1.0, label="dependency"),
-    Kind("fact", "knowledge", 30, None, 1.0),
-    Kind("entity", "knowledge", 30, None, 1.0),
-    Kind("discovery", "knowledge", 30, 21, 0.9),
-    Kind("procedure", "how-to", 60, None, 1.1, warns=True),
-    Kind("negative", "warning", 365, None, 1.4, standing=True, warns=True, forbids=True, label="never"),
-    Kind("gotcha", "warning", 60, None, 1.3),
-    Kind("warning", "warning", 60, 30, 1.3),
-    Kind("error_pattern", "warning", 60, 90, 1.2, reports=True, label="error"),
-    Kind("environment_quirk", "warning", 7, None, 1.0, label="environment"),
-    Kind("session_insight", "session", 30, None, 0.8, label="insight"),
-    Kind("task_outcome", "session", 30, None, 0.8, reports=True, label="outcome"),
-    Kind("context", "session", 7, None, 0.7),
-    Kind("observation", "session", 7, None, 0.7),
-    Kind("file_change", "session", 14, 21, 0.6, reports=True, label="change"),
-    Kind("task_progress", "session", 7, 14, 0.6, reports=True, label="progress"),
-    Kind("pr_review", "review", 90, None, 1.0, label="review"),
-    Kind("pr_finding", "review", 90, None, 1.0, label="finding"),
-    Kind("pr_pattern", "review", 90, None, 1.0, label="pattern"),
-    Kind("pr_gotcha", "review", 90, None, 1.0, label="gotcha"),
+    Kind(
+        "human_feedback",
+        "user",
+        "what you told an agent about its work",
+        None,
+        None,
+        1.6,
+        correcting=True,
+        standing=True,
+        label="feedback",
+    ),
+    Kind(
+        "correction",
+        "user",
+        "what you told an agent to do differently",
+        365,
+        None,
+        1.5,
+        correcting=True,
+        standing=True,
+    ),
+    Kind("preference", "user", "how you like things done", 90, 365, 1.1, standing=True),
+    Kind("decision", "knowledge", "what was decided, and why", None, 90, 1.3, standing=True),
+    Kind(
+        "convention",
+        "knowledge",
+        "a rule of the project that its code follows",
+        None,
+        None,
+        1.2,
+        standing=True,
+    ),
+    Kind("architecture", "knowledge", "how the parts of the codebase fit together", None, 180, 1.2),
+    Kind("pattern", "knowledge", "a way of solving something that the project repeats", None, 180, 1.1),
+    Kind("dependency_relation", "knowledge", "what depends on what", None, None, 1.0, label="dependency"),
+    Kind("fact", "knowledge", "something that is true of the project; the default", 30, None, 1.0),
+    Kind("entity", "knowledge", "a service, person, table or other thing that has a name", 30, None, 1.0),
+    Kind("discovery", "knowledge", "what an agent found out about the code", 30, 21, 0.9),
+    Kind(
+        "procedure",
+        "how-to",
+        "steps to do something, in order; its triggers bring it up",
+        60,
+        None,
+        1.1,
+        warns=True,
+    ),
+    Kind(
+        "negative",
+        "warning",
+        "what must never be done; its triggers stop an agent and ask",
+        365,
+        None,
+        1.4,
+        standing=True,
+        warns=True,
+        forbids=True,
+        label="never",
+    ),
+    Kind("gotcha", "warning", "what goes wrong unless you know it", 60, None, 1.3),
+    Kind("warning", "warning", "a danger for the time being", 60, 30, 1.3),
+    Kind(
+        "error_pattern", "warning", "an error, and what solved it", 60, 90, 1.2, reports=True, label="error"
+    ),
+    Kind(
+        "environment_quirk",
+        "warning",
+        "an oddity of a machine or its set-up",
+        7,
+        None,
+        1.0,
+        label="environment",
+    ),
+    Kind(
+        "session_insight", "session", "what a session learnt, in a sentence", 30, None, 0.8, label="insight"
+    ),
+    Kind("task_outcome", "session", "how a task ended", 30, None, 0.8, reports=True, label="outcome"),
+    Kind("context", "session", "what a session was about", 7, None, 0.7),
+    Kind("observation", "session", "what an agent noticed in passing", 7, None, 0.7),
+    Kind("file_change", "session", "what was changed in a file", 14, 21, 0.6, reports=True, label="change"),
+    Kind("task_progress", "session", "how far a task has come", 7, 14, 0.6, reports=True, label="progress"),
+    Kind("pr_review", "review", "a review of a pull request as a whole", 90, None, 1.0, label="review"),
+    Kind("pr_finding", "review", "a finding of a review", 90, None, 1.0, label="finding"),
+    Kind("pr_pattern", "review", "what reviews find again and again", 90, None, 1.0, label="pattern"),
+    Kind("pr_gotcha", "review", "what a review nearly missed", 90, None, 1.0, label="gotcha"),
 )
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ROWS}

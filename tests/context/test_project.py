@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from fakes import FakeEmbedder
-from recollect.context.project import branch_of_its_own, declare_subproject, identify, landed_branches, locate
+from recollect.context.project import (
+    branch_of_its_own,
+    declare_subproject,
+    identify,
+    landed_branches,
+    locate,
+    trust_key,
+)
 from recollect.engine import Engine
 from recollect.errors import NoSuchFolder
 from recollect.store.sqlite.store import SqliteStore
@@ -91,6 +98,34 @@ def test_subfolders_worktrees_and_clones_share_their_project(tmp_path, store):
     assert len(ids) == 1
     assert locate(tmp_path / "worktree").branch == "feature"
     assert locate(main).branch == "main"
+
+
+def test_worktrees_and_submodules_have_a_git_directory_that_names_them(tmp_path):
+    main = repository(tmp_path / "shop")
+    library = repository(tmp_path / "library")
+    git(main, "worktree", "add", "-b", "feature", str(tmp_path / "worktree"))
+    git(main, "-c", "protocol.file.allow=always", "submodule", "add", str(library), "libs/x")
+
+    assert trust_key(locate(tmp_path / "worktree")) == trust_key(locate(main)) == f"git:{main / '.git'}"
+    assert trust_key(locate(main / "libs/x")) == f"git:{main / '.git/modules/libs/x'}"
+
+
+@pytest.mark.parametrize("way", ["commondir", "file", "link"])
+def test_a_folder_that_claims_the_git_directory_of_another_is_not_trusted_with_it(tmp_path, store, way):
+    """An archive of a stranger can have any `.git`."""
+    trusted = repository(tmp_path / "shop")
+    stranger = repository(tmp_path / "stranger") if way == "commondir" else tmp_path / "stranger"
+    stranger.mkdir(exist_ok=True)
+    if way == "commondir":
+        (stranger / ".git/commondir").write_text(f"{trusted}/.git\n")
+    elif way == "file":
+        (stranger / ".git").write_text(f"gitdir: {trusted}/.git\n")
+    else:
+        (stranger / ".git").symlink_to(trusted / ".git")
+
+    assert trust_key(locate(stranger)) != trust_key(locate(trusted))
+    if way == "commondir":  # git never makes one there
+        assert project_id(stranger, store) != project_id(trusted, store)
 
 
 def test_worktrees_without_a_remote_share_by_gits_common_directory(tmp_path, store):
@@ -388,3 +423,34 @@ def test_every_way_to_stand_somewhere_is_the_right_project_and_the_doctor_explai
     explained = explained.replace("ID", second).replace("FOLDER", str(folder)).replace("ROOT", str(main))
     assert (first == second) == (expected == "same")
     assert finding.startswith(explained)
+
+
+@pytest.mark.parametrize(
+    "remote, manifest, name",
+    [
+        ("https://example.org/team/shop.git", '[project]\nname = "other"\n', "shop"),
+        ("https://example.org/team/repo", '[project]\nname = "shop"\n', "shop"),
+        ("", '[build-system]\nrequires = []\n[project]\nversion = "1"\nname = "shop"\n', "shop"),
+        ("", "", "repo"),
+    ],
+)
+def test_a_project_has_the_name_of_its_remote_or_its_manifest(tmp_path, store, remote, manifest, name):
+    folder = repository(tmp_path / "repo", *filter(None, [remote]))
+    (folder / "pyproject.toml").write_text(manifest)
+
+    assert identify(locate(folder), store)[0].name == name
+
+
+@pytest.mark.parametrize(
+    "file, text, name",
+    [
+        ("package.json", '{\n  "name": "@acme/shop",\n  "version": "1"\n}', "shop"),
+        ("go.mod", "module github.com/acme/shop/v2\n", "shop"),
+        ("Cargo.toml", '[package]\nname = "shop"\n', "shop"),
+        ("composer.json", '{\n    "name": "acme/shop"\n}', "shop"),
+    ],
+)
+def test_manifests_of_other_languages_name_a_project_too(tmp_path, store, file, text, name):
+    (tmp_path / file).write_text(text)
+
+    assert identify(locate(tmp_path), store)[0].name == name

@@ -345,3 +345,15 @@ def test_a_process_that_answers_questions_keeps_one_network_in_memory():
     model.embed(["a batch", "of texts"])
 
     assert len(model._networks) == 1
+
+
+def test_the_first_texts_have_the_vectors_of_the_later_ones():
+    texts = ["Tests need a running Redis", "pnpm " * 100]
+    model = MiniLM()
+
+    first = [model.embed([text])[0] for text in texts]
+    assert model._networks == {}  # nothing was optimised for them
+    later = [model.embed([text])[0] for text in texts]
+
+    assert len(model._networks) == 1
+    assert np.allclose(first, later, atol=2e-6)

@@ -1,4 +1,7 @@
-"""What every store must do. A backend's test file subclasses `StoreContract` and is done."""
+"""What every store must do. A backend's test file subclasses `StoreContract` and is done.
+
+A store on a machine of one's own must also do what `LocalStoreContract` has: episodes, pruned texts, and the care of a file.
+"""
 
 import os
 import threading
@@ -9,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from undo_contract import UndoContract
-from work_contract import WorkContract
+from work_contract import LocalWorkContract, WorkContract
 
 import recollect.model as m
 from recollect.errors import AmbiguousId, ContentRefused, MemoryNotFound
 from recollect.kinds import KINDS
-from samples import EVERYTHING, MINE, NOW, Undo, keep, memory, placed, unit, views
+from samples import EVERYTHING, MINE, NOW, USERS, Undo, keep, memory, placed, unit, views
 
 
 class Place:
@@ -31,9 +34,10 @@ class Place:
         store.put_gap(m.Gap(self.gap, project, "something", NOW))
 
 
-# No surrogates: what is not UTF-8 is refused, see below.
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+# No surrogates: what is not UTF-8 is refused, see below. No NUL: PostgreSQL cannot store it.
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+texts = st.text(characters, max_size=40)
+names = st.text(characters, min_size=1, max_size=12)
 times = st.datetimes(timezones=st.just(UTC))
 shares = st.floats(0, 1)
 lists = st.lists(names, max_size=3).map(tuple)
@@ -53,7 +57,7 @@ provenances = st.builds(
 memories = st.builds(
     m.Memory,
     id=st.builds(m.new_id),
-    user_id=names,
+    user_id=st.just("ada"),
     project_id=st.none() | names,
     scope=st.sampled_from(m.Scope),
     kind=st.sampled_from(sorted(KINDS)),
@@ -111,6 +115,21 @@ class StoreContract(WorkContract, UndoContract):
         first.close()
 
         assert open_store().get(kept.id) == kept
+
+    def test_long_names_come_back_whole(self, store):
+        long = "x" * 300
+        fields = {
+            "project_id": long,
+            "branch": long,
+            "created_by": f"agent:{long}",
+            "tags": (long, f"{long}y"),
+        }
+        kept = keep(store, memory(**fields))
+        store.set_setting(long, f"{long}y", 1)
+
+        assert store.get(kept.id) == kept
+        assert store.newest(m.View("ada", long), tag=long) == [kept]
+        assert store.setting(long, long) is None
 
     def test_put_replaces_what_has_the_same_id(self, store):
         old = keep(store, memory("Deploys run on Friday.", tags=("deploy", "friday"), file_paths=("a.py",)))
@@ -203,7 +222,7 @@ class StoreContract(WorkContract, UndoContract):
         assert list(store.iter_memories(MINE)) == kept
 
     def test_each_goes_through_more_than_a_page(self, store):
-        kept = [memory(f"Number {number}.") for number in range(1100)]
+        kept = [memory(f"Number {number}.") for number in range(520)]
         keep(store, *kept)
 
         assert [each.id for each in store.iter_memories(MINE)] == [each.id for each in kept]
@@ -524,21 +543,29 @@ class StoreContract(WorkContract, UndoContract):
     # who sees what
 
     @given(kept=st.lists(placed, min_size=1, max_size=8), view=views)
-    @settings(max_examples=150)
-    def test_every_way_to_find_agrees_with_the_view(self, store, kept, view):
+    @settings(max_examples=80)
+    def test_every_way_to_find_agrees_with_the_view(self, stores, kept, view):
         expected = {each.id for each in kept if view.shows_memory(each)}
-
-        with pytest.raises(Undo), store.transaction():
+        store = stores[view.user_id]
+        try:
             for each in kept:
-                store.put(each)
-                store.put_vector(each.id, "fake", unit(1, 0))
+                stores[each.user_id].put(each)
+                stores[each.user_id].put_vector(each.id, "fake", unit(1, 0))
 
             assert {each.id for each in store.newest(view)} == expected
             assert {each.id for each in store.iter_memories(view)} == expected
             assert {each.id for each in store.with_fingerprint(view, kept[0].fingerprint)} == expected
             assert {name for name, _ in store.match(view, "pnpm", 100)} == expected
+            assert {name for name, _ in store.vectors(view, "fake")} == expected
             assert store.count(view) == sum(store.counts(view, "kind").values()) == len(expected)
-            raise Undo
+        finally:
+            for each in kept:
+                stores[each.user_id].delete(each.id)
+
+    @pytest.fixture
+    def stores(self, open_store_as):
+        """The stores of some users."""
+        return {user: open_store_as(user) for user in USERS}
 
     # the graph
 
@@ -665,6 +692,17 @@ class StoreContract(WorkContract, UndoContract):
         assert store.sessions("ada", None, 10) == [outside]
         assert store.sessions("bob", "shop", 10) == []
 
+    def test_live_sessions_are_open_and_did_something_lately(self, store):
+        started, now = NOW, NOW + timedelta(days=2)
+        silent = m.Session("silent", "ada", "shop", started)
+        busy = m.Session("busy", "ada", "shop", started, active_at=now)
+        ended = m.Session("ended", "ada", "shop", started, active_at=now, ended_at=now)
+        elsewhere = m.Session("elsewhere", "ada", "bank", started, active_at=now)
+        for session in (silent, busy, ended, elsewhere):
+            store.put_session(session)
+
+        assert store.live_sessions("shop", now - timedelta(days=1)) == [busy]
+
     def test_a_finding_is_kept_once_a_session(self, store):
         store.put_session(m.Session("s1", "ada", "shop", NOW))
         finding = m.Finding(
@@ -689,9 +727,10 @@ class StoreContract(WorkContract, UndoContract):
 
         assert store.gaps("shop", 10) == [first]
 
-    def test_an_export_sees_all_that_is_the_users_in_its_projects(self, store):
+    def test_an_export_sees_all_that_is_the_users_in_its_projects(self, store, open_store_as):
         here, there = (Place(store, project) for project in ("shop", "bank"))
-        nowhere, theirs = Place(store, None), Place(store, "shop", user="bob")
+        nowhere = Place(store, None)
+        Place(open_store_as("bob"), "shop", user="bob")
 
         everything, mine = (
             [
@@ -709,19 +748,19 @@ class StoreContract(WorkContract, UndoContract):
         assert everything == [sorted(each.ids[at] for each in every) for at in range(3)]
         assert mine == [sorted(each.ids[at] for each in own) for at in range(3)]
         assert {each.session for each in store.messages.iterate(MINE)} == {here.ids[0], nowhere.ids[0]}
-        assert {each.id for each in store.iter_gaps(MINE)} == {here.gap, nowhere.gap, theirs.gap}
+        assert {each.id for each in store.iter_gaps(MINE)} == {here.gap, nowhere.gap}
 
     def test_an_export_goes_through_more_than_a_page(self, store):
-        for number in range(1001):
+        for number in range(501):
             store.put_session(m.Session(f"s{number:04}", "ada", None, NOW))
-        said = [m.Message("s", number, "user", "hi", NOW, "ada", None) for number in range(1001)]
+        said = [m.Message("s", number, "user", "hi", NOW, "ada", None) for number in range(501)]
         store.messages.put(said, None, None)
 
-        assert [each.id for each in store.iter_sessions(MINE)] == [f"s{number:04}" for number in range(1001)]
+        assert [each.id for each in store.iter_sessions(MINE)] == [f"s{number:04}" for number in range(501)]
         assert list(store.messages.iterate(MINE)) == said
 
     def test_links_come_a_page_at_a_time_by_their_ends(self, store):
-        kept = [memory(f"Number {number}.") for number in range(36)]
+        kept = [memory(f"Number {number}.") for number in range(24)]
         hidden = memory("Hidden.", project_id="bank")
         keep(store, *kept, hidden)
         for one in kept:
@@ -732,7 +771,7 @@ class StoreContract(WorkContract, UndoContract):
 
         found = list(store.iter_links(MINE))
 
-        assert len(found) == 36 * 35
+        assert len(found) == 24 * 23
         assert found == sorted(store.all_links(MINE), key=lambda link: (link.source, link.target))
 
     def test_a_gap_that_was_closed_is_not_opened_again_by_an_older_copy(self, store):
@@ -850,7 +889,7 @@ class StoreContract(WorkContract, UndoContract):
         assert store.count(MINE) == 0
 
     def test_threads_write_and_read_at_once(self, store):
-        workers, each_writes = 8, 50
+        workers, each_writes = 8, 15
         errors, ready, done = [], threading.Barrier(workers + 2), threading.Event()
 
         def write(worker):
@@ -888,14 +927,14 @@ class StoreContract(WorkContract, UndoContract):
         assert store.count_vectors("fake") == workers * each_writes
         assert store.check() == []
 
-    # care
-
     # forgetting
 
-    def test_clearing_a_project_takes_all_of_it_and_nothing_else(self, store):
+    def test_clearing_a_project_takes_all_of_it_and_nothing_else(self, store, open_store_as):
         mine, others = memory("Mine."), memory("Eve's.", user_id="eve")
         elsewhere, everywhere = memory("Of the bank.", project_id="bank"), memory("Global.", project_id=None)
-        keep(store, mine, others, elsewhere, everywhere)
+        theirs = open_store_as("eve")
+        keep(store, mine, elsewhere, everywhere)
+        keep(theirs, others)
         for project in ("shop", "bank"):
             store.put_session(m.Session(f"{project} monday", "ada", project, NOW))
             store.put_gap(m.Gap(m.new_id(), project, "what is missing", NOW))
@@ -907,17 +946,19 @@ class StoreContract(WorkContract, UndoContract):
 
         assert (cleared.memories, cleared.messages, cleared.sessions, cleared.gaps) == (1, 1, 1, 1)
         assert store.get(mine.id).state is m.State.DELETED
-        assert {store.get(each.id).state for each in (others, elsewhere, everywhere)} == {m.State.ACTIVE}
+        assert {store.get(each.id).state for each in (elsewhere, everywhere)} == {m.State.ACTIVE}
+        assert theirs.get(others.id).state is m.State.ACTIVE
         assert [store.messages.count("ada", project) for project in ("shop", "bank")] == [0, 1]
         assert [len(store.sessions("ada", project, 9)) for project in ("shop", "bank")] == [0, 1]
         assert [len(store.gaps(project, 9)) for project in ("shop", "bank")] == [0, 1]
         assert [store.setting(project, "seasons") for project in ("shop", "bank")] == [None, ["autumn"]]
         assert store.check() == []
 
-    def test_clearing_everything_is_for_one_user_in_all_projects(self, store):
+    def test_clearing_everything_is_for_one_user_in_all_projects(self, store, open_store_as):
         mine = [memory(f"Mine in {project}.", project_id=project) for project in ("shop", "bank", None)]
         others = memory("Eve's.", user_id="eve", visibility=m.Visibility.TEAM)
-        keep(store, *mine, others)
+        keep(store, *mine)
+        keep(open_store_as("eve"), others)
         store.set_setting(None, "agreed", ["https://example.org"])
 
         cleared = store.clear("ada", None, NOW)
@@ -946,45 +987,6 @@ class StoreContract(WorkContract, UndoContract):
         assert not store.purge_due(before)
         assert store.purge(before, "agent:memory", NOW).memories == ()
         assert store.check() == []
-
-    def test_a_vacuum_gives_back_what_is_free(self, store):
-        store.set_setting(None, "ballast", "x" * 1_000_000)
-        store.set_setting(None, "ballast", "")
-        free = store.info().free
-
-        saved = store.vacuum()
-
-        assert free > 900_000
-        assert (saved > 900_000, store.info().free) == (True, 0)
-        assert store.check() == []
-
-    def test_info_and_backup_tell_where_things_are(self, store):
-        keep(store, memory())
-        assert store.backup_age(NOW) is None
-
-        made = store.backup()
-
-        assert os.path.exists(made)  # noqa: PTH110 - a later store may answer with another sort of place
-        assert store.backup_age(datetime.now(UTC)) < 1
-        (checked,) = store.check_backups()
-        assert (checked.path, checked.problem) == (made, None)
-        assert checked.made_at.tzinfo is UTC
-        info = store.info()
-        assert info.size > 0
-        assert info.version > 0
-        assert not info.encrypted
-
-    def test_an_encrypted_store_stays_readable_and_can_be_decrypted(self, store):
-        kept = keep(store, memory())
-        note = m.KeyNote("check", "00", "variable")
-
-        assert store.encrypt(lambda: ("ab" * 32, note)) == note
-        assert store.info().encrypted
-        assert store.get(kept.id) == kept
-
-        store.decrypt()
-        assert not store.info().encrypted
-        assert store.get(kept.id) == kept
 
     # one user's handle
 
@@ -1084,3 +1086,46 @@ class StoreContract(WorkContract, UndoContract):
         assert (edges[tagged.id].name, edges[clustered.id].name) == ("rare", "both")
         assert store.neighbours(MINE, [newer.id], 5) == []
         assert {edge.relation for edge in store.neighbours(MINE, [one.id], 0)} == set()
+
+
+class LocalStoreContract(StoreContract, LocalWorkContract):
+    """What a store in a file must do besides."""
+
+    def test_a_vacuum_gives_back_what_is_free(self, store):
+        store.set_setting(None, "ballast", "x" * 1_000_000)
+        store.set_setting(None, "ballast", "")
+        free = store.info().free
+
+        saved = store.vacuum()
+
+        assert free > 900_000
+        assert (saved > 900_000, store.info().free) == (True, 0)
+        assert store.check() == []
+
+    def test_info_and_backup_tell_where_things_are(self, store):
+        keep(store, memory())
+        assert store.backup_age(NOW) is None
+
+        made = store.backup()
+
+        assert os.path.exists(made)  # noqa: PTH110
+        assert store.backup_age(datetime.now(UTC)) < 1
+        (checked,) = store.check_backups()
+        assert (checked.path, checked.problem) == (made, None)
+        assert checked.made_at.tzinfo is UTC
+        info = store.info()
+        assert info.size > 0
+        assert info.version > 0
+        assert not info.encrypted
+
+    def test_an_encrypted_store_stays_readable_and_can_be_decrypted(self, store):
+        kept = keep(store, memory())
+        note = m.KeyNote("check", "00", "variable")
+
+        assert store.encrypt(lambda: ("ab" * 32, note)) == note
+        assert store.info().encrypted
+        assert store.get(kept.id) == kept
+
+        store.decrypt()
+        assert not store.info().encrypted
+        assert store.get(kept.id) == kept

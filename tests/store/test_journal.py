@@ -71,6 +71,7 @@ WRITES = {
         store.set_setting("shop", "seasons", ["spring"]),
         store.set_setting(None, "new", 1),
     ),
+    "correct a module map": lambda store: store.modules.change("shop", lambda old: "{}", LATER),
     "clear a project": lambda store: store.clear("ada", "shop", NOW),
     "clear everything": lambda store: store.clear("ada", None, NOW),
     "undo": undo_everything,

@@ -9,8 +9,8 @@ import pytest
 
 import child
 from recollect.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew, StoreUnwritable
-from recollect.store import open_store_to_read
-from recollect.store.sqlite import connection, opening, rows
+from recollect.store import open_store_to_read, rows
+from recollect.store.sqlite import connection, opening
 from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, MINE, keep, memory
 

@@ -2,14 +2,20 @@ import json
 from pathlib import Path
 
 import pytest
-from contract import StoreContract, Undo
+from contract import LocalStoreContract, Undo
 
 from recollect.errors import StoreUnwritable
 from samples import MINE, keep, memory
 
 
-class TestSqlite(StoreContract):
+class TestSqlite(LocalStoreContract):
     """The contract, by the SQLite store; below, what only this store can be asked."""
+
+    def test_a_nul_is_stored_like_any_character(self, store):
+        kept = keep(store, memory("Zero \0 bytes.", file_paths=("a\0b",)))
+
+        assert store.get(kept.id) == kept
+        assert store.newest(MINE, file="a\0b") == [kept]
 
     def test_a_deleted_memory_leaves_no_word_in_the_file(self, store, home):
         words = [f"quokka{number}zz" for number in range(30)]

@@ -33,8 +33,9 @@ class UndoContract:
         assert [each.id for each in store.changes.newest("ada", None, 5, all_projects=True)] == [made.id]
         assert store.changes.get("ada", "01jch").id == store.changes.get("ada", "00001").id == made.id
         assert store.changes.touched(made.id) == [kept.id]
-        with pytest.raises(ChangeNotFound):
-            store.changes.get("eve", made.id)
+        for user, name in (("eve", made.id), ("ada", "x" * 200_000), ("ada", "é" * 100)):
+            with pytest.raises(ChangeNotFound):
+                store.changes.get(user, name)
 
     def test_a_change_that_wrote_nothing_leaves_no_entry(self, store):
         with store.changes.recorded(change()):

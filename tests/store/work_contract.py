@@ -279,7 +279,7 @@ class EpisodeContract:
         number = store.episodes.put_snapshot(OWNER, "s1", NOW, [{"id": "a"}], 100, [], "pruning", "t1")
 
         names = ("id", "reason", "total_tokens", "context_items")
-        [columns] = store.episodes.columns("context_snapshots", names, "ada", "shop", 0)
+        [columns] = store.episodes.columns("context_snapshots", names, "ada", "shop")
         assert columns == [(number,), ("pruning",), (100,), ('[{"id":"a"}]',)]
 
     def test_snapshots_of_a_session_are_returned_in_order(self, store):
@@ -325,29 +325,44 @@ class EpisodeContract:
         assert store.episodes.learnings(OWNER) == [replace(learning, confidence=0.9, session="s2")]
         assert store.episodes.learnings(OWNER, "common_error") == []
 
-    def test_columns_come_after_a_number_for_one_project_or_all(self, store):
+    def test_columns_come_for_one_project_or_all(self, store):
         store.episodes.add(OWNER, [execution("x1")], [])
         store.episodes.add(m.Owner("ada", "bank"), [execution("x2")], [])
         store.episodes.add(m.Owner("eve", "shop"), [execution("x3")], [])
 
-        def tools(project, after=0):
-            pages = store.episodes.columns("tool_executions", ("project_id",), "ada", project, after)
+        def tools(project):
+            pages = store.episodes.columns("tool_executions", ("project_id",), "ada", project)
             return [value for [column] in pages for value in column]
 
         assert tools(None) == ["shop", "bank"]
         assert tools("bank") == ["bank"]
-        assert tools(None, after=1) == ["bank"]
 
-    def test_a_change_of_a_row_and_a_deletion_are_told_apart(self, store):
-        seq, purge = store.episodes.change()
-        store.episodes.add(OWNER, [execution("x1")], [])
-        assert store.episodes.change() == (seq, purge)
+    def test_tools_are_counted_by_name_and_by_day(self, store):
+        failed = replace(execution("x2", at=NOW + DAY), success=False)
+        store.episodes.add(OWNER, [execution("x1", duration_ms=40), failed], [])
+        store.episodes.add(m.Owner("eve", "shop"), [execution("x3")], [])
 
-        store.episodes.start(OWNER, m.Task("t1", "s1", "Fix", NOW), "fix")
-        assert store.episodes.change() == (seq + 1, purge)
+        assert store.episodes.tool_use(OWNER, NOW) == [("Bash", 2, 1, 1, 40)]
+        assert store.episodes.tool_use(OWNER, NOW + DAY) == [("Bash", 1, 0, 0, 0)]
+        days = [(str(NOW.date()), 1, 0), (str((NOW + DAY).date()), 0, 1)]
+        assert store.episodes.tool_days(OWNER, NOW) == days
 
-        store.episodes.roll_up(LATER)
-        assert store.episodes.change()[1] > purge
+    def test_files_edited_in_one_task_within_the_time_are_counted_in_pairs(self, store):
+        def edit(key, path, minutes, task="t1"):
+            at = NOW + timedelta(minutes=minutes)
+            return touch(key, path, at=at, task=task)
+
+        edits = [edit("1", "a.py", 0), edit("2", "b.py", 5), edit("3", "b.py", 6), edit("4", "c.py", 1, "t2")]
+        store.episodes.add(OWNER, [], edits)
+        store.episodes.add(m.Owner("eve", "shop"), [], [edit("5", "b.py", 1)])
+        limits = timedelta(minutes=5), 1
+
+        pair = m.CoEdit(("a.py", "b.py"), 1, NOW, NOW + timedelta(minutes=5))
+        assert store.episodes.co_edits(OWNER, *limits, None, 9) == [pair]
+        assert store.episodes.co_edits(OWNER, *limits, "b.py", 9) == [pair]
+        assert store.episodes.co_edits(OWNER, *limits, "c.py", 9) == []
+        assert store.episodes.co_edits(OWNER, *limits, None, 0) == []
+        assert store.episodes.co_edits(OWNER, timedelta(minutes=5), 2, None, 9) == []
 
     def test_old_rows_are_rolled_up_into_sums(self, store):
         store.episodes.add(
@@ -361,20 +376,20 @@ class EpisodeContract:
         assert store.episodes.roll_up(LATER) == 2
 
         assert store.episodes.size() == 1
-        assert store.episodes.tool_days(OWNER, NOW - DAY) == [("Bash", 1, 1, 1, 40)]
-        assert store.episodes.tool_days(OWNER, NOW + DAY) == []
+        assert store.episodes.tool_use(OWNER, NOW - DAY) == [("Bash", 2, 2, 1, 40)]
+        assert store.episodes.tool_days(OWNER, NOW - DAY) == [(str((NOW + DAY).date()), 1, 0)]
         assert store.episodes.total(OWNER, "src/cart.py") == m.FileTotal(0, 1, NOW)
 
 
 class LedgerContract:
-    def test_a_call_is_entered_only_within_the_cap(self, store):
+    def test_a_call_is_entered_only_within_the_cap(self, store, open_store_as):
         cap = m.SpendingCap(NOW - DAY, tokens=40, micros=100)
 
         assert store.ledger.enter(call("c1"), cap)
         assert store.ledger.enter(call("c2"), cap)
         assert not store.ledger.enter(call("c3"), cap)
         assert not store.ledger.enter(call("c4", tokens_in=0, tokens_out=0, micros=95), cap)
-        assert store.ledger.enter(call("c5", user_id="eve"), cap)
+        assert open_store_as("eve").ledger.enter(call("c5", user_id="eve"), cap)
 
         assert [each.id for each in store.ledger.since("ada", NOW)] == ["c1", "c2"]
         assert store.ledger.since("ada", LATER) == []
@@ -554,16 +569,16 @@ class DeliveryContract:
         left = store.deliveries.of_session("ada", "s1")
         assert [(record.text, len(record.items)) for record in left] == [("", 0)] * 3 + [("Told.", 1)]
 
-    def test_a_project_that_is_cleared_takes_its_deliveries_along(self, store):
-        store.deliveries.put(
-            [delivery("d1"), delivery("d2", project_id="bank"), delivery("d3", user_id="eve")]
-        )
+    def test_a_project_that_is_cleared_takes_its_deliveries_along(self, store, open_store_as):
+        theirs = open_store_as("eve")
+        store.deliveries.put([delivery("d1"), delivery("d2", project_id="bank")])
+        theirs.deliveries.put([delivery("d3", user_id="eve")])
 
         store.clear("ada", "shop", LATER)
 
         assert store.deliveries.newest("ada", "shop", 9) == []
         assert [record.id for record in store.deliveries.newest("ada", "bank", 9)] == ["d2"]
-        assert [record.id for record in store.deliveries.newest("eve", "shop", 9)] == ["d3"]
+        assert [record.id for record in theirs.deliveries.newest("eve", "shop", 9)] == ["d3"]
 
 
 class ModuleMapContract:
@@ -597,9 +612,10 @@ class ReviewContract:
 
         assert [each.reason for each in store.reviews.open("ada", "shop")] == ["again"]
 
-    def test_open_questions_are_those_of_the_project_and_of_global_memories(self, store):
+    def test_open_questions_are_those_of_the_project_and_of_global_memories(self, store, open_store_as):
         def ask(name, project, kind="merge", user="ada"):
-            store.reviews.ask(m.Review(name, user, project, kind, (name,), "alike", NOW))
+            asking = store if user == "ada" else open_store_as(user)
+            asking.reviews.ask(m.Review(name, user, project, kind, (name,), "alike", NOW))
 
         ask("here01", "shop")
         ask("globa1", None, "conflict")
@@ -616,12 +632,14 @@ class ReviewContract:
 class WorkContract(
     EventContract,
     MessageContract,
-    EpisodeContract,
     LedgerContract,
     MeasureContract,
     DeliveryContract,
-    PrunedTextContract,
     ModuleMapContract,
     ReviewContract,
 ):
-    """All of them."""
+    """All that a team shares or synchronises."""
+
+
+class LocalWorkContract(EpisodeContract, PrunedTextContract):
+    """What stays on each machine."""

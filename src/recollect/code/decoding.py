@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from pathlib import Path
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text; ESC is in some
 _HEAD = 8192
@@ -39,3 +40,12 @@ def _utf16_without_mark(head: bytes) -> str | None:
     if odd.count(0) == 0 and even.count(0) * 10 > len(even) * 7:
         return "utf-16-be"
     return None
+
+
+def read_source(path: Path) -> str:
+    """Return the text of a file; "" if it is gone by now, or is no text."""
+    try:
+        data = decode_source(path.read_bytes())
+    except OSError:
+        return ""
+    return data.decode() if data else ""

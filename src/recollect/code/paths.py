@@ -26,7 +26,9 @@ _FOLDERS = {
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
 _ROLE_OF = {name: role for role, names in _FOLDERS.items() for name in names.split()}
-_VENDORED = frozenset("vendor third_party thirdparty node_modules bower_components site-packages".split())
+_VENDORED = frozenset(
+    "vendor vendor-bin third_party thirdparty node_modules bower_components site-packages".split()
+)
 _TEST_NAME = re.compile(
     r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
@@ -54,7 +56,9 @@ def is_code(path: str) -> bool:
 
 def is_test_name(path: str) -> bool:
     name = path.rsplit("/", 1)[-1]
-    return bool(_TEST_NAME.fullmatch(name.partition(".")[0]) or re.search(r"\.(test|spec)\.\w+$", name))
+    return bool(
+        _TEST_NAME.fullmatch(name.partition(".")[0]) or re.search(r"\.(test|spec|test-d)\.\w+$", name)
+    )
 
 
 def is_vendored(path: str) -> bool:
@@ -64,15 +68,22 @@ def is_vendored(path: str) -> bool:
 def is_fixture_folder(folder: str) -> bool:
     """Return whether a package in that folder is not part of the project: a fixture, an example, a template."""
     return any(
-        _ROLE_OF.get(part) in (FileRole.TESTS, FileRole.EXAMPLES, FileRole.DOCS)
+        folder_role(part) in (FileRole.TESTS, FileRole.EXAMPLES, FileRole.DOCS)
         or part.startswith(("template", "fixture", "fuzz"))
+        or part.endswith(("_template", "-template"))
         or part in _VENDORED
         for part in folder.split("/")
     )
 
 
 def folder_role(name: str) -> FileRole | None:
-    return FileRole.TESTS if name.startswith("__test") else _ROLE_OF.get(name.lower())
+    """Return what a folder of that name is for; `_examples` has examples, which Go's tools leave out."""
+    small = name.lower()
+    return (
+        FileRole.TESTS
+        if name.startswith("__test")
+        else _ROLE_OF.get(small) or _ROLE_OF.get(small.lstrip("_"))
+    )
 
 
 def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str, tuple[FileRole, str]]:
@@ -140,7 +151,8 @@ def _test_folders(paths: Iterable[str]) -> set[str]:
     tests: Counter[str] = Counter()
     for path in filter(is_code, paths):
         for folder in _prefixes(path.split("/")[:-1]):
-            if folder_role(folder.rsplit("/", 1)[-1]) is FileRole.TESTS:
+            name = folder.rsplit("/", 1)[-1]
+            if name == "testing" or folder_role(name) is FileRole.TESTS:
                 total[folder] += 1
                 tests[folder] += is_test_name(path)
     return {

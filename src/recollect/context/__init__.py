@@ -2,6 +2,7 @@
 
 - `context`: `Context`, one actor in one project: settings, store, embedder, clock, actor, project and folder
 - `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`
+- `team`: what a team server needs of a database: stores of callers, and the directory of people and tokens
 - `embedder`: the `Embedder` protocol
 - `confirmed_time`: the time that may be relied on to delete by age: a clock that jumps is believed when it is seen twice
 - `git`: reads a repository without running anything that it names; the only module that runs git

@@ -38,6 +38,8 @@ class Context:
     project: m.Project | None = None  # None = outside any project: global memories only
     folder: ProjectFolder | None = None  # the folder that the project was found from
     project_keys: tuple[str, ...] = ()  # under which `register_project` stores the project
+    search_patience: float = 1.0  # × the deadlines of a search
+    remote: object | None = None  # the team server that has the memories; None = they are in `store`
 
     @property
     def user_id(self) -> str:

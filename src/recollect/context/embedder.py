@@ -29,6 +29,10 @@ class Embedder(Protocol):
     def dim(self) -> int:
         """How long a vector is. May embed a word to find out."""
 
+    @property
+    def query_prefix(self) -> str:
+        """What the model wants before the text of a query, and not before that of a memory; mostly nothing."""
+
     def embed(self, texts: Sequence[str]) -> "Rows":
         """One unit row per text, whatever is in the text; a long one counts only with its beginning."""
 
@@ -52,6 +56,10 @@ class ForwardingEmbedder:
     @property
     def dim(self) -> int:
         return self._embedder.dim
+
+    @property
+    def query_prefix(self) -> str:
+        return self._embedder.query_prefix
 
     def embed(self, texts: Sequence[str]) -> "Rows":
         return self._embedder.embed(texts)

@@ -8,9 +8,6 @@ a fixed list; no `GIT_*` variable, user or system configuration is passed on.
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +20,9 @@ MOST_REFS = 20_000  # branches that are looked at
 _CHUNK = 1 << 20
 _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")  # without a remote that says which it is
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # SHA-1 or SHA-256
+_WORK_TREE = re.compile(
+    r"^[ \t]{0,20}worktree[ \t]{0,20}=(.{1,4096})$", re.M | re.I
+)  # of a submodule, in its configuration
 _REF = re.compile(r"refs/(?:(?!\.)[^\x00-\x20~^:?*\[\\/]+/)*(?!\.)[^\x00-\x20~^:?*\[\\/]+")
 _KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tquotepath = false\n{more}"
@@ -44,6 +44,21 @@ class Repository:
             if directory is not None:
                 return cls(root, directory, _common_directory(directory))
         return None
+
+    @property
+    def names_its_work_tree(self) -> bool:
+        """Whether the git directory is in this work tree, or names it, as git notes it for worktrees and submodules.
+
+        A `.git` file or link of a stranger can name any git directory of this machine.
+        """
+        dot_git = self.root / ".git"
+        if dot_git.is_dir() and not dot_git.is_symlink():
+            return True
+        noted = read_text(self.git_directory / "gitdir", 4_096).strip()
+        if noted and (self.git_directory / noted).resolve() == dot_git.resolve():
+            return True
+        named = _WORK_TREE.search(read_text(self.git_directory / "config"))
+        return named is not None and (self.git_directory / named[1].strip('" ')).resolve() == self.root
 
     @property
     def branch(self) -> str | None:
@@ -129,6 +144,8 @@ class Repository:
         self, *arguments: str, seconds: float = SECONDS, branches: Mapping[str, str] | None = None
     ) -> bytes | None:
         """Return what a git command prints; None if it fails, takes too long, or git is not installed."""
+        import subprocess  # imported where git runs: most commands do not, and these three take 25 ms
+
         with suppress(OSError, subprocess.SubprocessError, ValueError), self._prepared(branches) as place:
             done = subprocess.run(
                 [*place.command, *arguments],
@@ -144,6 +161,8 @@ class Repository:
 
     def stream(self, *arguments: str, seconds: float = SECONDS) -> Iterator[bytes]:
         """Yield what a git command prints, in chunks, up to the time at which it is stopped."""
+        import subprocess
+
         with (
             suppress(OSError, ValueError),
             self._prepared() as place,
@@ -170,6 +189,9 @@ class Repository:
     @contextmanager
     def _prepared(self, branches: Mapping[str, str] | None = None) -> "Iterator[_Place]":
         """Make a bare repository with our configuration and the other's objects, for one command."""
+        import shutil
+        import tempfile
+
         program = shutil.which("git")
         if program is None:
             raise FileNotFoundError("git")
@@ -273,8 +295,11 @@ def _git_directory(dot_git: Path) -> Path | None:
 
 
 def _common_directory(directory: Path) -> Path:
-    text = read_text(directory / "commondir").strip()
-    return (directory / text).resolve() if text else directory.resolve()
+    """Return the directory that worktrees share; one that is not a worktree of it cannot claim it."""
+    directory = directory.resolve()
+    text = read_text(directory / "commondir", 4_096).strip()
+    common = (directory / text).resolve() if text else directory
+    return common if directory.parent == common / "worktrees" else directory
 
 
 def _hash_in(text: str) -> str | None:

@@ -28,6 +28,7 @@ class ProjectFolder:
     keys: tuple[str, ...]  # by which the project is recognised, the most reliable first
     why: str
     branch: str | None = None  # None = no git, or a detached head
+    is_own_git: bool = True  # whether the git directory is this folder's; a `.git` file can name any
 
 
 class ProjectStore(Protocol):
@@ -62,7 +63,9 @@ def _in_repository(repository: Repository, folder: Path) -> ProjectFolder:
     if remote:
         keys.insert(0, f"remote:{remote}")
         why = f"the remote {remote}"
-    return ProjectFolder(folder, repository.root, tuple(keys), why, repository.branch)
+    return ProjectFolder(
+        folder, repository.root, tuple(keys), why, repository.branch, repository.names_its_work_tree
+    )
 
 
 def identify(place: ProjectFolder, store: ProjectStore) -> tuple[Project, list[str]]:
@@ -79,7 +82,7 @@ def identify(place: ProjectFolder, store: ProjectStore) -> tuple[Project, list[s
     known = _known(place, store)
     name = _name_of(place)
     if known is None:
-        return Project(_new_id(keys[0]), name, str(place.root), place.why), keys
+        return Project(project_id_of(keys[0]), name, str(place.root), place.why), keys
     return Project(known, _name(store, known, name), str(place.root), place.why), keys
 
 
@@ -100,12 +103,16 @@ def declare_subproject(place: ProjectFolder) -> tuple[Project, list[str]]:
     """Return the folder of `place` as a project of its own, and its keys. Stores nothing."""
     keys = subproject_keys(place, place.folder)
     why = f"a subproject, {_part(place, place.folder)}"
-    return Project(_new_id(keys[0]), place.folder.name, str(place.folder), why), keys
+    return Project(project_id_of(keys[0]), place.folder.name, str(place.folder), why), keys
 
 
 def trust_key(place: ProjectFolder) -> str:
-    """Return the key of the repository on this machine. Its remote does not count: a copy of a stranger can name any."""
-    return next(key for key in place.keys if not key.startswith("remote:"))
+    """Return the key of the repository on this machine. Its remote does not count: a copy of a stranger can name any.
+
+    A folder that names a git directory which does not name it has a trust of its own.
+    """
+    key = next(key for key in place.keys if not key.startswith("remote:"))
+    return key if place.is_own_git else f"{key} in {place.root}"
 
 
 def is_of_owner(place: ProjectFolder, owners: Collection[str]) -> bool:
@@ -171,15 +178,40 @@ def _part(place: ProjectFolder, folder: Path) -> str:
 
 
 def _name_of(place: ProjectFolder) -> str:
+    """Return the name of the remote on a server, else that in the manifest, else that of the folder."""
     kind, _, rest = place.keys[0].partition(":")
-    return rest.rsplit("/", 1)[-1] if kind == "remote" else place.root.name or str(place.root)
+    name = rest.rsplit("/", 1)[-1] if kind == "remote" else place.root.name
+    is_on_server = kind == "remote" and not rest.startswith(("/", ".", "~")) and rest[1:2] != ":"
+    if is_on_server and name not in _NO_NAMES:
+        return name
+    return _declared_name(place.root) or name or str(place.root)
+
+
+_NO_NAMES = frozenset("repo repository source src code project app main git checkout workspace".split())
+_MANIFESTS = {  # by file: the name that it gives the project
+    "pyproject.toml": r"^\[(?:project|tool\.poetry)\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}[\"']([^\"'\n]{1,100})[\"']",
+    "package.json": r'^[ \t]{0,8}"name"[ \t]{0,9}:[ \t]{0,9}"([^"\n]{1,100})"',
+    "Cargo.toml": r"^\[package\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}[\"']([^\"'\n]{1,100})[\"']",
+    "go.mod": r"^module[ \t]{1,9}(\S{1,200})",
+    "composer.json": r'^[ \t]{0,8}"name"[ \t]{0,9}:[ \t]{0,9}"([^"\n]{1,100})"',
+    "setup.cfg": r"^\[metadata\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}([\w.-]{1,100})",
+}
+
+
+def _declared_name(root: Path) -> str:
+    """Return the name in the first manifest that has one; "" without any."""
+    for file, pattern in _MANIFESTS.items():
+        if match := re.search(pattern, read_text(root / file), re.MULTILINE):
+            parts = [part for part in match[1].split("/") if not re.fullmatch(r"v\d+", part)]
+            return parts[-1] if parts else ""
+    return ""
 
 
 def _name(store: ProjectStore, project_id: str, fallback: str) -> str:
     return next((project.name for project in store.projects() if project.id == project_id), fallback)
 
 
-def _new_id(key: str) -> str:
+def project_id_of(key: str) -> str:
     """Return an id that is the same on every machine for the same remote."""
     return "p" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:15]
 

@@ -14,7 +14,7 @@ call a store from any thread.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import recollect.model as m
@@ -522,16 +522,29 @@ class EpisodeStore(Protocol):
 
     # tables for analysis
 
-    def change(self) -> tuple[int, int]:
-        """Return a number that grows when an existing row changes, and one that grows when a row is deleted."""
-
     def columns(
-        self, table: str, names: Sequence[str], user_id: str, project_id: str | None, after: int
+        self, table: str, names: Sequence[str], user_id: str, project_id: str | None
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield pages of the table's rows with a number above `after`, as columns. None means all projects."""
+        """Yield pages of the table's rows, as columns. None means all projects."""
 
-    def tool_days(self, owner: m.Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
-        """Return what was rolled up since: tool, executions, successes, timed executions, and their total duration."""
+    # counts
+
+    def tool_use(self, owner: m.Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
+        """Return for each tool its executions since then, successes, timed executions, and their total duration.
+
+        Days that were rolled up count as whole days.
+        """
+
+    def tool_days(self, owner: m.Owner, since: datetime) -> list[tuple[str, int, int]]:
+        """Return each day since then that is not rolled up, oldest first, with its successes and failures."""
+
+    def co_edits(
+        self, owner: m.Owner, within: timedelta, fewest: int, path: str | None, limit: int
+    ) -> list[m.CoEdit]:
+        """Return pairs of files edited in the same task `within` that time, at least `fewest` times, most often first.
+
+        With `path`, only pairs of that file.
+        """
 
     # retention
 
@@ -665,6 +678,12 @@ class WorkStore(Protocol):
 
     def sessions(self, user_id: str, project_id: str | None, limit: int) -> list[m.Session]:
         """Return the user's sessions in the project, newest first."""
+
+    def live_sessions(self, project_id: str | None, since: datetime) -> list[m.Session]:
+        """Return the project's open sessions that did something since then, newest first.
+
+        They are the user's own, and in a team those that others share.
+        """
 
     def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         """Yield the user's sessions in the projects that `view` shows and in none, by id, reading a page at a time."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from recollect.engine import Engine
+from recollect.errors import Refused
 from recollect.kinds import kind_of
 from recollect.model import Memory, Receipt
 from recollect.text import tokens
@@ -39,9 +40,7 @@ def run(echo: Echo, accent: Accent = str) -> None:
     """Run two sessions on a small sample project; show what was learnt, recalled and saved."""
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         project = Path(folder, "shop")
-        for name, text in FILES.items():
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            (project / name).write_text(text, encoding="utf-8")
+        write_sample(project)
         home = Path(folder, "home")
         echo(
             accent(
@@ -54,6 +53,29 @@ def run(echo: Echo, accent: Accent = str) -> None:
     echo("\nThe temporary folder was deleted. To start with your own project:\n")
     echo(f'  {_command()} remember "Tests need a running Redis" --kind gotcha')
     echo(f'  {_command()} search "why do the tests fail"')
+
+
+def write_sample(project: Path) -> None:
+    """Write the files of the sample project to a new folder."""
+    for name, text in FILES.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+
+
+def keep(folder: Path, echo: Echo) -> None:
+    """Leave the sample project in `folder`, and say how to try Recollect there. Raise `Refused` if it exists."""
+    project, home = folder / "shop", folder / "memory"
+    if folder.exists():
+        raise Refused(f"{folder} exists already.", "Name another folder: recollect demo --keep FOLDER.")
+    try:
+        write_sample(project)
+    except OSError as error:
+        raise Refused(f"Cannot write {folder}: {error.strerror}.", "Name another folder.") from error
+    echo(f"The sample project is in {project}. To try Recollect there, with a memory of its own:\n")
+    echo(f"  cd {shlex.quote(str(project))}")
+    echo(f"  export RECOLLECT_HOME={shlex.quote(str(home.absolute()))}")
+    echo(f"  {_command()} init")
+    echo(f"\nTo remove all of it, delete {folder}.")
 
 
 def _command() -> str:

@@ -1,6 +1,5 @@
 """Keep native libraries from holding memory that they do not use. Works with glibc; elsewhere nothing happens."""
 
-import ctypes
 import sys
 from typing import Any
 
@@ -28,6 +27,8 @@ def _libc() -> Any:
     """Return the C library if it is glibc, else None."""
     if sys.platform != "linux":
         return None
+    import ctypes
+
     try:
         libc = ctypes.CDLL(None)
         return libc if hasattr(libc, "malloc_trim") else None

@@ -33,6 +33,8 @@ class HttpEmbedder:
     the key and the texts go only to the configured host.
     """
 
+    query_prefix = ""  # servers add what their model needs
+
     def __init__(
         self,
         url: str,

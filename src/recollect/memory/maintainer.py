@@ -15,7 +15,7 @@ from recollect.code.graph.database import delete_graph_databases
 from recollect.context.confirmed_time import see_clock
 from recollect.context.context import Context
 from recollect.errors import Refused
-from recollect.memory.anchors.stale import check_anchors, stale_in
+from recollect.memory.anchors.stale import check_anchors, refresh_changed, stale_in
 from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
@@ -26,6 +26,7 @@ from recollect.store.spool_files import SpoolFiles, spool_folders
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Judge
+    from recollect.memory.anchors.difference import CodeDifference
     from recollect.memory.maintenance.consolidate.run import Consolidation
     from recollect.memory.maintenance.doctor import Diagnosis
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
@@ -55,6 +56,13 @@ class Maintenance:
             )
         )
 
+    def last_change(self) -> m.Change:
+        """Return the newest change that is not undone; undoing is none. Raise `Refused` if there is no such change."""
+        for change in self.changes(1000):
+            if change.undone_at is None and change.action != undo.UNDO:
+                return change
+        raise Refused("There is nothing to undo.", "Run `recollect changes` to list the changes.")
+
     def undo(self, name: str) -> m.Undone:
         """Undo a change, named by its id or the beginning or end of it. Raises `Refused`."""
         context = self.context
@@ -78,6 +86,8 @@ class Maintenance:
         from recollect.memory.maintenance.review import questions
 
         context = self.context
+        if kind in (None, "stale") and tidy and not context.is_agent:
+            self._ask_about_stale()
         projects = {context.project_id}
         if all_projects and not context.is_agent:
             projects |= {project.id for project in context.store.projects()}
@@ -98,6 +108,21 @@ class Maintenance:
             found = {name: each for name, each in found.items() if all(map(view.shows_memory, each.memories))}
         return tuple(found[name] for name in sorted(found))
 
+    def _ask_about_stale(self) -> None:
+        """Ask about every memory whose code has changed, unless that was answered since it changed."""
+        context = self.context
+        for name, stale in self.stale().items():
+            review = m.Review(
+                m.new_id(context.clock()),
+                context.user_id,
+                context.project_id,
+                "stale",
+                (name,),
+                stale.why,
+                context.clock(),
+            )
+            context.store.reviews.ask(review, since=stale.since)
+
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
         """Answer a question with "accept", "reject", or "edit" and the new `text`, as one change. Raises `Refused`."""
         from recollect.memory.maintenance.review import decide, find
@@ -114,12 +139,20 @@ class Maintenance:
         return decision
 
     def stale(self) -> dict[str, Stale]:
-        """Return the memories whose code had changed when it was last checked, by id."""
+        """Return the memories whose code has changed, by id. Only files that changed are read."""
+        refresh_changed(self.context)
         return stale_in(self.context.store, self.context.project_id)
 
     def check_code(self) -> dict[str, Stale]:
         """Check which memories the code no longer agrees with; return them by id. Quick where no file changed."""
         return check_anchors(self.context, self.code.open_graph)
+
+    def code_differences(self, memory: m.Memory) -> "tuple[CodeDifference, ...]":
+        """Return how the code that `memory` is about differs from the code it was written about, where it does."""
+        from recollect.memory.anchors.difference import code_differences
+
+        root = self.context.root
+        return code_differences(root, memory) if root is not None and root.is_dir() else ()
 
     # many at once
 
@@ -140,12 +173,14 @@ class Maintenance:
         only: Sequence[str] = (),
         *,
         dry_run: bool = False,
+        this_project: bool = False,
         progress: Callable[[int], None] | None = None,
         stop: Callable[[], bool] | None = None,
         busy: Callable[[], bool] | None = None,
     ) -> "Consolidation":
-        """Merge, link and prune memories in all projects; what is uncertain becomes a question for the user.
+        """Merge, link and prune memories; what is uncertain becomes a question for the user.
 
+        With `this_project` only those of this project and the global ones, else those of all projects.
         `only` names operations, `progress` gets hundredths of each, `stop` interrupts the run so that it can be resumed,
         and the run waits while `busy`. Raises `Refused`, `UnknownName`.
         """
@@ -166,6 +201,7 @@ class Maintenance:
             self.judge,
             open_inference(context.settings.nli_folder),
             here=context.local_project,
+            project_id=context.project_id if this_project else None,
         )
         if dry_run:
             return plan(operation, only, progress)
@@ -280,6 +316,7 @@ class Maintenance:
     def doctor(self) -> "tuple[Diagnosis, ...]":
         """Check the installation, the store and the project; each problem comes with what to do."""
         context = self.context
+        refresh_changed(context)
         from recollect.memory.maintenance.doctor import examine
 
         return examine(

@@ -23,6 +23,7 @@ from recollect.errors import (
     UnknownName,
 )
 from recollect.kinds import kind_of
+from recollect.memory.anchors.stale import track
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.undo import one_change
@@ -60,6 +61,18 @@ class Memories:
         """Return the memory with this id, or with an id that begins with it. Raises `MemoryNotFound`, `AmbiguousId`."""
         self._context.refuse_agents_if_off()
         return self._store.get(self._store.resolve(self._context.full_view(), name))
+
+    def get_many(self, ids: Iterable[str]) -> dict[str, m.Memory]:
+        """Return those of these memories that exist and that the actor may see, by id."""
+        view = self._context.full_view()
+        found = self._store.get_many(list(ids))
+        return {name: memory for name, memory in found.items() if view.shows_memory(memory)}
+
+    def said_before(self, session: str, fingerprint: str) -> str | None:
+        """Return the memory of this text that the session has stored before; usually None."""
+        view = m.View(self._context.user_id, self._context.project_id)
+        twins = self._store.with_fingerprint(view, fingerprint)
+        return next((twin.id for twin in twins if twin.session == session), None)
 
     def find(self, name: str) -> m.Memory:
         """Return the memory with this id, or the only active one here that contains the keyword `name`."""
@@ -125,6 +138,10 @@ class Memories:
         links = self._store.conflicts(self._context.view())
         return tuple((link, self._store.get(link.source), self._store.get(link.target)) for link in links)
 
+    def people(self) -> Mapping[str, str]:
+        """Return the names of the people who share these memories, by id; empty if nobody does."""
+        return {}
+
     def tags(self) -> tuple[m.Tag, ...]:
         """Return the tags of memories in view, most used first."""
         return tuple(self._store.tags(self._context.view()))
@@ -155,8 +172,18 @@ class Memories:
         prepared = self.writer.prepare(draft)
         with self._act("remember", prepared.memory, f"Remembered {prepared.memory.id}.", change):
             receipt = self.writer.write(prepared)
+        track(self._context, self._context.store.get(receipt.id))
         self.fill_in_vectors(receipt.notes)
-        return receipt
+        return self._with_missing_files(receipt, draft.file_paths)
+
+    def _with_missing_files(self, receipt: m.Receipt, paths: Iterable[str]) -> m.Receipt:
+        """Return the receipt with a note about files that do not exist: a memory about one is never found by its code."""
+        root = self._context.root
+        if root is None:
+            return receipt
+        missing = [path for path in paths if not (root / path).exists()]
+        notes = tuple(f"There is no file {path} in this project." for path in missing)
+        return replace(receipt, notes=(*receipt.notes, *notes))
 
     def add_finding(self, draft: m.Draft) -> m.Receipt:
         """Store what was learnt from a session, whoever `draft` names as its author. Raises `Refused`.

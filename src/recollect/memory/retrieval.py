@@ -15,6 +15,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import RecollectError, Refused
 from recollect.memory import ranking
+from recollect.memory.anchors.stale import refresh_changed
 from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
 from recollect.memory.search.aliases import load_aliases
@@ -68,18 +69,25 @@ class Retrieval:
         meaning: bool = True,
         task: bool = False,
         noted: bool = True,
+        view: m.View | None = None,
+        which: m.MemoryFilter | None = None,
         **filters: Any,
     ) -> m.Answer:
         """Return memories relevant to `query`, best first, each with its reasons. For `filters` see `Context.view`.
 
         `files` are open or named in the task: memories about them rank higher. `as_of` answers from what was valid then.
         Without `meaning` only words are compared, and no model is loaded. If `query` is a `task`, rules for that kind of work count
-        more. A search that is not `noted` leaves no gap or link.
+        more.
+
+        A search that is not `noted` is that of a person who looks around: it leaves no gap, link or timing, and works while
+        memory is off. `view` then replaces `filters`, and `which` narrows it.
         """
-        self._context.refuse_if_off()
+        if noted:
+            self._context.refuse_if_off()
         _check_limit(limit)
         if as_of is not None and as_of > self._context.clock():
             raise Refused(f"{as_of:%Y-%m-%d %H:%M} is in the future.", "Give a time in the past.")
+        refresh_changed(self._context)
         question = replace(
             self.question(query, files, **filters),
             limit=limit,
@@ -90,7 +98,12 @@ class Retrieval:
             graph=graph,
             meaning=meaning,
             task=task,
+            timed=noted,
+            which=self._resolved(which, view) if which and view else which,
         )
+        if view is not None:
+            self._context.check(Operation.READ_ALL_PROJECTS)
+            question = replace(question, view=view)
         answer = self.searcher.search(question)
         if noted:
             self._note(question, answer)
@@ -99,20 +112,12 @@ class Retrieval:
             answer = replace(answer, notes=(*answer.notes, note))
         return answer
 
-    def browse(self, query: str, view: m.View, which: m.MemoryFilter, limit: int = 50) -> m.Answer:
-        """Return what a person who looks around searches for, with its reasons. Nothing of it is recorded.
-
-        It counts neither as use nor as a gap, is not timed, and works while memory is off. `view` comes from
-        `Context.full_view`.
-        """
-        self._context.check(Operation.READ_ALL_PROJECTS)
-        _check_limit(limit)
-        if which.in_conflict:
-            open_ones = self._store.conflicts(view)
-            ends = frozenset(name for link in open_ones for name in (link.source, link.target))
-            which = replace(which, ids=ends if which.ids is None else which.ids & ends)
-        question = replace(self.question(query, ()), view=view, which=which, limit=limit, timed=False)
-        return self.searcher.search(question)
+    def _resolved(self, which: m.MemoryFilter, view: m.View) -> m.MemoryFilter | None:
+        """Return the filter with the ids of the memories in conflict, if it asks for those; None if it lets all pass."""
+        if not which.in_conflict:
+            return which if which != m.MemoryFilter() else None
+        ends = frozenset(name for link in self._store.conflicts(view) for name in (link.source, link.target))
+        return replace(which, ids=ends if which.ids is None else which.ids & ends)
 
     def question(self, text: str, files: Iterable[str], **filters: Any) -> SearchQuery:
         """Return `text` as a question in this project, with its seasons and aliases."""

@@ -6,11 +6,13 @@
 - `results`: what searches and `remember` return.
 - `record`: projects, gaps, changes, reviews, the audit log, and what a store says about itself.
 - `episodes`: tools that ran, files they used, tasks, patterns and learnings.
+- `team`: people who share memories, with their roles, invitations and tokens; import it as `recollect.model.team`.
 
 Import the package as `m` and use the names below; the modules are an implementation detail.
 """
 
 from recollect.model.encoding import (
+    LONGEST_ID,
     Clock,
     as_json,
     dumps,
@@ -22,7 +24,6 @@ from recollect.model.encoding import (
     visible_json,
 )
 from recollect.model.episodes import (
-    APPEND_ONLY_TABLES,
     CO_EDIT,
     COMMON_ERROR,
     EPISODE_TABLES,
@@ -31,6 +32,7 @@ from recollect.model.episodes import (
     REFACTOR,
     WORKFLOW,
     WORKFLOW_LEARNT,
+    CoEdit,
     ContextSnapshot,
     FileOperation,
     FileTotal,
@@ -122,7 +124,6 @@ from recollect.model.work import (
 
 __all__ = [
     "ALL_STATES",
-    "APPEND_ONLY_TABLES",
     "COMMON_ERROR",
     "CO_EDIT",
     "EPISODE_TABLES",
@@ -130,6 +131,7 @@ __all__ = [
     "FILE_PURPOSE",
     "FORGOTTEN_SETTING",
     "INJECTED_MARK",
+    "LONGEST_ID",
     "REFACTOR",
     "SEEDS_OF",
     "TRUST",
@@ -145,6 +147,7 @@ __all__ = [
     "Cleared",
     "Clock",
     "Cluster",
+    "CoEdit",
     "ContextSnapshot",
     "DeliveryRecord",
     "Draft",

@@ -17,6 +17,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _id_lock = threading.Lock()
 _last_id = 0
 _RANDOM_BITS = 45
+LONGEST_ID = 64  # characters of a name that may be an id: longer ones are not looked for
 
 
 def new_id(now: datetime | None = None) -> str:

@@ -79,9 +79,6 @@ EPISODE_TABLES = {
         "project_id": "VARCHAR",
     },
 }
-APPEND_ONLY_TABLES = frozenset(
-    {"tool_executions", "file_interactions", "context_snapshots"}
-)  # rows never change
 
 
 class FileOperation(StrEnum):
@@ -173,6 +170,16 @@ class ContextSnapshot:
     pruned: tuple[Mapping[str, Any], ...]  # that were removed from the window
     reason: str
     task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoEdit:
+    """Two files that were edited together, and how often."""
+
+    files: tuple[str, str]
+    count: int
+    first_seen: datetime
+    last_seen: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where memories, sessions and everything about them are stored: one SQLite file per user.
+"""Where memories, sessions and everything about them are stored: one SQLite file per user, or a team's PostgreSQL.
 
 `open_store` opens the file for a user and returns a `Store`: the protocol of `recollect.context.store`, which every
 backend implements. Layers above hold a `Store` and never a backend; all SQL is in here. `open_store_to_read` is for a
@@ -9,7 +9,11 @@ A call takes this path: a part calls a method of `Store` in the words of the dom
 of `recollect.model` go in and come out, never rows.
 
 - `sqlite`: the SQLite backend
-- `row_snapshots`: rows before and after a change, as undo records them; shared by all backends
+- `postgres`: the PostgreSQL backend of the team server, where the database decides who sees what
+- `rows`, `columns`: values as rows of a table and back, with the same columns in every backend
+- `journal`: the rows that a transaction writes, as they were before
+- `row_snapshots`: rows before and after a change, as undo records them
+- `hops`: which links, tags and clusters are followed from one memory to the next
 - `visibility`: who may see which rows, decided once per class of rows instead of once per row
 - `keys`: where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file
 - `plain_files`: what is not encrypted beside an encrypted store
@@ -40,8 +44,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.errors import BadSetting
+
 if TYPE_CHECKING:
     from recollect.context.store import Store
+    from recollect.context.team import TeamBackend
 
 
 def open_store(path: Path, user_id: str, key: str | None = None) -> "Store":
@@ -92,3 +99,28 @@ def open_store_to_read(path: Path, user_id: str, key: str | None = None) -> "Sto
     from recollect.store.sqlite.store import SqliteStore
 
     return SqliteStore(path, user_id, key, read_only=True)
+
+
+def open_team(url: str) -> "TeamBackend":
+    """Connect to the database of a team server. Raise `BadSetting` and `StoreError`."""
+    _check_team_url(url)
+    from recollect.store.postgres.team import PostgresTeam
+
+    return PostgresTeam(url)
+
+
+def migrate_team(admin_url: str, url: str) -> None:
+    """Create or update the tables as their owner, and let the server's role, which owns nothing, use them."""
+    from urllib.parse import urlsplit
+
+    _check_team_url(admin_url)
+    from recollect.store.postgres.schema import migrate
+
+    migrate(admin_url, urlsplit(url).username or "")
+
+
+def _check_team_url(url: str) -> None:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise BadSetting(
+            "The database of a team is PostgreSQL.", "Give its URL as postgresql://USER@HOST/NAME."
+        )

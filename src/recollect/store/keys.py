@@ -59,7 +59,7 @@ def read_note(path: Path) -> KeyNote | None:
 
 def write_note(path: Path, note: KeyNote) -> None:
     """Write the note and sync it to disk: without its salt a passphrase is useless."""
-    _write_private(note_path(path), json.dumps(asdict(note)))
+    write_private(note_path(path), json.dumps(asdict(note)))
 
 
 def intent_path(path: Path) -> Path:
@@ -68,7 +68,7 @@ def intent_path(path: Path) -> Path:
 
 
 def write_intent(path: Path, *, encrypted: bool) -> None:
-    _write_private(intent_path(path), json.dumps({"encrypted": encrypted}))
+    write_private(intent_path(path), json.dumps({"encrypted": encrypted}))
 
 
 def read_intent(path: Path) -> bool | None:
@@ -82,7 +82,7 @@ def read_intent(path: Path) -> bool | None:
         return None
 
 
-def _write_private(path: Path, text: str) -> None:
+def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, whole or not at all, and sync it."""
     fresh = Path(f"{path}.new")
     fresh.unlink(missing_ok=True)

@@ -10,12 +10,15 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
+
+from recollect.model import to_text
 
 Values = dict[str, Any]
 
-# The tables that hold memories and what depends on them, parents first, with the columns of their keys.
+# The tables that hold memories, what depends on them, and module maps, parents first, with the columns of their keys.
 MEMORY_TABLES: dict[str, tuple[str, ...]] = {
     "memories": ("num",),
     "tags": ("user_id", "name"),
@@ -26,6 +29,7 @@ MEMORY_TABLES: dict[str, tuple[str, ...]] = {
     "cluster_members": ("cluster", "memory"),
     "reviews": ("id",),
     "findings": ("id",),
+    "module_maps": ("project_id",),
 }
 # And what else belongs to a project.
 ALL_TABLES = {
@@ -112,6 +116,19 @@ def values_to_restore(row: RowSnapshot, current: Values) -> Values:
     assert row.before is not None and row.after is not None
     used = {name for name in _USE & row.after.keys() if current[name] != row.after[name]}
     return {name: value for name, value in row.before.items() if name not in used}
+
+
+def with_new_grace(row: RowSnapshot, at: datetime) -> RowSnapshot:
+    """Return the row with its deletion dated `at`, so that it can be restored for a full grace period again."""
+    name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
+    if not row.before or not row.after or not row.before.get(name) or name not in row.after:
+        return row
+    return replace(row, before=row.before | {name: to_text(at)})
+
+
+def owners(rows: Iterable[RowSnapshot]) -> set[int]:
+    """Return the numbers of the memories that the rows belong to."""
+    return {row.memory_num for row in rows if row.memory_num is not None}
 
 
 def _digest(table: str, values: Values) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 # A repository's word that no person has accepted: `Memory.is_proposal`.
-IS_PROPOSAL = f"(m.created_by GLOB '{SEEDS_OF}*' AND m.trust < {TRUST[Source.USER_STATED]} AND m.standing <> '{Standing.PINNED}')"
+IS_PROPOSAL = f"(substr(m.created_by, 1, {len(SEEDS_OF)}) = '{SEEDS_OF}' AND m.trust < {TRUST[Source.USER_STATED]} AND m.standing <> '{Standing.PINNED}')"
 COLUMNS = (
     f"m.user_id, m.project_id, m.scope, m.branch, m.visibility, m.state, m.kind, {IS_PROPOSAL}, m.session"
 )

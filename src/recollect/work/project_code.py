@@ -68,6 +68,9 @@ class ProjectCode:
             self._context.clock,
             self._context.actor,
             self._sidecar,
+            self._context.store.changes,
+            self._context.store.episodes,
+            self._context.user_id,
         )
 
     def relevant(self, task: str, *, limit: int = 10, budget: int = 2000, patient: bool = True) -> "Relevant":

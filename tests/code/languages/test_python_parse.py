@@ -268,3 +268,22 @@ def test_what_a_value_may_be_is_all_that_it_could_come_to():
         *(("one", value) for value in ("first()", "second", "third()")),
         ("two", "fourth()"),
     }
+
+
+@pytest.mark.parametrize(
+    "written, signature",
+    [
+        ("OrderedDict[_KT, _VT]", "(OrderedDict[_KT, _VT])"),
+        ("Base, Generic[T],", "(Base, Generic[T])"),
+        ("Base, metaclass=Meta", "(Base, metaclass=Meta)"),
+        ("namedtuple('Point', 'x y')", "(namedtuple(…))"),
+        ("with_metaclass(Meta, Base)", "(with_metaclass(…))"),
+        ("Base, password='hunter2'", "(Base, password=…)"),
+        ("*bases", "(*bases)"),
+        ("", ""),
+    ],
+)
+def test_a_class_shows_its_bases_as_written_without_values(written, signature):
+    facts = parse("python", f"class A({written}): ...\n".encode())
+
+    assert facts.definitions[0].signature == signature

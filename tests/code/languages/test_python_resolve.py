@@ -1,8 +1,10 @@
+import random
 from textwrap import dedent
 
 import pytest
 
 from recollect.code.languages.parser import parse
+from recollect.code.languages.python.modules import PythonModules
 from recollect.code.languages.python.resolver import PythonResolver
 from recollect.code.nodes import CALLS, IMPORTS, INHERITS, POSSIBLE, REFERENCES, USES, CodeEdge
 
@@ -265,7 +267,7 @@ def test_reading_a_property_calls_it_and_assigning_to_self_does_not_hide_it():
     }
 
 
-def test_calling_a_class_calls_its_constructor_or_else_the_class():
+def test_calling_a_class_calls_its_constructor_and_the_class_if_it_has_none_of_its_own():
     found = calls(
         {
             "shop.py": SHOP,
@@ -287,6 +289,7 @@ def test_calling_a_class_calls_its_constructor_or_else_the_class():
 
     assert found == {
         ("run", "shop.py::Till.__init__", "scope"),
+        ("run", "app.py::Small", "scope"),
         ("run", "app.py::Bare", "scope"),
         ("run", "app.py::Called", "scope"),
         ("run", "app.py::Called.__call__", "type"),
@@ -512,3 +515,73 @@ def test_a_name_means_what_it_was_given_in_its_own_function():
         ("third", "app.py::B.go", "type"),
     }
     assert ("first", "app.py::B.go", "type") not in calls(files)
+
+
+def test_a_type_variable_is_never_a_type():
+    found = calls(
+        {
+            "app.py": """
+                from typing import Generic, NewType, TypeVar
+
+                T = TypeVar("T")
+                Name = NewType("Name", str)
+
+                def first(items: list[T], name: Name, one: T) -> T:
+                    one.open()
+                    name.open()
+                    items[0].open()
+
+                def use():
+                    first([], "", 1).close()
+            """
+        }
+    )
+
+    assert {call for call in found if call[0]} == {("use", "app.py::first", "scope")}
+
+
+def test_a_descriptor_with_one_type_argument_gives_that_type():
+    found = calls(
+        {
+            "till.py": SHOP,
+            "app.py": """
+                from typing import Generic, TypeVar
+                from till import Till
+
+                T = TypeVar("T")
+
+                class Late(Generic[T]):
+                    def __get__(self, instance, owner) -> T: ...
+
+                class App:
+                    till: Late[Till] = Late()
+
+                    def run(self):
+                        self.till.close()
+            """,
+        }
+    )
+
+    assert ("App.run", "till.py::Till.close", "type") in found
+
+
+def test_files_that_come_and_go_leave_the_index_of_a_new_project():
+    chance = random.Random(5)
+    names = ["a", "b", "c", "a.b", "b.c", "a.b.c", ".", "..", ".b", "..c", ".a.b", "d.x", "x", ".d.x"]
+    possible = [
+        f"{folder}{file}"
+        for folder in ("", "src/", "a/", "a/b/", "c/", "src/a/b/")
+        for file in ("a.py", "b.py", "b.pyi", "c.py", "d.x.py", "__init__.py")
+    ]
+    modules = PythonModules(possible[::3])
+    present = set(possible[::3])
+
+    for _ in range(150):
+        path = chance.choice(possible)
+        (modules.remove if path in present else modules.add)(path)
+        present ^= {path}
+        fresh = PythonModules(present)
+
+        for importer in chance.sample(possible, 6):
+            asked = {name: modules.imported(name, importer) for name in names}
+            assert asked == {name: fresh.imported(name, importer) for name in names}

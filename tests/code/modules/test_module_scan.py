@@ -207,3 +207,18 @@ def test_a_folder_called_like_tooling_that_has_most_of_the_code_is_code():
 
     assert list(modules(files, FileRole.TOOLING)) == []
     assert list(modules(files)) == ["tools"]
+
+
+def test_examples_and_tests_of_types_are_no_modules_of_code():
+    files = {
+        "go.mod": "module example.org/chi/v5\n",
+        "mux.go": code(9),
+        "_examples/rest/go.mod": "module example.org/rest\n",
+        "_examples/rest/main.go": code(9),
+        "test-d/pipe.test-d.ts": code(9),
+    }
+
+    found = scan(scan_input(files))
+
+    assert [module.name for module in found.modules if module.kind is FileRole.CODE] == ["chi"]
+    assert [tools.path for tools in found.tools] == [""]

@@ -5,7 +5,7 @@ from scan_inputs import scan_input
 
 from recollect.code.modules.ecosystems.package_info import known_linters
 from recollect.code.modules.module_map import SLOTS
-from recollect.code.modules.tools import find_tools
+from recollect.code.modules.tools import CommandRun, find_tools
 
 
 def commands(files, path=""):
@@ -375,3 +375,118 @@ def test_every_row_of_the_table_of_linters_is_complete():
     assert len(linters) == 23
     assert all(linter.name and linter.command and linter.slot in SLOTS for linter in linters)
     assert all(linter.files or linter.words for linter in linters)
+
+
+PYTEST = {
+    "pyproject.toml": '[project]\nname = "pytest"\n[tool.uv]\n[tool.ruff]\n[tool.black]\ntarget-version = ["py39"]\n[tool.pytest.ini_options]\n',
+    ".pre-commit-config.yaml": "repos:\n- hooks:\n  - id: ruff-check\n  - id: ruff-format\n  - id: blacken-docs\n    additional_dependencies: [black==25.1.0]\n",
+    ".github/workflows/update-plugin-list.yml": "jobs:\n  a:\n    steps:\n    - run: tox -e update-plugin-list\n",
+    "CONTRIBUTING.rst": "Running tests\n-------------\n\nRun one::\n\n    pytest testing/test_config.py\n\nRun all::\n\n    $ tox -e linting,py313\n",
+    "src/app.py": "",
+}
+
+
+def test_a_job_of_tox_that_runs_no_tests_is_no_test_command():
+    tools = find_tools(scan_input(PYTEST))[0]
+
+    assert tools.commands["test"] == "tox -e linting,py313"
+    assert tools.sources["test"] == "CONTRIBUTING.rst:10"
+
+
+def test_a_formatter_that_nothing_runs_is_not_named():
+    tools = find_tools(scan_input(PYTEST))[0]
+
+    assert "black" not in tools.linters
+    assert tools.commands["format"] == "uv run ruff format ."
+
+
+@pytest.mark.parametrize(
+    "files, command, source",
+    [
+        ({"CONTRIBUTING.md": "Run `pytest -q` to test.\n"}, "pytest -q", "CONTRIBUTING.md:1"),
+        (
+            {"README.md": "# Shop\n\n## Testing\n\n```sh\n$ nox -s tests\n```\n"},
+            "nox -s tests",
+            "README.md:6",
+        ),
+        ({"README.md": "# Usage\n\n```sh\npytest --x\n```\n"}, "pytest", "tox.ini"),
+        ({"CONTRIBUTING.md": "```\npytest tests/test_one.py\n```\n"}, "pytest", "tox.ini"),
+        ({"Makefile": "test:\n\tpytest\n"}, "make test", "Makefile"),
+        (
+            {".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: pytest -n 4\n"},
+            "pytest -n 4",
+            ".github/workflows/ci.yml",
+        ),
+    ],
+)
+def test_a_test_command_has_its_source(files, command, source):
+    tools = find_tools(scan_input({"setup.py": "", "tox.ini": "[pytest]\n", "shop.py": "", **files}))[0]
+
+    assert (tools.commands["test"], tools.sources["test"]) == (command, source)
+
+
+def test_what_failed_whenever_it_was_run_comes_last():
+    files = {"setup.py": "", "shop.py": "", "Makefile": "test:\n\tpytest\n", "CONTRIBUTING.md": "`nox`\n"}
+
+    tools = find_tools(scan_input(files), [CommandRun("make test", 0, 2)])[0]
+
+    assert (tools.commands["test"], tools.sources["test"]) == ("nox", "CONTRIBUTING.md:1")
+
+
+def test_what_passed_when_agents_ran_it_comes_first():
+    files = {"setup.py": "", "shop.py": "", "Makefile": "test:\n\tpytest\n"}
+
+    tools = find_tools(scan_input(files), [CommandRun("python -m pytest -x", 5, 1)])[0]
+
+    assert tools.commands["test"] == "python -m pytest -x"
+    assert tools.sources["test"] == "passed 5 times when agents ran it"
+
+
+@pytest.mark.parametrize(
+    "files, framework",
+    [
+        (
+            {
+                "package.json": '{"scripts": {"test": "npm run unit", "unit": "borp"}, "devDependencies": {"jest": "1", "borp": "1"}}',
+                "index.js": "",
+            },
+            "borp",
+        ),
+        (
+            {
+                "Gemfile": 'gem "rspec-mocks"\ngem "minitest"\n',
+                "Rakefile": "Rake::TestTask",
+                "lib/a.rb": "",
+                "test/test_a.rb": "",
+            },
+            "minitest",
+        ),
+        ({"Gemfile": 'gem "rspec"\n', "lib/a.rb": "", "spec/a_spec.rb": ""}, "rspec"),
+    ],
+)
+def test_a_test_framework_is_what_runs_not_what_is_installed(files, framework):
+    tools = find_tools(scan_input(files))[0]
+
+    assert tools.test.tool == framework
+
+
+def test_installing_a_linter_is_not_linting():
+    workflow = "jobs:\n  a:\n    steps:\n    - run: composer bin psalm update\n    - run: vendor/bin/psalm\n"
+
+    tools = find_tools(
+        scan_input({"composer.json": "{}", "src/a.php": "", ".github/workflows/ci.yml": workflow})
+    )[0]
+
+    assert tools.commands["lint"] == "vendor/bin/psalm"
+
+
+def test_a_benchmark_is_no_test_command():
+    workflow = "jobs:\n  a:\n    steps:\n    - run: pytest --codspeed bench/\n"
+
+    tools = find_tools(
+        scan_input(
+            {"setup.py": "", "tox.ini": "[pytest]\n", "a.py": "", ".github/workflows/codspeed.yml": workflow}
+        )
+    )[0]
+
+    assert tools.commands["test"] == "pytest"

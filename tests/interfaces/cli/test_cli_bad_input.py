@@ -122,7 +122,6 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
         (["similar", "x", "--limit", "-1"], "not in the range"),
         (["session", "search", "x", "--limit", "-1"], "not in the range"),
         (["session", "search", "x", "--by", "day"], "'message', 'session'"),
-        (["session"], "Missing command"),
         (["recall", "a", "--task", "b"], "TASK or --task, not both"),
         (["recall", "--remaining", "-1"], "not in the range"),
         (["recall", "--budget", "many"], "not a valid integer"),
@@ -133,7 +132,6 @@ def test_it_is_refused_in_a_sentence_and_a_hint(recollect, run, arguments, stdin
         ),
         (["alias", "add", "auth"], "Missing argument 'WORD...'"),
         (["alias", "lst"], "No such command 'lst'"),
-        (["alias"], "Missing command"),
         (["budget", "5", "--default"], "TOKENS and --default cannot be used together"),
         (["budget", "--defalt"], "not a valid integer"),
         (["links"], "Missing command"),
@@ -209,10 +207,6 @@ def test_a_config_that_cannot_be_read_is_named(recollect, home):
     (home / "config.toml").mkdir(parents=True)
 
     assert "Cannot read" in refused(recollect("list"))
-
-
-def test_an_unknown_variable_is_refused_by_name(recollect):
-    assert "RECOLLECT_EMBEDER" in refused(recollect("list", RECOLLECT_EMBEDER="none"))
 
 
 def test_a_current_folder_that_is_gone_is_no_crash(recollect, tmp_path, monkeypatch):

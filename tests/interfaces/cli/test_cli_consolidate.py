@@ -51,3 +51,16 @@ def test_help_lists_the_operations(run):
     told = run("consolidate", "--help").out
 
     assert all(name in told for name in OPERATIONS)
+
+
+def test_a_run_stays_in_its_project_unless_all_are_asked_for(run, twice, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    other = run("--project", str(elsewhere), "consolidate", "--json").json
+    kept = run("stats", "--json").json["memories"]
+    everywhere = run("--project", str(elsewhere), "consolidate", "--all-projects", "--json").json
+
+    assert (other["counts"], kept) == ({}, 2)
+    assert everywhere["counts"]["merged"] == 1
+    assert run("stats", "--json").json["memories"] == 1

@@ -77,8 +77,8 @@ def test_help_lists_the_commands_in_groups(run):
     assert all(re.search(rf"^  {name} ", printed.out, re.M) for name in COMMANDS)
 
 
-def test_every_command_is_in_exactly_one_of_the_six_groups():
-    titles = ["Memories", "Code", "Work", "Maintenance", "Settings", "Integrations"]
+def test_every_command_is_in_exactly_one_of_the_seven_groups():
+    titles = ["Memories", "Code", "Work", "Maintenance", "Settings", "Team", "Integrations"]
 
     assert list(GROUPS) == titles
     assert sorted(COMMANDS) == sorted(set(COMMANDS))

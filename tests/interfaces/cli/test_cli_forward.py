@@ -311,7 +311,7 @@ def test_an_interrupt_ends_the_command(shop, pretended):
         ("links redis", True),
         ("links export", False),
         ("session end x", False),
-        ("session", False),
+        ("session", True),
         ("remember x", False),
         ("recall x --write=y", False),
         ("search -", False),

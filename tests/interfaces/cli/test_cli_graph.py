@@ -31,6 +31,7 @@ def test_a_file_shows_its_outline(run):
     assert result.out.splitlines() == [
         "lib/money.py  python",
         "Money.",
+        "LINES  DEFINITION",
         "4-8    class Money  An amount.",
         "7-8      def plus(self, other)",
         "11-12  def total(items)",
@@ -69,15 +70,67 @@ def test_a_symbol_says_where_it_is_and_how_much_it_is_used(run):
     result = run("graph", "symbol", "total")
 
     assert result.out.splitlines() == [
-        "lib/money.py:11  function  total(items)",
-        "    1 caller, 2 callees",
+        "KIND      AT               CALLERS  CALLEES  DEFINITION",
+        "function  lib/money.py:11  1        2        total(items)",
     ]
 
 
-def test_callers_are_shown_with_confidence_and_rule(run):
+def test_callers_are_a_table_with_headers(run):
     result = run("graph", "callers", "total")
 
-    assert result.out == "0.99  import  cart.py:8 checkout  calls lib/money.py::total\n"
+    assert result.out.splitlines() == [
+        "FROM      AT         HOW    TO                   CERTAINTY",
+        "checkout  cart.py:8  calls  lib/money.py::total  0.99 import",
+    ]
+    assert "One row per caller, at its first call." in result.err
+
+
+def test_the_lines_of_callers_are_shown_on_request(run):
+    shown = run("graph", "callers", "total", "--code")
+    told = run("graph", "callers", "total", "--code", "--json").json
+
+    assert shown.out.splitlines()[1].endswith("0.99 import  return total([])")
+    assert told["edges"][0]["code"] == "return total([])"
+
+
+def test_callers_of_a_class_create_it_inherit_from_it_or_name_it(run, shop):
+    (shop / "cache.py").write_text(
+        "class Cache:\n    def __init__(self, limit): ...\n\n\nclass Own(Cache): ...\n\n\n"
+        "def make():\n    return Cache(1)\n\n\ndef grow(cache: Cache): ...\n\n\n"
+        "def check(value):\n    return isinstance(value, Cache)\n\n\ndef own():\n    return Own(2)\n"
+    )
+
+    callers = {
+        (edge["source"].partition("::")[2], edge["kind"])
+        for edge in run("graph", "callers", "Cache", "--json").json["edges"]
+    }
+    of_own = run("graph", "callers", "Own", "--json").json["edges"]
+
+    assert callers >= {
+        ("make", "calls"),
+        ("own", "calls"),
+        ("Own", "inherits"),
+        ("grow", "references"),
+        ("check", "references"),
+    }
+    assert [(edge["source"], edge["kind"]) for edge in of_own] == [("cache.py::own", "calls")]
+    assert "0 callers" not in run("graph", "symbol", "Cache").out
+
+
+@pytest.mark.parametrize("command", ["callers", "impact"])
+def test_people_are_shown_a_screen_at_most(run, shop, command):
+    (shop / "many.py").write_text(
+        "from lib.money import total\n" + "".join(f"def f{n}(): total({n})\n" for n in range(90))
+    )
+    about = "total" if command == "callers" else "lib/money.py"
+
+    shown, outline = run("graph", command, about), run("graph", "file", "many.py")
+    told = run("graph", command, about, "--json").json
+
+    assert len(shown.out.splitlines()) == 21
+    assert len(outline.out.splitlines()) == 22
+    assert "more; use `-n 9" in shown.err
+    assert len(told.get("edges") or told["reached"]) == 50
 
 
 def test_json_of_callers(run):
@@ -111,9 +164,11 @@ def test_dependencies_both_ways(run):
     needs = run("graph", "deps", "cart.py")
     needed_by = run("graph", "deps", "lib/money.py", "--reverse")
 
-    assert "imports lib/money.py" in needs.out
-    assert "imports requests (external)" in needs.out
-    assert needed_by.out.split() == ["1.00", "written", "cart.py:2", "imports", "lib/money.py"]
+    assert "imports  lib/money.py" in needs.out
+    assert "imports  requests (external)" in needs.out
+    assert needed_by.out.splitlines()[1].split() == [
+        *("(file)", "cart.py:2", "imports", "lib/money.py", "1.00", "written")
+    ]
 
 
 def test_what_may_break_comes_with_the_reason(run):
@@ -144,7 +199,7 @@ def test_a_long_answer_is_cut_and_says_so(run, shop):
 
     shown = run("graph", "callers", "total", "-n", "3")
 
-    assert len(shown.out.splitlines()) == 3
+    assert len(shown.out.splitlines()) == 4
     assert "7 more; use `-n 10` to list all." in shown.err
 
 
@@ -194,12 +249,15 @@ def test_what_a_terminal_would_obey_is_not_printed(run, shop):
 
 def test_relevant_ranks_files_and_shows_the_lines_to_read(run):
     told = run("graph", "relevant", "the total of money is wrong at checkout", "--json").json
-    shown = run("graph", "relevant", "the", "total", "of", "money").out
+    table = run("graph", "relevant", "the", "total", "of", "money").out
+    shown = run("graph", "relevant", "the", "total", "of", "money", "--code").out
 
     assert told.keys() == {"files", "symbols", "snippets", "to_read"}
     assert told["files"][0].keys() == {"path", "score", "why"}
     assert told["snippets"][0].keys() == {"path", "lines", "text", "score", "symbol"}
-    assert "lib/money.py" in shown
+    assert table.split()[:3] == ["SCORE", "FILE", "WHY"]
+    assert "lib/money.py" in table
+    assert "return Money().plus(items)" not in table
     assert "return Money().plus(items)" in shown
 
 

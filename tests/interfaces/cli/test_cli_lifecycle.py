@@ -91,7 +91,7 @@ def test_a_project_goes_and_comes_back(run, remember):
     remember("Mail is sent by a worker")
     remember("Commits are signed", "--scope", "global")
 
-    gone = run("forget", "--project", "--json")
+    gone = run("forget", "--project", "--yes-i-am-sure", "--json")
     left = listed(run)
     back = run("restore", "--project")
 

@@ -55,6 +55,7 @@ def in_terminal(*arguments: str, **variables: str) -> str:
     ours, theirs = pty.openpty()
     subprocess.run(
         [sys.executable, "-m", "recollect", *arguments],
+        stdin=theirs,
         stdout=theirs,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "COLUMNS": "60", **variables},
@@ -69,13 +70,27 @@ def in_terminal(*arguments: str, **variables: str) -> str:
 def test_a_terminal_gets_colours_and_lines_that_fit(remember):
     remember("word " * 60)
 
-    line = in_terminal("list").strip()
+    headers, line = in_terminal("list").strip().splitlines()
 
+    assert headers.split()[1:] == ["KIND", "AGE", "MEMORY\x1b[0m"]
     assert "\x1b[36m" in line
     assert line.endswith("…")
     assert "\x1b" not in in_terminal("list", "--no-color")
     assert "\x1b" not in in_terminal("--no-color", "list")
-    assert output.width(in_terminal("list", NO_COLOR="1").strip()) <= 60
+    assert all(output.width(line) <= 60 for line in in_terminal("list", NO_COLOR="1").splitlines())
+
+
+def test_output_longer_than_the_screen_goes_through_the_pager(remember):
+    for number in range(6):
+        remember(f"Shard {number} is in region {number}")
+
+    paged = in_terminal("list", PAGER="sed s/^/paged:/", LINES="5").splitlines()
+    short = in_terminal("list", PAGER="sed s/^/paged:/", LINES="30")
+    unpaged = in_terminal("list", PAGER="", LINES="5")
+
+    assert len(paged) == 7
+    assert all(line.startswith("paged:") for line in paged)
+    assert "paged:" not in short + unpaged
 
 
 def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):

@@ -147,6 +147,13 @@ def test_extract_learns_from_a_transcript_and_says_what(run, transcript):
     assert "pnpm" in listed["memories"][0]["content"]
 
 
+@pytest.mark.parametrize("name", ["missing.jsonl", "x" * 5_000, "é" * 5_000])
+def test_a_transcript_that_cannot_be_is_refused_with_a_message(run, name):
+    told = run("extract", name)
+
+    assert (told.code, "does not exist" in told.err) == (1, True)
+
+
 def test_extract_answers_in_json(run, transcript):
     told = run("extract", str(transcript), "--json").json
 

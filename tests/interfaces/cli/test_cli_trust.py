@@ -8,7 +8,7 @@ from recollect.engine import Engine
 from recollect.interfaces.anthropic_memory import AnthropicMemoryTool
 
 RULE = "Never store an amount of money as a float"
-OTHERS = "Totals of the till are shown in green"
+OTHERS = "Always show the totals of the till in green"
 
 
 @pytest.fixture

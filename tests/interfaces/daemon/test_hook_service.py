@@ -2,18 +2,22 @@
 
 import json
 import threading
+from pathlib import Path
 
 import apsw
 import pytest
 from hook_fields import fields
 
 import recollect.model as m
-from hostile_repository import build
+from hostile_repository import build, plant_hangs
+from recollect.config import load_settings
+from recollect.embed.open import NoEmbedder
 from recollect.engine import Engine
-from recollect.interfaces.daemon.hook_service import NotReady
+from recollect.interfaces.daemon.hook_service import HookService, NotReady
 from recollect.interfaces.daemon.hook_session import CHECKPOINT_EVERY, HELD
 from recollect.interfaces.daemon_client.protocol import NotRecorded
 from recollect.interfaces.daemon_client.spool import HookSpool, ShownText
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.run import last_run
 from recollect.text import block
 from recollect.work.extract import extract
@@ -315,6 +319,17 @@ def test_the_daemon_loads_the_model_and_the_project_it_was_started_for(service, 
     assert "warm" in embedder.texts
 
 
+def test_vectors_that_are_turned_off_are_no_error_of_the_daemon(home, folder):
+    opener = EngineOpener(lambda: load_settings(home), lambda settings: NoEmbedder())
+    service = HookService(EnginePool(opener), HookSpool(home))
+
+    service.warm_up(str(folder))
+    assert service.model_is_ready.wait(20)
+    service.close()
+
+    assert not service.last_error
+
+
 @pytest.fixture
 def busy(memory, home):
     """Another process is writing to the store, until the end of the test or until it is closed."""
@@ -573,9 +588,12 @@ def test_a_session_that_never_ended_is_learnt_from_when_it_is_quiet(hook, servic
     assert memory.store.get_session("s1").extracted_at is not None
 
 
-def test_no_program_that_a_repository_names_is_run(service, home, embedder, tmp_path, clock):
+def test_no_program_that_a_repository_names_is_run_and_nothing_hangs(
+    service, home, embedder, tmp_path, clock
+):
     ran = tmp_path / "ran"
     repository = str(build(tmp_path / "repo", ran))
+    plant_hangs(Path(repository))
     body = {"session_id": "s1", "cwd": repository}
     with Engine.open(repository, home, embedder=embedder) as engine:
         engine.relevant("the total")  # the project has a code graph
@@ -589,6 +607,8 @@ def test_no_program_that_a_repository_names_is_run(service, home, embedder, tmp_
         service.settle(60)
 
     assert list(ran.iterdir()) == []
+    assert service.watchdog.stuck() == []
+    assert not service.last_error
 
 
 def test_idle_work_that_takes_long_is_not_stopped_by_the_next_tick(hook, service, clock, monkeypatch):

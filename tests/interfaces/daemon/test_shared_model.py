@@ -17,7 +17,7 @@ def patience(monkeypatch):
 class Own:
     """A model of our own, which should not be needed."""
 
-    model, dim = "fake", 64
+    model, dim, query_prefix = "fake", 64, ""
 
     def __init__(self, embedder):
         self.asked = []

@@ -160,12 +160,17 @@ def test_the_program_imports_next_to_nothing(home, no_daemon):
 
 
 def _spooled(home, count):
-    """The lines that hooks have left behind, once there are so many."""
+    """The lines that hooks have left behind, once there are so many whole ones."""
     until = time.monotonic() + 60
     lines = []
     while len(lines) < count and time.monotonic() < until:
         files = (home / "spool" / "hooks").glob("*.jsonl")
-        lines = [line for file in files for line in file.read_text().splitlines()]
+        lines = [
+            line
+            for file in files
+            for line in file.read_text().splitlines(keepends=True)
+            if line.endswith("\n")
+        ]
         os.sched_yield()
     return lines
 

@@ -5,14 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 
 import anyio
+import apsw
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.message import SessionMessage
 from mcp_client import text_of
 from mcp_types import jsonrpc_message_adapter
 
+from recollect.engine import Engine
 from recollect.interfaces.daemon_client import control as daemon
 from recollect.interfaces.daemon_client.start import take_lock
 from recollect.interfaces.mcp.relay import INTERRUPTED, LARGEST, READING_TOOLS, parse
@@ -161,7 +164,6 @@ def test_without_a_daemon_neither_store_nor_numpy_nor_model_is_imported_to_list_
         "numpy",
         "apsw",
         "onnxruntime",
-        "sklearn",
         "recollect.engine",
         "recollect.store.sqlite",
     }
@@ -326,9 +328,19 @@ def test_a_killed_daemon_costs_no_question_and_a_change_is_reported(window, home
     shop.close()
 
 
+def suspend_outside_transactions(pid, home):
+    """Suspend the daemon while it cannot be writing, because we hold the lock of the store."""
+    with closing(apsw.Connection(str(home / "recollect.db"), flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+        db.set_busy_timeout(20_000)
+        db.execute("BEGIN IMMEDIATE")
+        os.kill(pid, signal.SIGSTOP)
+        db.execute("ROLLBACK")
+
+
 def test_a_daemon_that_hangs_is_done_without(home, window):
-    pid = daemon.ensure(home)["pid"]
-    os.kill(pid, signal.SIGSTOP)
+    with Engine.open(home.parent, home):
+        pid = daemon.ensure(home)["pid"]
+    suspend_outside_transactions(pid, home)
     try:
         shop = window()
         answer = shop.call("record_memory", content="Tests need a running Redis")

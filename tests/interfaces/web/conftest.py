@@ -15,10 +15,9 @@ from starlette.testclient import TestClient
 from browser import find_browser
 from fakes import FakeClock
 from recollect.engine import Engine
-from recollect.interfaces.web.app import build_app
 from recollect.interfaces.web.logins import LinkFolder, Logins
 from recollect.interfaces.web.projects import ProjectEngines
-from recollect.interfaces.web.server import WebServer
+from recollect.interfaces.web.server import WebServer, local_app
 
 HERE = Path(__file__).parent
 TIMEOUT = 10_000  # milliseconds that a page may take on a busy machine
@@ -92,6 +91,17 @@ class WebSite:
     def link(self):
         return f"{self.address}/login?token={self.server.links.new_link()}"
 
+    def cookie(self):
+        """The cookie of a browser that used a link."""
+        value, _ = self.server.logins.use_link(self.server.links.new_link())
+        return {
+            "name": f"recollect-{self.server.port}",
+            "value": value,
+            "url": self.address,
+            "httpOnly": True,
+            "sameSite": "Strict",
+        }
+
 
 @pytest.fixture
 def clock():
@@ -114,7 +124,7 @@ def engine(site):
 
 @pytest.fixture
 def new_page(site):
-    """Opens a browser of another person: not logged in, and nothing leaves the machine unnoticed."""
+    """Opens a browser of another person, logged in without the way there; nothing leaves the machine unnoticed."""
     contexts, outside = [], []
 
     def open_page(*, login=True, **options):
@@ -135,10 +145,7 @@ def new_page(site):
             lambda message: page.failures.append(message.text) if message.type == "error" else None,
         )
         if login:
-            page.goto(site.link())
-            if options.get("java_script_enabled") is False:
-                page.get_by_role("button", name="Open the memory browser").click()
-            page.wait_for_url(re.compile(rf"{site.address}/(\?.*)?$"))
+            context.add_cookies([site.cookie()])
         return page
 
     yield open_page
@@ -176,8 +183,8 @@ def ask(site):
 @pytest.fixture
 def cookie(site):
     """The cookie and the form token of a browser that is logged in."""
-    login = site.server.logins.use_link(site.server.links.new_link())
-    return f"recollect-{site.server.port}={login.cookie}", login.csrf
+    cookie, login = site.server.logins.use_link(site.server.links.new_link())
+    return f"recollect-{site.server.port}={cookie}", login.csrf
 
 
 @pytest.fixture
@@ -200,10 +207,10 @@ class Reader:
         links = LinkFolder(engine.settings.home / "web")
         logins = Logins(links)
         address = f"http://127.0.0.1:{port}"
-        self._client = TestClient(build_app(ProjectEngines(engine), logins, port), base_url=address)
+        self._client = TestClient(local_app(ProjectEngines(engine), logins, port), base_url=address)
         self._client.headers["origin"] = address
-        login = logins.use_link(links.new_link())
-        self._client.cookies.set(f"recollect-{port}", login.cookie)
+        cookie, login = logins.use_link(links.new_link())
+        self._client.cookies.set(f"recollect-{port}", cookie)
         self._csrf = login.csrf
 
     def get(self, path, status=200):

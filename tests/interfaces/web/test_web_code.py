@@ -64,6 +64,18 @@ def test_a_module_is_corrected_in_place_and_a_scan_keeps_it(engine, reader):
     assert "corrected description (user), name (user)" in reader.text("/code")
 
 
+def test_a_correction_is_a_change_that_can_be_undone(engine, reader):
+    reader.post("/code/read")
+    module = engine.maps.known().find("shop")
+    page = reader.post("/code/correct", module=module.key, name="till", next="/code")
+    assert "till is corrected." in page
+    (change,) = engine.care.changes()
+
+    assert "Undone." in reader.post(f"/changes/{change.id}/undo", next="/code")
+
+    assert engine.maps.known().find("shop").name == "shop"
+
+
 def test_a_correction_without_a_change_is_refused_with_a_reason(engine, reader):
     reader.post("/code/read")
     module = engine.maps.known().find("shop")

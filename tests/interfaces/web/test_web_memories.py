@@ -199,6 +199,9 @@ def test_a_long_list_has_parts(read, engine):
     assert older.count("data-entry") == 1
     assert "Page 1 of 2" in newer
     assert "data-entry" not in read("/memories?page=99999")
+    assert read("/memories?q=shelf").count("data-entry") == 20
+    assert "more=1" in read("/memories?q=shelf")
+    assert 20 < read("/memories?q=shelf&more=1").count("data-entry") <= 50
 
 
 def test_memories_of_all_projects_are_shown_with_their_project(

@@ -172,6 +172,9 @@ def test_a_similar_memory_is_found_and_merged(open_memory, engine, cents):
     other = engine.remember("All prices in the shop are kept as cents in the store").id
     open_memory.get_by_role("link", name="Find similar").click()
     expect(open_memory.locator(".row").first).to_contain_text("All prices in the shop")
+    open_memory.get_by_role("button", name="Link the two").first.click()
+    expect(open_memory.locator(".notice")).to_contain_text("Linked.")
+    assert any(link.target == other for link in engine.links(cents.id))
     open_memory.get_by_role("button", name="Merge the two").first.click()
 
     expect(open_memory.locator(".notice")).to_contain_text("Merged.")

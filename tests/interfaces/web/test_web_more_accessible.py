@@ -1,7 +1,6 @@
 """axe-core finds nothing wrong on the pages below sessions, code, work, records and settings."""
 
-import pytest
-from test_web_accessible import violations
+from test_web_accessible import problems
 from test_web_code import FILES
 from test_web_sessions import hold_session
 from test_web_work import work
@@ -26,34 +25,13 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_no_page_has_a_violation(new_page, site, clock, folder, tmp_path, monkeypatch, colours):
+def test_no_page_has_a_violation(page, site, clock, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     fill(site.engine, clock, folder)
-    page = new_page(color_scheme=colours)
 
-    found = {}
-    for path in PATHS:
-        page.goto(path)
-        if wrong := violations(page):
-            found[path] = wrong
+    found = {path: problems(page, path) for path in PATHS}
 
-    assert found == {}
-
-
-def test_no_page_is_wider_than_a_phone(new_page, site, clock, folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    fill(site.engine, clock, folder)
-    page = new_page(viewport={"width": 360, "height": 740})
-
-    wide = {}
-    for path in PATHS:
-        page.goto(path)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > 360:
-            wide[path] = width
-
-    assert wide == {}
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 def fill(engine, clock, folder):

@@ -1,5 +1,7 @@
 """The review inbox: one keystroke for each question."""
 
+import subprocess
+
 import pytest
 from playwright.sync_api import expect
 
@@ -33,6 +35,15 @@ def pair(engine):
         engine.remember("Deploys go out on Mondays at nine").id,
         engine.remember("Lunch is served in the kitchen").id,
     ]
+
+
+@pytest.fixture
+def git(folder):
+    def run(*arguments):
+        name = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+        subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
+
+    return run
 
 
 def test_an_empty_inbox_says_what_will_come(page):
@@ -80,6 +91,18 @@ def test_a_contradiction_shows_both_sides_and_where_they_differ(page, engine, as
     assert {engine.get(name).state for name in (newer, older)} == {"active"}
 
 
+def test_the_older_side_of_a_contradiction_can_be_right(page, engine, ask, pair):
+    engine.link(*pair, "contradicts")
+    ask("contradiction", *pair)
+    page.goto("/review")
+    page.keyboard.press("o")
+
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+    assert [engine.get(name).state for name in pair] == ["superseded", "active"]
+    page.keyboard.press("u")
+    expect(page.locator(".question")).to_have_count(1)
+
+
 def test_a_stale_memory_is_edited_with_the_keyboard(page, engine, ask, pair):
     ask("stale", pair[0])
     page.goto("/review")
@@ -90,6 +113,25 @@ def test_a_stale_memory_is_edited_with_the_keyboard(page, engine, ask, pair):
 
     expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
     assert engine.get(pair[0]).content == "Deploys go out on Tuesdays at ten"
+
+
+def test_a_stale_memory_shows_how_its_code_has_changed(page, engine, folder, clock, ask, git):
+    (folder / "till.py").write_text("def total(prices):\n    return sum(prices)\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    name = engine.remember("`total` in `till.py` adds the prices up").id
+    (folder / "till.py").write_text("def total(prices):\n    return round(sum(prices), 2)\n")
+    engine.care.check_code()
+    ask("stale", name)
+    page.goto("/review")
+
+    diff = page.locator(".question .diff")
+    expect(diff.locator(".minus")).to_have_text("-    return sum(prices)")
+    expect(diff.locator(".plus")).to_have_text("+    return round(sum(prices), 2)")
+
+    page.goto(f"/memories/{name}")
+    expect(page.locator("article .diff .plus")).to_contain_text("round")
 
 
 def test_a_question_is_skipped_and_comes_back(page, ask, pair):

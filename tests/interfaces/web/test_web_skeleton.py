@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 def test_the_first_page_shows_the_project_and_what_is_known(page, engine):
     engine.remember("Prices are in cents", kind="fact")
-    page.reload()
+    page.goto("/")
 
     expect(page.get_by_role("heading", level=1)).to_have_text("shop")
     expect(page.locator(".figures")).to_contain_text("1 new this week")
@@ -16,15 +16,18 @@ def test_the_first_page_shows_the_project_and_what_is_known(page, engine):
 
 
 def test_an_empty_store_says_what_to_do(page):
+    page.goto("/")
     expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
     expect(page.get_by_text("recollect install claude-code")).to_be_visible()
 
 
 def test_health_follows_after_the_page(page):
+    page.goto("/")
     expect(page.locator("#health")).to_contain_text("daemon")
 
 
 def test_question_mark_shows_the_shortcuts_and_escape_closes_them(page):
+    page.goto("/changes")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Keyboard shortcuts")
 
@@ -33,6 +36,7 @@ def test_question_mark_shows_the_shortcuts_and_escape_closes_them(page):
 
 
 def test_g_and_a_letter_open_a_page(page):
+    page.goto("/records")
     page.keyboard.press("g")
     page.keyboard.press("c")
 
@@ -40,6 +44,7 @@ def test_g_and_a_letter_open_a_page(page):
 
 
 def test_the_colours_can_be_chosen_and_stay(page):
+    page.goto("/records")
     page.get_by_role("button", name="Change the colours").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
@@ -47,12 +52,22 @@ def test_the_colours_can_be_chosen_and_stay(page):
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_a_switch_turns_memory_off_and_on(page, engine):
+def test_a_switch_asks_and_turns_memory_off_and_on(page, engine):
+    page.goto("/")
     page.get_by_role("switch", name=re.compile("^Memory")).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Turn memory off in this project?")
+    page.get_by_role("link", name="No", exact=True).click()
+    expect(page.get_by_role("switch", name=re.compile("^Memory"))).to_have_attribute("aria-checked", "true")
+    assert engine.context.is_on("memory")
+
+    page.get_by_role("switch", name=re.compile("^Memory")).click()
+    page.get_by_role("button", name="Yes").click()
     expect(page.get_by_role("switch", name=re.compile("^Memory"))).to_have_attribute("aria-checked", "false")
     assert not engine.context.is_on("memory")
 
     page.get_by_role("switch", name=re.compile("^Memory")).click()
+    expect(page.get_by_role("button", name="Yes")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("switch", name=re.compile("^Memory"))).to_have_attribute("aria-checked", "true")
     assert engine.context.is_on("memory")
 
@@ -85,6 +100,7 @@ def test_a_page_reads_without_javascript(new_page, engine, path):
 def test_a_page_fits_a_phone(new_page, engine):
     engine.remember("x" * 300 + " is a very long word without any space in it")
     page = new_page(viewport={"width": 360, "height": 740})
+    page.goto("/")
 
     wide = page.evaluate("document.documentElement.scrollWidth")
 
@@ -92,8 +108,38 @@ def test_a_page_fits_a_phone(new_page, engine):
 
 
 def test_an_open_page_follows_what_agents_do(page, engine):
+    page.goto("/")
     expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
 
     engine.remember("Prices are in cents")
 
     expect(page.get_by_role("link", name="Prices are in cents")).to_be_visible()
+
+
+def test_the_first_page_says_what_the_last_session_cost_and_saved(plain_engine, reader):
+    plain_engine.context.register_project()
+    for number, tokens in enumerate((12_000, 13_000, 14_000)):
+        plain_engine.measures.note("edited", 1, f"b{number}")
+        plain_engine.measures.note("discovery_tokens", tokens, f"b{number}")
+    plain_engine.sessions.start("s1", host="codex")
+    for name, value in {"injected": 2, "edited": 1, "discovery_tokens": 4_000}.items():
+        plain_engine.measures.note(name, value, "s1")
+
+    text = reader.text("/")
+
+    assert "Last session codex" in text
+    assert "Saved 9,000 tokens" in text
+    assert "The median of 3 sessions" in text
+
+
+def test_pages_that_ask_for_the_health_soon_after_each_other_share_one_check(reader, monkeypatch):
+    from recollect.interfaces.install import connection
+
+    runs, check_all = [], connection.check_all
+    monkeypatch.setattr(connection, "check_all", lambda engine: runs.append(engine) or check_all(engine))
+
+    first, second = reader.text("/health"), reader.text("/health")
+
+    assert "daemon" in first
+    assert "daemon" in second
+    assert len(runs) == 1

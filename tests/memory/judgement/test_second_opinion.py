@@ -3,7 +3,8 @@
 import pytest
 
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import Comparison, compare
+from recollect.memory.judgement.compare import compare
+from recollect.memory.judgement.comparison import Comparison
 from recollect.memory.judgement.second_opinion import asked_of, held_back
 
 UNSURE = Comparison(StatementRelation.CONTRADICTION, "npm → pnpm", certain=False, rule="other value")

@@ -9,7 +9,7 @@ from recollect.memory.judgement import word_tables as tables
 
 FILE = Path(tables.__file__).with_name("data") / "words.toml"
 DATA = tomllib.loads(FILE.read_text("utf-8"))
-LINES = {"phrases", "synonyms", "opposites", "families", "scopes", "role_words"}
+LINES = {"phrases", "synonyms", "same_meaning", "exclusive", "opposites", "families", "scopes", "role_words"}
 
 
 @pytest.mark.parametrize("name", sorted(DATA))
@@ -33,8 +33,12 @@ def test_a_group_has_a_name_and_several_members(table: dict[str, tuple[str, ...]
     assert [name for name, members in table.items() if not name or len(set(members)) < 2] == []
 
 
+def test_every_exclusive_family_is_a_family() -> None:
+    assert tables.EXCLUSIVE.keys() - tables.FAMILIES.keys() == set()
+
+
 def test_a_line_of_synonyms_has_several_words() -> None:
-    assert [line for line in tables.SYNONYMS if len(line) < 2] == []
+    assert [line for line in (*tables.SYNONYMS, *tables.SAME_MEANING) if len(line) < 2] == []
 
 
 def test_phrases_are_in_lower_case_and_stand_for_other_words() -> None:

@@ -33,12 +33,12 @@ def test_no_secret_stays_in_the_reason(engine, mail):
     assert "a1B2" not in engine.get(mail.id).state_reason
 
 
-def test_the_correction_is_human_feedback_and_takes_its_place(engine, mail):
+def test_the_correction_keeps_the_kind_and_takes_its_place(engine, mail):
     found = engine.wrong(mail.id, instead="Mail is sent by cron")
 
     right = engine.get(found.correction.id)
     assert (right.kind, right.source, right.content) == (
-        "human_feedback",
+        engine.get(mail.id).kind,
         "user_corrected",
         "Mail is sent by cron",
     )

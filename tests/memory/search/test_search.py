@@ -372,6 +372,7 @@ class Patient:
     def __init__(self, embedder):
         self._embedder = embedder
         self.model = embedder.model
+        self.query_prefix = ""
         self.told = threading.Event()
 
     def embed(self, texts):

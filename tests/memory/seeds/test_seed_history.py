@@ -36,11 +36,11 @@ def told(repository):
 
 
 def test_files_that_change_together_are_told(repository):
-    for number in range(6):
+    for number in range(8):
         repository(f"change {number}", "src/order.py", "src/price.py")
     for number in range(20):
         repository(f"price {number}", "src/price.py")
-    for number in range(4):
+    for number in range(7):
         repository(f"seldom {number}", "src/a.py", "src/b.py")
 
     assert told(repository) == [
@@ -52,8 +52,26 @@ def test_files_that_change_together_are_told(repository):
     ]
 
 
+def test_a_document_that_follows_the_code_is_told_earlier_than_code(repository):
+    for number in range(5):
+        repository(f"change {number}", "src/order.py", "doc/orders.rst", "examples/order.py")
+
+    assert [text for _, text, _ in told(repository)] == [
+        "`doc/orders.rst` and `src/order.py` change together."
+    ]
+
+
+def test_a_file_that_always_changes_is_not_told(repository):
+    for number in range(8):
+        repository(f"change {number}", "src/order.py", "src/main.py")
+    for number in range(34):
+        repository(f"other {number}", "src/main.py")
+
+    assert told(repository) == []
+
+
 def test_the_words_stay_the_same_when_the_numbers_grow(repository):
-    for number in range(6):
+    for number in range(8):
         repository(f"change {number}", "src/order.py", "src/price.py")
     before = told(repository)
     for number in range(6):
@@ -102,15 +120,21 @@ def test_what_was_reverted_is_told_with_its_reason(repository):
     ]
 
 
-def test_a_fix_that_names_its_cause_is_told(repository):
-    cause = "Orders were lost because the queue drops what it cannot parse."
-    repository(
-        f"Fix lost orders (#7)\n\n{cause}\n\nCloses #7\nSigned-off-by: Ada <ada@example.org>", "src/queue.py"
-    )
-    repository("Fix a typo", "src/queue.py")
-    repository("Add a queue\n\nIt is there because we need one for orders.", "src/queue.py")
+@pytest.mark.parametrize(
+    "reason", ["", "It was pushed by mistake to main.", "See the discussion in #12 for it."]
+)
+def test_a_revert_without_a_reason_is_not_told(repository, reason):
+    repository("Use threads", "src/pool.py")
+    repository(f'Revert "Use threads"\n\nThis reverts commit 1f2e3d4.\n\n{reason}', "src/pool.py")
 
-    assert told(repository) == [("gotcha", f"Fix lost orders: {cause}", ("src/queue.py",))]
+    assert told(repository) == []
+
+
+def test_a_bug_that_was_fixed_is_not_told(repository):
+    cause = "Orders were lost because the queue drops what it cannot parse."
+    repository(f"Fix lost orders (#7)\n\n{cause}\n\nCloses #7", "src/queue.py")
+
+    assert told(repository) == []
 
 
 def test_there_is_no_history_without_git_or_commits(tmp_path, repository):

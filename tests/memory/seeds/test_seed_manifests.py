@@ -57,7 +57,6 @@ def write(root, files):
             },
             [
                 "Rust 1.75 or newer is needed.",
-                "The Rust edition is 2021.",
                 "The frameworks here: Tokio and Axum.",
             ],
         ),
@@ -103,11 +102,18 @@ def test_a_broken_manifest_says_nothing(tmp_path, name, text):
 
 def test_the_commands_of_the_whole_project_are_conventions():
     tools = (
-        ProjectTools("", "make", {"test": "make test", "run": "make run"}),
-        ProjectTools("web", "npm", {"test": "npm test"}),
+        ProjectTools(
+            "",
+            "make",
+            {"test": "make test", "run": "make run", "format": "gofmt -w ."},
+            {"test": "Makefile", "run": "Makefile", "format": "convention of go"},
+        ),
+        ProjectTools("web", "npm", {"test": "npm test"}, {"test": "web/package.json"}),
     )
 
-    assert [seed.content for seed in command_seeds(tools)] == ["`make test` runs the tests."]
+    assert [(seed.content, seed.source) for seed in command_seeds(tools)] == [
+        ("`make test` runs the tests.", "Makefile")
+    ]
 
 
 def test_ci_tells_versions_and_services(tmp_path):
@@ -164,18 +170,48 @@ make test
 """
 
 
-def test_a_readme_tells_what_it_is_and_how_it_is_worked_on(tmp_path):
+def test_a_readme_tells_how_it_is_worked_on(tmp_path):
     write(
         tmp_path,
         {
             "README.md": README,
-            "CONTRIBUTING.md": "- Be kind to everyone here\n- Never commit without tests for it\n",
+            "CONTRIBUTING.md": "- Be kind to everyone here\n- Never commit before `make test` passes\n",
         },
     )
 
     assert [(seed.content, seed.source) for seed in readme_seeds(tmp_path)] == [
-        ("Shop is a till for small stores that works without a network.", "README.md:5"),
         ("For development it is set up with `pip install -e .[dev]`.", "README.md:11"),
         ("The tests are run with `make test`.", "README.md:18"),
-        ("Never commit without tests for it.", "CONTRIBUTING.md:2"),
+        ("Never commit before `make test` passes.", "CONTRIBUTING.md:2"),
+    ]
+
+
+GUIDE = """Contributing
+============
+
+Reporting bugs
+--------------
+
+Always add the output of ``shop --version``.
+
+Code conventions
+----------------
+
+* Money is a ``Decimal``, you must never use ``float``.
+* Try to write clean code, always.
+* You should open a pull request for `this <https://example.org>`_.
+
+Set the IDE
+~~~~~~~~~~~
+
+For parameter ``Wrap`` choose ``Do not wrap``.
+"""
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.rst", "README.rst"])
+def test_sections_about_conventions_are_read_for_rules_that_name_something(tmp_path, name):
+    write(tmp_path, {name: GUIDE})
+
+    assert [(seed.content, seed.source) for seed in readme_seeds(tmp_path)] == [
+        ("Money is a `Decimal`, you must never use `float`.", f"{name}:12")
     ]

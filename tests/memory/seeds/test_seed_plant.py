@@ -1,7 +1,7 @@
 import pytest
 
 import recollect.model as m
-from recollect.memory.seeds.find import MOST_SEEDS, find_seeds
+from recollect.memory.seeds.find import MOST_SEEDS, WORTH, find_seeds
 from recollect.memory.seeds.offer import offer_seeds
 
 RULES = "- Use tabs for indentation\n- Never push to main on a Friday\n- Put handlers into `src/api`\n"
@@ -12,6 +12,7 @@ def seed(engine, folder, clock):
     """Looks for seeds, and plants them."""
 
     def seed():
+        (folder / "src/api").mkdir(parents=True, exist_ok=True)
         found = find_seeds(folder)
         return offer_seeds(
             engine.store, engine.remember, found, engine.settings.user, engine.project.id, clock()
@@ -150,3 +151,56 @@ def test_what_was_planted_before_an_interrupt_is_asked_about_the_next_time(engin
     again = seed()
 
     assert len(engine.list()) == len(again.new) == len(engine.questions("seed")) == 3
+
+
+@pytest.mark.parametrize(
+    "rule, is_kept",
+    [
+        ("Never edit `src/api/gone.py` by hand", False),
+        ("Never edit `src/api/app.py` by hand", True),
+        ("Run `make tset` before a commit", False),
+        ("Run `make test` before a commit", True),
+        ("Call `close_all()` after every test", False),
+        ("Call `open_all()` after every test", True),
+        ("Name a change `changes/123.bugfix.md`", True),
+        ("Copy `<path>/config.yml` into your home", True),
+    ],
+)
+def test_a_seed_names_only_what_the_project_has(tmp_path, rule, is_kept):
+    (tmp_path / "src/api").mkdir(parents=True)
+    (tmp_path / "changes").mkdir()
+    (tmp_path / "src/api/app.py").write_text("def open_all(): ...\n")
+    (tmp_path / "Makefile").write_text("test:\n\tpytest\n")
+    (tmp_path / "AGENTS.md").write_text(f"- {rule}\n")
+
+    found = find_seeds(tmp_path, symbols={"open_all"})
+
+    assert [seed.content for seed in found] == ([f"{rule}."] if is_kept else [])
+
+
+def test_the_best_seeds_are_rules_for_agents_then_what_files_say(tmp_path):
+    lines = [*(f"- `{number}`: folder number {number}" for number in range(30)), "- Never push to main"]
+    (tmp_path / "AGENTS.md").write_text("\n".join(lines))
+    (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.11"\n')
+
+    found = find_seeds(tmp_path, most=15)
+
+    assert len(found) == 15
+    assert found[0].content == "Never push to main."
+    assert "Python 3.11 or newer is needed." in [seed.content for seed in found]
+
+
+def test_what_an_item_only_describes_comes_last(tmp_path):
+    (tmp_path / "CLAUDE.md").write_text(
+        "## Core\n\n- Contains router and middleware stacks\n- Handlers must return an error\n"
+    )
+    (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.11"\n')
+
+    found = find_seeds(tmp_path)
+
+    assert [seed.content for seed in found] == [
+        "Handlers must return an error.",
+        "Python 3.11 or newer is needed.",
+        "Contains router and middleware stacks.",
+    ]
+    assert found[-1].confidence < WORTH

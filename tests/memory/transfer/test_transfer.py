@@ -23,6 +23,7 @@ from recollect.model import (
     ERROR_FIX,
     REFACTOR,
     WORKFLOW,
+    CoEdit,
     Finding,
     Gap,
     PatternSighting,
@@ -41,7 +42,7 @@ from recollect.model import (
     fingerprint,
 )
 from recollect.work.episodes.failures import as_data, failure_of
-from recollect.work.episodes.queries import CoEdit, as_pattern
+from recollect.work.episodes.queries import as_pattern
 
 SECRET = "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9XcV"
 DAY = "2026-01-01T00:00:00.000000Z"

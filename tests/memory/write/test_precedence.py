@@ -7,7 +7,7 @@ import pytest
 
 import recollect.model as m
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import Comparison
+from recollect.memory.judgement.comparison import Comparison
 from recollect.memory.write.precedence import decide, wins_unattended
 
 CONTRADICTION = Comparison(StatementRelation.CONTRADICTION, "port 8080 → 9090", certain=True)

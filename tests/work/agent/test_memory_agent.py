@@ -185,7 +185,7 @@ def test_a_broken_embedder_costs_nothing_but_the_vectors(turn, embedder):
 class Stalled:
     """An embedder that hangs until it is let go."""
 
-    model, dim = "fake", 64
+    model, dim, query_prefix = "fake", 64, ""
 
     def __init__(self):
         self.gate = threading.Event()

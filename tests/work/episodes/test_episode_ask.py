@@ -256,11 +256,11 @@ def test_of_too_many_files_the_oldest_are_summed_up_where_no_tool_has_run(engine
 
 def test_a_question_after_rows_have_gone_does_not_count_them(engine, doings, clock):
     watch(engine, doings.run("make"))
-    before = engine.episodes._tables.ask("SELECT count(*) FROM tool_executions")
+    before = engine.episodes.sql("SELECT count(*) FROM tool_executions").rows
     clock.advance(days=91)
     engine.episodes.roll_up_if_due()
 
-    assert (before, engine.episodes._tables.ask("SELECT count(*) FROM tool_executions")) == ([(1,)], [(0,)])
+    assert (before, engine.episodes.sql("SELECT count(*) FROM tool_executions").rows) == (((1,),), ((0,),))
 
 
 def test_a_forgotten_project_leaves_no_episodes(engine, doings, owner):

@@ -10,6 +10,7 @@ from recollect.engine import Engine
 from recollect.errors import Refused
 from recollect.model import EPISODE_TABLES
 from recollect.work.episodes.sql import MOST_ROWS, select
+from recollect.work.episodes.tables import EpisodeTables, columns_read
 
 
 @pytest.fixture
@@ -23,9 +24,15 @@ def ask(engine, doings, owner):
 
 
 @pytest.fixture
-def columns(engine, ask):
+def ask_here(engine, ask, owner):
     """The connection that answers, in this process."""
-    return engine.episodes._tables
+    tables = EpisodeTables(engine.store.episodes, owner.user_id, owner.project_id)
+
+    def run(query, needed=None):
+        with tables.load(columns_read(query) if needed is None else needed) as db:
+            return db.execute(query).fetchall()
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -41,14 +48,12 @@ def columns(engine, ask):
         ("SELECT * FROM learned_patterns", []),
     ],
 )
-def test_a_question_is_answered_from_the_columns_it_reads(columns, query, rows):
-    assert columns.ask(query) == rows
+def test_a_question_is_answered_from_the_columns_it_reads(ask_here, query, rows):
+    assert ask_here(query) == rows
 
 
-def test_a_row_has_all_its_columns_when_all_are_asked_for(columns):
-    columns.ask("SELECT count(*) FROM tool_executions")
-
-    (row,) = columns.ask("SELECT * FROM tool_executions WHERE tool_name = 'Bash'")
+def test_a_row_has_all_its_columns_when_all_are_asked_for(ask_here):
+    (row,) = ask_here("SELECT * FROM tool_executions WHERE tool_name = 'Bash'")
 
     assert len(row) == len(EPISODE_TABLES["tool_executions"])
     assert [value for value in row if value is None] == [None, None]  # no error, tokens not known
@@ -134,12 +139,12 @@ def test_a_query_that_is_wrong_says_why(ask, query):
         "SELECT * FROM incoming",
     ],
 )
-def test_no_file_no_address_and_no_variable_can_be_read(columns, tmp_path, query):
+def test_no_file_no_address_and_no_variable_can_be_read(ask_here, tmp_path, query):
     file = tmp_path / "secret.csv"
     file.write_text("password\nhunter2\n")
 
     with pytest.raises(duckdb.Error) as refused:
-        columns.ask(query.format(file=file))
+        ask_here(query.format(file=file))
     assert "hunter2" not in str(refused.value)
 
 
@@ -164,29 +169,28 @@ def test_a_process_that_breaks_down_says_why(ask, tmp_path, monkeypatch):
         ask("SELECT 1")
 
 
-def test_without_duckdb_files_and_tasks_are_found_and_what_counts_says_so(engine, ask, tmp_path, monkeypatch):
+def test_without_duckdb_only_sql_and_export_say_what_to_install(engine, ask, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
 
     assert engine.episodes.file("cart.py").total.edits == 1
     assert engine.episodes.last("login").tasks
-    for counting in (
-        engine.episodes.coedits,
-        lambda: engine.episodes.tools(BEGIN),
+    assert {use.tool: use.successes for use in engine.episodes.tools(BEGIN)} == {"Bash": 1, "Edit": 1}
+    assert engine.episodes.coedits() == ()
+    for needing in (
         lambda: engine.episodes.sql("SELECT 1"),
         lambda: engine.episodes.export(tmp_path / "out"),
     ):
-        with pytest.raises(Refused, match="DuckDB"):
-            counting()
+        with pytest.raises(Refused, match="DuckDB") as refused:
+            needing()
+        assert "pip install 'recollect[history]'" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize(
     "query", ["COPY (SELECT 1) TO '{file}'", "SET memory_limit = '8GB'", "INSTALL httpfs"]
 )
-def test_even_what_is_no_query_reaches_nothing(columns, tmp_path, query):
-    db = columns.load({})
-
+def test_even_what_is_no_query_reaches_nothing(ask_here, tmp_path, query):
     with pytest.raises(duckdb.Error):
-        db.execute(query.format(file=tmp_path / "out.csv"))
+        ask_here(query.format(file=tmp_path / "out.csv"), {})
     assert not (tmp_path / "out.csv").exists()
 
 

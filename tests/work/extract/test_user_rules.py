@@ -13,6 +13,22 @@ from recollect.work.extract import extract
 from recollect.work.transcripts.event import Event
 
 SEEN = [
+    (
+        "the widget must not import CoreData. shared things go through BudgetKit",
+        "The widget must not import CoreData. Shared things go through BudgetKit.",
+    ),
+    (
+        "every string the visitor sees has to go through gettext",
+        "Every string the visitor sees has to go through gettext.",
+    ),
+    (
+        "amounts in the UI always with the locale formatter, never with printf",
+        "Amounts in the UI always with the locale formatter, never with printf.",
+    ),
+    (
+        "also all secrets in vault files please, nothing in group_vars",
+        "All secrets in vault files please, nothing in group_vars.",
+    ),
     ("No, use pnpm, not npm", "Use pnpm, not npm."),
     ("use pnpm here", "Use pnpm, not npm."),
     ("From now on, run the linter before you commit.", "Run the linter before you commit."),

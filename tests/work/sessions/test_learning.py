@@ -1,7 +1,7 @@
 """Transcripts and models as sources, under the same rules as everything else."""
 
 import pytest
-from talk import transcript
+from talk import Talk, transcript
 
 from recollect.engine import Engine
 from recollect.errors import Refused
@@ -187,3 +187,28 @@ def test_a_model_that_does_not_answer_costs_nothing(engine, asked):
     model.learnt = None
 
     assert "pnpm" in engine.get(learning.promoted[0]).content
+
+
+FIXED = (
+    ("dbt run", "Could not find profile named 'warehouse'", True),
+    ("dbt run --profiles-dir .dbt", "Completed successfully", False),
+)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "learnt"),
+    [
+        ("Run dbt with `--profiles-dir .dbt`, or the profile warehouse is not found.", 0),
+        ("Run mypy with `--strict`, or the profile of types is not complete.", 1),
+    ],
+)
+def test_what_the_agent_recorded_in_the_session_is_not_learnt_again(engine, folder, recorded, learnt):
+    talk = Talk(cwd=str(folder))
+    for command, output, failed in FIXED:
+        talk.run(command, output, failed=failed)
+    engine.sessions.start("s1", agent="claude-code", host="claude-code")
+    with Engine.open(folder, engine.settings.home, actor="agent:claude-code") as agent:
+        agent.remember(recorded, kind="procedure")
+    engine.sessions.record("s1", talk.events)
+
+    assert len(engine.sessions.end("s1").promoted) == learnt

@@ -5,12 +5,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from recollect.code.facts import CLASS
 from recollect.code.graph.file_node import FileNode, last_name
 from recollect.code.graph.impact import ImpactHit, find_impact
-from recollect.code.nodes import CALLS, CONTAINS, IMPORTS, OUTSIDE, POSSIBLE, CodeEdge, Symbol
+from recollect.code.languages.table import LANGUAGES
+from recollect.code.nodes import (
+    CALLS,
+    CONTAINS,
+    IMPORTS,
+    INHERITS,
+    OUTSIDE,
+    POSSIBLE,
+    REFERENCES,
+    CodeEdge,
+    Symbol,
+)
 from recollect.errors import UnknownName
 
 Links = Mapping[str, Mapping[str, float]]
+
+_USED_AS = (CALLS, INHERITS, REFERENCES)  # how a class is used, in the order in which that is listed
 
 
 class CodeGraph:
@@ -133,8 +147,17 @@ class CodeGraph:
         return incoming
 
     def callers(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """Return the calls of a function, or those that create an instance of a class."""
-        return tuple(edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
+        """Return one call for each symbol that calls this one. Of a class: whatever creates, inherits or names it."""
+        if (symbol := self.symbol(id)) is None or symbol.kind != CLASS:
+            return tuple(edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
+        created = (edge for made in self._constructors(symbol) for edge in self.edges_to(made, possible))
+        edges = [edge for edge in (*created, *self.edges_to(id, possible)) if edge.kind in _USED_AS]
+        return tuple(sorted(edges, key=lambda edge: (_USED_AS.index(edge.kind), edge.source)))
+
+    def _constructors(self, symbol: Symbol) -> list[str]:
+        row = LANGUAGES.get(self.language(symbol.path))
+        name = f"{symbol.id}.{(row and row.constructor) or symbol.name}"
+        return [each.id for each in self.outline(symbol.path) if each.id.partition("#")[0] == name]
 
     def callees(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """Return the calls in a symbol and in everything it contains."""

@@ -8,6 +8,7 @@ a receiver whose type is not known is taken for the type that most receivers of 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
+from sys import intern
 
 from recollect.code.facts import (
     CLASS,
@@ -28,6 +29,7 @@ from recollect.code.terms import count_terms
 EVERYTHING = "*"  # the name of an import that takes everything
 _MANY = 200  # files
 _MANY_NAMES = 20  # with more, most files use one of them
+_KEPT = 1_500  # files whose dependencies are kept: some 20 KB each
 
 
 def changed_names(before: FileFacts | None, after: FileFacts | None) -> set[str]:
@@ -36,6 +38,7 @@ def changed_names(before: FileFacts | None, after: FileFacts | None) -> set[str]
 
 
 _VisibleFacts = set[tuple[object, ...]]
+_Dependencies = list[tuple[str, frozenset[str]]]  # names of a file, and the words that each is made of
 
 
 def _differing(before: _VisibleFacts, after: _VisibleFacts) -> set[str]:
@@ -217,6 +220,7 @@ class FamilyFiles:
             search_packed  # finds files that contain one of some names, without unpacking them
         )
         self._used_words: dict[str, set[str]] = {}  # all words that a file uses
+        self._dependencies: dict[str, _Dependencies] = {}  # of at most _KEPT files
         self._visible_of: dict[
             str, _VisibleFacts
         ] = {}  # of files that changed: they are likely to change again
@@ -225,6 +229,7 @@ class FamilyFiles:
         """Replace the facts of a file, or remove it. Return the existing files whose edges may be different now."""
         old_facts = self._files.get(path)
         self._used_words.pop(path, None)
+        self._dependencies.pop(path, None)
         before = self._visible_of.pop(path, None)
         after = _visible_facts(facts)
         names = _differing(_visible_facts(old_facts) if before is None else before, after)
@@ -292,7 +297,7 @@ class FamilyFiles:
                     near = importers()
                 if file == path or (near and file in near):
                     affected_files.add(file)
-                    dependent |= _dependent_names(file_facts, waiting)
+                    dependent |= _dependent_names(self._dependencies_of(file, file_facts), waiting)
             waiting = dependent - known
             known = known | waiting
         return affected_files, known
@@ -334,6 +339,15 @@ class FamilyFiles:
         if words is None:
             words = self._used_words[path] = _words_in(_all_used(facts))
         return words
+
+    def _dependencies_of(self, path: str, facts: FileFacts) -> _Dependencies:
+        """Return how the names of a file depend on others. A change looks at most files several times, and so does the next."""
+        found = self._dependencies.get(path)
+        if found is None:
+            if len(self._dependencies) >= _KEPT:
+                self._dependencies.clear()
+            found = self._dependencies[path] = _dependencies(facts)
+        return found
 
     def _files_using(self, names: Collection[str]) -> Collection[str]:
         """Return the files that may use one of `names`.
@@ -430,8 +444,8 @@ def _types_of(definition: Definition) -> Iterator[str]:
         yield annotation
 
 
-def _dependent_names(facts: FileFacts, names: Collection[str]) -> set[str]:
-    """Return the names of this file that depend on one of `names`, directly or through another name in it."""
+def _dependencies(facts: FileFacts) -> _Dependencies:
+    """Return the names of this file that are made of others, with these."""
     made_of = [(_public_name(item, facts), _words_in(_types_of(item))) for item in facts.definitions]
     outermost = _outermost(facts.definitions)
     bindings = _visible_bindings(facts, outermost, _returned_locals(facts, outermost))
@@ -442,6 +456,11 @@ def _dependent_names(facts: FileFacts, names: Collection[str]) -> set[str]:
         item.name == EVERYTHING for item in facts.imports
     ):  # who imports everything from here gets that too
         made_of += [(word, {word}) for word in _words_in(_all_used(facts))]
+    return [(intern(name), frozenset(map(intern, words))) for name, words in made_of]
+
+
+def _dependent_names(made_of: _Dependencies, names: Collection[str]) -> set[str]:
+    """Return the names that depend on one of `names`, directly or through another one."""
     found: set[str] = set()
     fresh = set(names)
     while fresh:

@@ -37,6 +37,7 @@ class Language:
         False  # False = a single quote may be something else, such as a lifetime
     )
     config_files: tuple[str, ...] = ()  # file names that decide where imports lead
+    constructor: str = ""  # the method that creates an instance; "" = it is named like the class
 
     # For `plain` alone: what tells these languages apart.
     read_imports: Callable[[str], Iterator[Import]] | None = None  # from the text of one import statement
@@ -48,7 +49,6 @@ class Language:
     exports_all_classes: bool = False  # whatever `exported_after` says
     has_private_sections: bool = False  # methods after a line `private` are not exported
     has_qualified_names: bool = False  # a method may be defined outside its class as `Class::method`
-    constructor: str = ""  # the method that creates an instance; "" = it is named like the class
     calls_own_methods_by_name: bool = False  # `run()` in a method may mean `self.run()`
     calls_without_brackets: bool = False
     has_open_classes: bool = False  # a class may be defined in several places

@@ -4,7 +4,7 @@ A scan takes this path:
 
 1. `scan_input` collects the files with their sizes, their texts on demand, and the data of the code graph.
 2. `tools` finds packages and the commands of each: `commands` reads what CI runs and the tasks of a Makefile,
-   `ecosystems` what manifests say (`ecosystems.table` has all of them).
+   `command_runs` what agents ran, `ecosystems` what manifests say (`ecosystems.table` has all of them).
 3. `grouping` decides which files belong together; no group crosses a package.
 4. `scan` makes modules of the groups: names, descriptions (`descriptions`), keywords, core files, tests and
    dependencies.

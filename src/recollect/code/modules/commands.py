@@ -55,6 +55,7 @@ class CiCommand:
     line: str
     tool: str  # the words that matched
     folder: str = ""  # where it is run
+    source: str = ""  # the file that says so
 
 
 def slot_of(line: str) -> tuple[str, str, str] | None:
@@ -78,7 +79,7 @@ def ci_commands(project: ScanInput) -> list[CiCommand]:
             plain = _plain(line, variables)
             if known := slot_of(plain):
                 ecosystem, slot, tool = known
-                found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder)))
+                found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder, path)))
     found.sort(key=lambda each: (each[0], len(each[1].line)))
     return [given for _, given in found]
 
@@ -87,7 +88,9 @@ _CI = re.compile(
     r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.travis\.yml|\.circleci/config\.yml|azure-pipelines\.yml"
     r"|\.forgejo/workflows/[^/]+\.ya?ml|Jenkinsfile|\.builds/[^/]+\.yml"
 )
-_BESIDE = re.compile(r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|windows|legacy|schedule")
+_BESIDE = re.compile(
+    r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule"
+)
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
 
 
@@ -168,7 +171,7 @@ def _commands(block: Iterable[str]) -> list[str]:
 
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
-    r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress"
+    r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
 )
 
 
@@ -199,19 +202,78 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     return "" if re.search(r"\$[\w({]|`", plain) else plain
 
 
+# Guides for people and agents who work on the project. Of a README, only sections about that count.
+_GUIDE = re.compile(
+    r"(?:(?:docs?|\.github)/)?(?:contributing|development|developing|hacking|testing|agents|claude)(?:\.(?:md|rst|txt|adoc))?",
+    re.IGNORECASE,
+)
+_README = re.compile(r"readme(?:\.(?:md|rst|txt|adoc|markdown))?", re.IGNORECASE)
+_TITLE = re.compile(r"#{1,6}\s+(.*)|={1,6}\s+(.*)")
+_WORK_TITLE = re.compile(r"\b(?:test|develop|contribut|hack|build)", re.IGNORECASE)
+_IN_TEXT = re.compile(r"`{1,2}([^`\n]{3,120})`{1,2}")
+_PROMPT = re.compile(r"^(?:[$%>]|\([\w.-]{1,30}\) ?\$)\s+")
+# Arguments that pick one test, and placeholders: such a command is an example.
+_ONE_TEST = re.compile(
+    r"::|\s-[kt]\s|\s--(?:filter|tests?|grep|run|spec|match|update|ci)[\s=]|[<\[{…*]|\.\.\.(?!/|\s|$)"
+    r"|\s-run[\s=]|\w\.(?:py|rb|js|ts|tsx|php|rs|go|java)\b|\bpath/to\b|#\w"
+)
+
+
+def names_one_test(line: str) -> bool:
+    """Return whether a command picks some of the tests, or has placeholders."""
+    return bool(_ONE_TEST.search(line))
+
+
+def guide_commands(project: ScanInput) -> list[CiCommand]:
+    """Return the commands that guides name for the whole project, in their order: those in blocks of code first."""
+    found: list[tuple[int, CiCommand]] = []
+    for path in sorted(project.sizes, key=lambda path: (bool(_README.fullmatch(path)), path)):
+        is_guide = bool(_GUIDE.fullmatch(path))
+        if is_guide or _README.fullmatch(path):
+            found += [
+                (rank, CiCommand(slot, ecosystem, line, tool, "", f"{path}:{number}"))
+                for rank, number, line in _guide_lines(project.text(path), whole=is_guide)
+                if not names_one_test(line) and (known := slot_of(line))
+                for ecosystem, slot, tool in (known,)
+            ]
+    found.sort(key=lambda each: each[0])
+    return [command for _, command in found]
+
+
+def _guide_lines(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
+    """Yield rank, line number and text of what may be commands: lines of code blocks, and code within sentences."""
+    is_fenced, is_about_work, before = False, whole, ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if line.startswith(("```", "~~~", "----")) and not line.strip("`~-").strip().count(" "):
+            is_fenced = not is_fenced if line[0] in "`~" else is_fenced
+            if line[0] == "-" and before and not whole:
+                is_about_work = bool(_WORK_TITLE.search(before))
+        elif not is_fenced and (title := _TITLE.match(line)):
+            is_about_work = whole or bool(_WORK_TITLE.search(title[1] or title[2] or ""))
+        elif not is_fenced and not whole and before and re.fullmatch(r"[=~^-]{3,}", line):
+            is_about_work = bool(_WORK_TITLE.search(before))
+        elif is_about_work and (is_fenced or raw.startswith(("    ", "\t")) or _PROMPT.match(line)):
+            yield 0, number, _PROMPT.sub("", line).split(" #")[0].strip()
+        elif is_about_work:
+            yield from ((1, number, found.strip()) for found in _IN_TEXT.findall(line))
+        before = line
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectTask:
     line: str  # the command that runs it
     body: str  # what it runs
+    source: str = ""  # the file that defines it
 
 
-def tasks_by_slot(tasks: Mapping[str, str], call: str) -> dict[str, ProjectTask]:
+def tasks_by_slot(tasks: Mapping[str, str], call: str, source: str = "") -> dict[str, ProjectTask]:
     """Return the task for each slot. `tasks` has bodies by name; `call` is the command before the name."""
     found = {}
     for slot, names in task_names().items():
         for name in names:
             if name in tasks:
-                found[slot] = ProjectTask(f"{call}{name}", tasks[name])
+                found[slot] = ProjectTask(f"{call}{name}", tasks[name], source)
                 break
     return found
 
@@ -223,7 +285,7 @@ def task_files(project: ScanInput, folder: str) -> dict[str, ProjectTask]:
             text = project.text(join(folder, name))
             if re.search(r"^\.DEFAULT\s*:", text, re.M):  # unknown targets are passed to a folder below
                 text += "".join(project.text(each) for each in _below(project, folder, name, text))
-            if found := tasks_by_slot(read(text), call):
+            if found := tasks_by_slot(read(text), call, join(folder, name)):
                 return found
     return {}
 

@@ -76,7 +76,7 @@ def _first(paragraphs: Iterable[str]) -> str:
 
 def first_sentence(text: str) -> str:
     """Return the first sentence without markup, cut if it is long."""
-    paragraph = re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip(), maxsplit=1)[0]
+    paragraph = next(filter(None, map(_prose, re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip()))), "")
     plain = " ".join(paragraph.split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(
@@ -91,6 +91,23 @@ def first_sentence(text: str) -> str:
     return cut_at_word(first, LONGEST)
 
 
+# Lines of markup that say nothing about what a file is for: directives, fields and targets of reST, tags of other tools.
+_DIRECTIVE = re.compile(r"\.\. ?[\w|\[_-]|:[\w -]{1,40}:(?:\s|$)|@\w|\[\w+\]:|<!--|\{%|\\[a-z]+\b")
+
+
+def _prose(paragraph: str) -> str:
+    """Return the paragraph without directives and what is indented below one."""
+    lines: list[str] = []
+    is_below = False
+    for line in paragraph.splitlines():
+        if _DIRECTIVE.match(line.lstrip()):
+            is_below = True
+        elif not is_below or not line.startswith((" ", "\t")):
+            is_below = False
+            lines.append(line)
+    return "\n".join(lines).strip()
+
+
 def readme_summary(text: str) -> str:
     """Return the first sentence of the first paragraph that is no heading, badge or list."""
     text = re.sub(r"(?s)<!--(?:(?!<!--).)*?-->|```.*?(?:```|\Z)", "", text)
@@ -100,6 +117,7 @@ def readme_summary(text: str) -> str:
             bare
             and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
             and len((sentence := first_sentence(bare)).split()) > 3
+            and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
             and sentence[-1] not in "!:"
         ):
             return sentence

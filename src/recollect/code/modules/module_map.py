@@ -66,6 +66,9 @@ class ProjectTools:
     path: str  # "" = the whole project
     tool: str
     commands: Mapping[str, str] = field(default_factory=dict)  # by `SLOTS`
+    sources: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by `SLOTS`: the file that says so, or the reason
     test: TestFramework | None = None
     linters: tuple[str, ...] = ()
 
@@ -151,4 +154,7 @@ def _module(record: Mapping[str, Any]) -> Module:
 
 def _tools(record: Mapping[str, Any]) -> ProjectTools:
     test = TestFramework(**record["test"]) if record["test"] else None
-    return ProjectTools(record["path"], record["tool"], record["commands"], test, tuple(record["linters"]))
+    sources = record.get("sources", {})  # unknown in maps of older versions
+    return ProjectTools(
+        record["path"], record["tool"], record["commands"], sources, test, tuple(record["linters"])
+    )

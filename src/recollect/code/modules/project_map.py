@@ -1,6 +1,7 @@
 """The module map of one project: stored, scanned again, corrected, and matched with tasks."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Protocol
 
 import recollect.model as m
 from recollect.code.files import list_files
+from recollect.code.modules.command_runs import read_runs
 from recollect.code.modules.for_agents import for_agents
 from recollect.code.modules.merge import (
     Correction,
@@ -29,7 +31,7 @@ from recollect.code.modules.scan import scan
 from recollect.code.modules.scan_input import ScannedGraph, read_scan_input
 from recollect.code.modules.task import ModuleMatch, match_modules, module_card
 from recollect.code.paths import FileRole
-from recollect.context.store import ModuleMapStore
+from recollect.context.store import ChangeLog, EpisodeStore, ModuleMapStore
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleSketch, Sidecar
 from recollect.text.redact import redact
@@ -61,6 +63,9 @@ class ProjectMap:
         clock: m.Clock,
         actor: str = "user",
         sidecar: Sidecar | None = None,  # None = no model is used
+        changes: ChangeLog | None = None,  # None = corrections cannot be undone
+        episodes: EpisodeStore | None = None,  # what agents ran; None = nothing
+        user_id: str = "",
     ) -> None:
         self._store = store
         self._project = project_id
@@ -69,6 +74,9 @@ class ProjectMap:
         self._clock = clock
         self._actor = actor
         self._sidecar = sidecar
+        self._changes = changes
+        self._episodes = episodes
+        self._user_id = user_id
 
     def known(self) -> ModuleMap | None:
         """Return the stored map; None if there has been no scan. Fast."""
@@ -88,12 +96,13 @@ class ProjectMap:
 
     def rescan(self) -> ModuleMap:
         """Scan all files again. Corrections and what was learnt stay."""
-        found = scan(read_scan_input(self._root, list_files(self._root).files, self._code.graph))
+        runs = read_runs(self._episodes, m.Owner(self._user_id, self._project)) if self._episodes else ()
+        found = scan(read_scan_input(self._root, list_files(self._root).files, self._code.graph), runs)
         new = self._change(lambda old: merge_scan(old, found))
         return self._classify(new, self._sidecar) if self._sidecar else new
 
-    def correct(self, name: str, correction: Correction) -> Module:
-        """Correct a module, for all later scans. Raise `UnknownName` or `Refused`."""
+    def correct(self, name: str, correction: Correction, change_id: str = "") -> Module:
+        """Correct a module, for all later scans, as a change that can be undone. Raise `UnknownName` or `Refused`."""
         correction = replace(
             correction,
             name=_clean_text(correction.name, LONGEST_NAME, "name"),
@@ -120,8 +129,20 @@ class ProjectMap:
             key = f"split:{correction.split_off}" if correction.split_off else before.find(name).key
             return apply_correction(before, name, correction, self._actor)
 
-        after = self._change(change)
+        with self._recorded(f"Corrected the module {name}.", change_id):
+            after = self._change(change)
         return next(each for each in after.modules if each.key == key)
+
+    def _recorded(self, summary: str, change_id: str) -> AbstractContextManager[None]:
+        if self._changes is None:
+            return nullcontext()
+        now = self._clock()
+        change_id = change_id or m.new_id(now)
+        return self._changes.recorded(
+            m.Change(
+                change_id, self._user_id, self._project, now, self._actor, "correct", summary, finished_at=now
+            )
+        )
 
     def _file(self, name: str) -> str:
         path = Path(name)

@@ -13,7 +13,7 @@ from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.grouping import Group, group_files, main_folder
 from recollect.code.modules.module_map import Module, ModuleMap
 from recollect.code.modules.scan_input import ScanInput
-from recollect.code.modules.tools import find_tools, package_folders, packages_in
+from recollect.code.modules.tools import CommandRun, find_tools, package_folders, packages_in
 from recollect.code.paths import (
     FileRole,
     classify_files,
@@ -56,8 +56,9 @@ _README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
 _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCase$")
 
 
-def scan(project: ScanInput) -> ModuleMap:
-    return _Scan(project).map()
+def scan(project: ScanInput, runs: Sequence[CommandRun] = ()) -> ModuleMap:
+    """Return the map. `runs` is what agents ran: it decides between commands."""
+    return _Scan(project).map(runs)
 
 
 class _Scan:
@@ -71,7 +72,7 @@ class _Scan:
         }
         self._readme = "\n".join(project.text(name) for name in project.inside("") if _README.fullmatch(name))
 
-    def map(self) -> ModuleMap:
+    def map(self, runs: Sequence[CommandRun]) -> ModuleMap:
         code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
@@ -104,7 +105,7 @@ class _Scan:
             for group in groups
         ]
         modules.sort(key=lambda module: module.name)
-        return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._project))
+        return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._project, runs))
 
     # Names and descriptions
 
@@ -120,9 +121,6 @@ class _Scan:
         inner = group.key[len(base) :].strip("/.") if is_below(f"{group.key}/", base) else ""
         if group.key in group.files:
             inner = folder_of(inner) or re.sub(r"\.\w+$", "", inner)
-        inner = re.sub(
-            r"(^|/)_+", r"\1", inner
-        )  # private for users of the project, not for those who work on it
         several = len(self._bases) > 1
         return "/".join(filter(None, (package_name if several or not inner else "", inner))) or "root"
 

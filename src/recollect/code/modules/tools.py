@@ -1,17 +1,20 @@
 """How a project is built, tested, linted, formatted and run, for each part of it.
 
 What CI runs wins, unless the project has a task of a plain name (`make test`, `npm test`) that runs the same. Where neither
-exists, the ecosystem's convention counts.
+exists, what a guide for contributors names counts, then the ecosystem's convention. A command that failed whenever an
+agent ran it comes after those that did not, and one that passed comes first. Every command has its source.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from recollect.code.languages.table import endings_of
 from recollect.code.modules.commands import (
     CiCommand,
     ProjectTask,
     ci_commands,
+    guide_commands,
     runner_names,
     slot_of,
     task_files,
@@ -25,19 +28,37 @@ from recollect.text.redact import redact
 
 MOST_PARTS = 40
 MOST_LINTERS = 3  # in one command
+FEWEST_PASSES = 3  # of a command that agents ran, and that no file names
 _OWN_TASKS = ("npm ", "pnpm ", "yarn ", "bun ", "composer ", "make ", "just ", "task ", "rake")
 _SCOPED = {  # how to address one package of a workspace from the root; for others, `cd` into it
     "cargo": {"build": "cargo build -p {name}", "test": "cargo test -p {name}"},
     "maven": {"build": "{mvn} package -pl {path} -am", "test": "{mvn} test -pl {path} -am"},
+    "gradle": {"build": "{mvn} :{colon}:build", "test": "{mvn} :{colon}:test"},
     "pnpm": {"*": "pnpm --filter {name} run {task}"},
     "npm": {"*": "npm run {task} -w {path}"},
     "yarn": {"*": "yarn workspace {name} {task}"},
 }
 
 
-def find_tools(project: ScanInput) -> tuple[ProjectTools, ...]:
-    """Return the tools of the whole project first, then those of its parts."""
+class Candidate(NamedTuple):
+    """A command for a slot, and the file or the reason that speaks for it."""
+
+    line: str
+    source: str
+
+
+class CommandRun(NamedTuple):
+    """How often agents ran a command."""
+
+    line: str
+    passed: int
+    failed: int
+
+
+def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[ProjectTools, ...]:
+    """Return the tools of the whole project first, then those of its parts. `runs` is what agents ran at the root."""
     in_ci = ci_commands(project)
+    in_guides = guide_commands(project)
     found: list[ProjectTools] = []
     root_tool = ""  # the tool of the root, even if it has no commands
     for folder in package_folders(project):
@@ -45,7 +66,7 @@ def find_tools(project: ScanInput) -> tuple[ProjectTools, ...]:
         for number, (ecosystem, info) in enumerate(here.items()):
             if number and ecosystem == "c" and info.tool == "make":
                 continue  # a Makefile beside a manifest only has tasks
-            tools = _tools(project, folder, ecosystem, info, in_ci, main=number == 0)
+            tools = _tools(project, folder, ecosystem, info, in_ci, in_guides, runs, main=number == 0)
             if folder:
                 tools = _from_root(tools, info, root_tool)
             elif number == 0:
@@ -53,7 +74,8 @@ def find_tools(project: ScanInput) -> tuple[ProjectTools, ...]:
             if tools.commands:
                 found.append(tools)
     if not found and (tasks := task_files(project, "")):
-        found.append(ProjectTools("", "make", {slot: task.line for slot, task in tasks.items()}))
+        commands = {slot: task.line for slot, task in tasks.items()}
+        found.append(ProjectTools("", "make", commands, {slot: task.source for slot, task in tasks.items()}))
     return tuple(found)
 
 
@@ -82,6 +104,7 @@ def _is_part(project: ScanInput, folder: str, with_manifest: set[str]) -> bool:
     names = project.inside(folder)
     if (
         folder.startswith(".")
+        or folder == "buildSrc"  # Gradle builds it before everything else
         or is_fixture_folder(folder)
         or ("package.json" in names and '"name"' not in project.text(f"{folder}/package.json"))
     ):
@@ -139,23 +162,36 @@ def _tools(
     ecosystem: str,
     info: PackageInfo,
     in_ci: Sequence[CiCommand],
+    in_guides: Sequence[CiCommand],
+    runs: Sequence[CommandRun],
     *,
     main: bool,
 ) -> ProjectTools:
     tasks: dict[str, ProjectTask] = {**info.tasks, **(task_files(project, folder) if main else {})}
     family = CI_NAMES.get(ecosystem, ecosystem)
     commands: dict[str, str] = {}
+    sources: dict[str, str] = {}
     linters = list(info.linters)
-    for slot in SLOTS:
-        given = [
+
+    def of_slot(slot: str, named: Sequence[CiCommand]) -> list[CiCommand]:
+        families = (family, "") if main else (family,)
+        return [
             each
-            for each in in_ci
-            if each.slot == slot
-            and each.folder == folder
-            and (each.ecosystem == family or (main and not each.ecosystem))
+            for each in named
+            if each.slot == slot and each.folder == folder and each.ecosystem in families
         ]
-        if line := _best(slot, given, tasks.get(slot), info.defaults.get(slot, "")):
-            commands[slot] = redact(line)[0]
+
+    for slot in SLOTS:
+        given = of_slot(slot, in_ci)
+        default = _default(slot, info)
+        first = _best(slot, given, tasks.get(slot), default)
+        candidates = [first]
+        if slot == "test":
+            guides = [Candidate(each.line, each.source) for each in of_slot(slot, in_guides)]
+            candidates = [first, *guides] if given or slot in tasks else [*guides, first]
+        if chosen := _by_runs(candidates, runs if slot == "test" and main and not folder else ()):
+            commands[slot] = redact(chosen.line)[0]
+            sources[slot] = chosen.source
         if slot in ("lint", "format", "types"):
             linters += [each.tool.split()[0] for each in given if each.ecosystem]
     test = info.test
@@ -163,22 +199,49 @@ def _tools(
         test = TestFramework(test.tool, test.config_file, commands["test"])
     elif test is None and "test" in commands:
         test = TestFramework(_framework(commands["test"]), "", commands["test"])
-    return ProjectTools(folder, info.tool, commands, test, _without_runners(linters))
+    return ProjectTools(folder, info.tool, commands, sources, test, _without_runners(linters))
 
 
-def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, default: str) -> str:
+def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, default: Candidate) -> Candidate:
     """Prefer a named task to CI's command if it does the same."""
     if not given:
-        return task.line if task else default
+        return Candidate(task.line, task.source) if task else default
     first = given[0]
     if task and (first.line.startswith(_OWN_TASKS) or first.tool.split()[0] in task.body):
-        return task.line
+        return Candidate(task.line, f"{task.source}, as CI runs it" if task.source else first.source)
     if slot != "lint":
-        return first.line
+        return Candidate(first.line, first.source)
     by_tool = {each.tool: each.line for each in reversed(given)}  # the shortest command of each linter
-    if default and all(tool.endswith("--check") for tool in by_tool):
+    if default.line and all(tool.endswith("--check") for tool in by_tool):
         return default  # CI only checks the formatting, but a linter is set up
-    return " && ".join(list(dict.fromkeys(reversed(by_tool.values())))[:MOST_LINTERS])
+    lines = list(dict.fromkeys(reversed(by_tool.values())))[:MOST_LINTERS]
+    return Candidate(" && ".join(lines), first.source)
+
+
+def _default(slot: str, info: PackageInfo) -> Candidate:
+    is_configured = slot == "test" and info.test is not None and info.test.config_file
+    source = info.test.config_file if info.test and is_configured else f"convention of {info.tool}"
+    return Candidate(info.defaults.get(slot, ""), source)
+
+
+def _by_runs(candidates: Sequence[Candidate], runs: Sequence[CommandRun]) -> Candidate | None:
+    """Return the first candidate: those that passed when agents ran them, then the others, then those that only failed."""
+    known = {run.line: run for run in runs}
+    named = {each.line for each in candidates}
+    learnt = [
+        Candidate(run.line, f"passed {run.passed} times when agents ran it")
+        for run in sorted(runs, key=lambda run: -run.passed)
+        if run.line not in named
+    ]
+
+    def place(candidate: Candidate) -> int:
+        run = known.get(candidate.line, CommandRun(candidate.line, 0, 0))
+        if run.passed >= FEWEST_PASSES and run.passed > run.failed:
+            return 0
+        return 1 if run.passed or not run.failed else 2
+
+    listed = [*(each for each in candidates if each.line), *(each for each in learnt if place(each) == 0)]
+    return min(listed, key=place, default=None)  # the first of the best: the order of the evidence counts
 
 
 def _is_matrix(line: str) -> bool:
@@ -207,11 +270,18 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> Projec
         task = line.split()[-1]
         mvn = line.split()[0]
         commands[slot] = (
-            form.format(name=info.name or tools.path, path=tools.path, task=task, mvn=mvn)
+            form.format(
+                name=info.name or tools.path,
+                path=tools.path,
+                task=task,
+                mvn=mvn,
+                colon=tools.path.replace("/", ":"),
+            )
             if form
             else f"cd {tools.path} && {line}"
         )
     test = tools.test
     if test and test.run_command == tools.commands.get("test"):
         test = TestFramework(test.tool, test.config_file, commands["test"])
-    return ProjectTools(tools.path, tools.tool, commands, test, tools.linters)
+    sources = {slot: source for slot, source in tools.sources.items() if slot in commands}
+    return ProjectTools(tools.path, tools.tool, commands, sources, test, tools.linters)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from recollect.code.decoding import decode_source
+from recollect.code.decoding import read_source
 from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.nodes import Symbol
@@ -128,7 +128,9 @@ def _passages(
 ) -> list[tuple[float, Passage]]:
     """Return the passages of these files that fit the question, each with how well."""
     pieces = [
-        piece for path in paths for piece in split_passages(path, _text(root / path), graph.outline(path))
+        piece
+        for path in paths
+        for piece in split_passages(path, read_source(root / path), graph.outline(path))
     ]
     if not pieces:
         return []
@@ -223,12 +225,3 @@ def _fitted(passage: Passage, score: float, budget: int) -> Snippet | None:
 def _cost(snippet: Snippet) -> int:
     """Return the tokens of a snippet with the line above it that locates it."""
     return tokens.count(f"{snippet.path}:{snippet.lines[0]}-{snippet.lines[1]}\n{snippet.text}\n")
-
-
-def _text(path: Path) -> str:
-    """Return the text of a file; "" if it is gone by now."""
-    try:
-        data = decode_source(path.read_bytes())
-    except OSError:
-        return ""
-    return data.decode() if data else ""

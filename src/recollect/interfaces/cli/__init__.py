@@ -10,6 +10,9 @@ the value as JSON or as text; `main` closes the engine, and prints an error with
     command       CliContext, and the decorator that prints what a command returns
     options       options, parameter types and input that several commands share
     output        tables, JSON, errors, progress bars, files that are replaced whole
+    pager         long output on a terminal
+    select        choose one of several lines in a terminal
+    overview      what `recollect` alone shows
 
     memories      remember, list, show, edit, forget, restore, wrong, pin
     search        recall, search, similar, feedback, gaps
@@ -24,8 +27,12 @@ the value as JSON or as text; `main` closes the engine, and prints an error with
     trust         trust
     maintenance   consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor
     transfer      export, import, mirror
-    settings      alias, season, budget, on, off, auto, preset
+    settings      alias, season, budget, on, off, auto, preset, kinds
+    config        config
+    model         model
     cost, stats   what the sidecar costs, and what memory is worth
+    login         login, logout, whoami
+    team          team
     install       install, uninstall
     integrations  daemon, hook, mcp, demo, completion
 

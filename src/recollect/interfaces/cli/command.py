@@ -31,6 +31,7 @@ class CliContext:
     whole_project: bool = False  # `--project` without a folder, where a command accepts that
     folder: "Path | None" = None  # where the command was typed; None = our own folder
     _engine: "Engine | None" = field(default=None, init=False)
+    _warned: bool = field(default=False, init=False)  # of variables without effect
 
     def __enter__(self) -> "CliContext":
         return self
@@ -49,9 +50,13 @@ class CliContext:
 
     @property
     def settings(self) -> "Settings":
-        from recollect.config import load_settings
+        from recollect.config import load_settings, unknown_variables
 
-        return load_settings(self.home)
+        settings = load_settings(self.home)
+        if not self._warned:
+            self._warned = True
+            output.print_notes(unknown_variables())
+        return settings
 
     @property
     def engine(self) -> "Engine":
@@ -135,14 +140,14 @@ def rendered(
                 _show_candidates(cli, error)
                 raise
             if isinstance(value, CommandResult):
-                output.print_json(value.value) if cli.json else value.text()
+                output.print_json(value.value) if cli.json else output.paged(value.text)
             elif value is not None and cli.json:
                 output.print_json(json(value) if json else {key: value} if key else value)
             elif value is not None:
                 if empty and not value:
                     click.echo(empty, err=True)
                 if text is not None:
-                    text(value)
+                    output.paged(functools.partial(text, value))
             if failed is not None and failed(value):
                 context.exit(1)
 
@@ -159,6 +164,13 @@ def _show_candidates(cli: CliContext, error: AmbiguousId) -> None:
     part = error.prefix.strip().lstrip("#").lower()
     if not any(id.startswith(part) or id.endswith(part) for id in error.matches):
         error.hint = "Several memories contain that word. Give an id instead."
+
+
+def show_state(command: click.Command) -> None:
+    """Run `command`, which shows the state of the current group, if no subcommand was given."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        context.invoke(command)
 
 
 def shared_options(group: _F) -> _F:

@@ -15,7 +15,7 @@ from recollect.interfaces.daemon_client.caller import Caller, own_folder, own_va
 ACCEPT_SECONDS = 1.0  # in which a daemon must have begun; a command takes as long without one
 RUN_SECONDS = 30.0  # that a command may take there, before we run it ourselves
 SEPARATOR = "\x1f"  # between arguments
-# The commands that only read, with their subcommands; empty = the command has none, or all of them only read.
+# The commands that only read, with their subcommands, "" for the command alone; empty = all of them only read.
 QUERIES: dict[str, tuple[str, ...]] = {
     "recall": (),
     "search": (),
@@ -27,15 +27,15 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "gaps": (),
     "graph": (),
     "map": ("show",),
-    "session": ("list", "show", "deliveries", "search", "source"),
-    "task": ("list", "show"),
-    "history": ("file", "like", "coedits", "what-was-i-doing", "last", "fixes", "output"),
+    "session": ("", "list", "show", "deliveries", "search", "source"),
+    "task": ("", "list", "show"),
+    "history": ("", "file", "like", "coedits", "what-was-i-doing", "last", "fixes", "output"),
     "changes": (),
     "audit": (),
 }
 _WRITES = ("links", "export")  # the only subcommand that writes, where all others read
-# Words that need this process: another home, files to write, standard input, help, which is as wide as the terminal.
-_HERE = ("-", "-h", "--help", "--version")
+# Words that need this process: another home, files to write, standard input, a choice, help, which is as wide as the terminal.
+_HERE = ("-", "-i", "--interactive", "-h", "--help", "--version")
 _HERE_BEGINNINGS = ("--home", "--write")
 _FLAGS = ("--json", "--no-color")
 _PLATFORM: str = sys.platform
@@ -76,7 +76,7 @@ def is_query(arguments: list[str]) -> bool:
     if not names or names[0] not in QUERIES or tuple(names[:2]) == _WRITES:
         return False
     subcommands = QUERIES[names[0]]
-    return not subcommands or (len(names) > 1 and names[1] in subcommands)
+    return not subcommands or "".join(names[1:2]) in subcommands
 
 
 def _is_usual_process() -> bool:
@@ -152,6 +152,8 @@ def _columns() -> int:
 
 
 def _print(code: int, parts: list[tuple[int, bytes]]) -> int:
+    if sys.stdout.isatty() and all(stream == 1 for stream, _ in parts) and _page(parts):
+        return code
     for stream, data in parts:
         while data:
             try:
@@ -159,6 +161,13 @@ def _print(code: int, parts: list[tuple[int, bytes]]) -> int:
             except OSError as error:
                 return _output_failed(error)
     return code
+
+
+def _page(parts: list[tuple[int, bytes]]) -> bool:
+    """Show long output in a pager; False if it must be printed."""
+    from recollect.interfaces.cli.pager import page
+
+    return page(b"".join(data for _, data in parts).decode("utf-8", "backslashreplace"))
 
 
 def _output_failed(error: OSError) -> int:

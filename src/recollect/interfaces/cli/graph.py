@@ -1,25 +1,40 @@
 """The `graph` command: definitions, callers, dependencies and impact in the code, and files relevant to a task."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.code.decoding import read_source
 from recollect.code.graph.graph import CodeGraph, container_of, path_of
 from recollect.code.graph.impact import ImpactHit
 from recollect.code.nodes import OUTSIDE, CodeEdge, Symbol
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
-from recollect.interfaces.cli.options import limit_option, read_text
+from recollect.interfaces.cli.options import MAX_LIMIT, limit_option, read_text
 
 if TYPE_CHECKING:
     from recollect.code.relevant.search import FileHit, Relevant
 
 _MIN_SHOWN = 0.005  # smaller parts of a score would be printed as 0.00
 
+_ON_SCREEN = 20  # rows that people are shown
+_IN_JSON = 50  # rows that programs are given
+
+_ONE_PER_CALLER = "One row per caller, at its first call."
+_ONE_PER_CALLEE = "One row per callee, at its first call."
+
 _possible = click.option(
     "--possible", is_flag=True, help="Include possible edges, for which only the name matches."
+)
+_code = click.option("--code", is_flag=True, help="Show the source line of each row.")
+_limit = click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    help=f"The maximum number of results.  [default: {_ON_SCREEN}, {_IN_JSON} in JSON]",
 )
 
 
@@ -53,37 +68,41 @@ def _file_path(cli: CliContext, graph: CodeGraph, name: str) -> str:
     return graph.file_named(name)
 
 
-def _print_file(file: dict[str, Any]) -> None:
-    click.echo(click.style(output.one_line(file["path"]), bold=True) + f"  {file['language']}")
-    if file["doc"]:
-        click.echo(output.one_line(file["doc"]))
-    output.print_table([_outline_row(Symbol(**symbol)) for symbol in file["symbols"]], ["bright_black"])
-
-
 @graph.command()
 @click.argument("path")
-@rendered(_print_file)
-def file(cli: CliContext, path: str) -> dict[str, Any]:
+@_limit
+@rendered()
+def file(cli: CliContext, path: str, limit: int | None) -> CommandResult:
     """List the definitions in the file at PATH."""
     graph = _refreshed(cli)
     path = _file_path(cli, graph, path)
-    symbols = [symbol._asdict() for symbol in graph.outline(path)]
-    return {
-        "path": path,
-        "language": graph.language(path),
-        "doc": graph.file_doc(path),
-        "symbols": symbols,
-    }
+    symbols = graph.outline(path)
+
+    def text() -> None:
+        click.echo(click.style(output.one_line(path), bold=True) + f"  {graph.language(path)}")
+        if doc := graph.file_doc(path):
+            click.echo(output.one_line(doc))
+        most = limit or _ON_SCREEN
+        outermost = sorted(range(len(symbols)), key=lambda number: (_depth(symbols[number]), number))[:most]
+        rows = [_outline_row(symbols[number]) for number in sorted(outermost)]
+        _print_rows(("LINES", "DEFINITION"), rows, ["bright_black"])
+        _print_left_off(len(symbols), most)
+
+    value = {"path": path, "language": graph.language(path), "doc": graph.file_doc(path)}
+    return CommandResult({**value, "symbols": [symbol._asdict() for symbol in symbols]}, text)
 
 
 def _outline_row(symbol: Symbol) -> tuple[str, str]:
-    depth = 0
-    parent = container_of(symbol.id)
-    while parent != symbol.path:
-        depth, parent = depth + 1, container_of(parent)
     keyword = {"class": "class ", "function": "def "}.get(symbol.kind, "")
     doc = f"  {output.one_line(symbol.doc)}" if symbol.doc else ""
-    return f"{symbol.line}-{symbol.end}", f"{'  ' * depth}{keyword}{_signature(symbol)}{doc}"
+    return f"{symbol.line}-{symbol.end}", f"{'  ' * _depth(symbol)}{keyword}{_signature(symbol)}{doc}"
+
+
+def _depth(symbol: Symbol) -> int:
+    depth, parent = 0, container_of(symbol.id)
+    while parent != symbol.path:
+        depth, parent = depth + 1, container_of(parent)
+    return depth
 
 
 def _signature(symbol: Symbol) -> str:
@@ -92,90 +111,137 @@ def _signature(symbol: Symbol) -> str:
 
 @graph.command()
 @click.argument("name")
+@_limit
 @rendered()
-def symbol(cli: CliContext, name: str) -> CommandResult:
+def symbol(cli: CliContext, name: str, limit: int | None) -> CommandResult:
     """Find the definitions of NAME: functions, classes, variables."""
     graph = _refreshed(cli)
     symbols = graph.symbols_named(name)
 
     def text() -> None:
-        for symbol in symbols:
-            place = output.one_line(f"{symbol.path}:{symbol.line}")
-            click.echo(f"{click.style(place, fg='cyan')}  {symbol.kind}  {_signature(symbol)}")
-            if symbol.doc:
-                click.echo(f"    {output.one_line(symbol.doc)}")
-            callers, callees = len(graph.callers(symbol.id)), len(graph.callees(symbol.id))
-            click.echo(f"    {output.count(callers, 'caller')}, {output.count(callees, 'callee')}")
+        most = limit or _ON_SCREEN
+        rows = [_symbol_row(graph, symbol) for symbol in symbols[:most]]
+        headers = ("KIND", "AT", "CALLERS", "CALLEES", "DEFINITION")
+        _print_rows(headers, rows, ["green", "cyan", "", ""])
+        _print_left_off(len(symbols), most)
 
     return CommandResult({"symbols": [symbol._asdict() for symbol in symbols]}, text)
 
 
-@graph.command()
-@click.argument("name")
-@_possible
-@limit_option(50)
-@rendered()
-def callers(cli: CliContext, name: str, possible: bool, limit: int) -> CommandResult:
-    """List the calls of NAME and how each was resolved."""
-    graph = _refreshed(cli)
-    return _calls(graph, name, limit, lambda id: graph.callers(id, possible), "No callers found.")
+def _symbol_row(graph: CodeGraph, symbol: Symbol) -> tuple[str, ...]:
+    callers, callees = len(graph.callers(symbol.id)), len(graph.callees(symbol.id))
+    doc = f"  {output.one_line(symbol.doc)}" if symbol.doc else ""
+    place = output.one_line(f"{symbol.path}:{symbol.line}")
+    return symbol.kind, place, f"{callers:,}", f"{callees:,}", _signature(symbol) + doc
 
 
 @graph.command()
 @click.argument("name")
 @_possible
-@limit_option(50)
+@_code
+@_limit
 @rendered()
-def callees(cli: CliContext, name: str, possible: bool, limit: int) -> CommandResult:
-    """List what NAME calls and how each call was resolved."""
+def callers(cli: CliContext, name: str, possible: bool, code: bool, limit: int | None) -> CommandResult:
+    """List what calls NAME; of a class, also what inherits or names it."""
     graph = _refreshed(cli)
-    return _calls(graph, name, limit, lambda id: graph.callees(id, possible), "No callees found.")
-
-
-def _calls(
-    graph: CodeGraph, name: str, limit: int, edges_of: Callable[[str], Sequence[CodeEdge]], empty: str
-) -> CommandResult:
     symbols = graph.symbols_named(name)
-    edges = [edge for symbol in symbols for edge in edges_of(symbol.id)]
-    return _edges({"symbols": [symbol.id for symbol in symbols]}, edges, limit, empty)
+    edges = [edge for symbol in symbols for edge in graph.callers(symbol.id, possible)]
+    query = {"symbols": [symbol.id for symbol in symbols]}
+    return _edges(cli, query, edges, limit, code, "No callers found.", _ONE_PER_CALLER)
+
+
+@graph.command()
+@click.argument("name")
+@_possible
+@_code
+@_limit
+@rendered()
+def callees(cli: CliContext, name: str, possible: bool, code: bool, limit: int | None) -> CommandResult:
+    """List what NAME calls, one row per function that is called."""
+    graph = _refreshed(cli)
+    symbols = graph.symbols_named(name)
+    edges = [edge for symbol in symbols for edge in graph.callees(symbol.id, possible)]
+    query = {"symbols": [symbol.id for symbol in symbols]}
+    return _edges(cli, query, edges, limit, code, "No callees found.", _ONE_PER_CALLEE)
 
 
 @graph.command()
 @click.argument("path", metavar="FILE")
 @click.option("--reverse", is_flag=True, help="List the files that depend on FILE instead.")
 @_possible
-@limit_option(50)
+@_code
+@_limit
 @rendered()
-def deps(cli: CliContext, path: str, reverse: bool, possible: bool, limit: int) -> CommandResult:
+def deps(
+    cli: CliContext, path: str, reverse: bool, possible: bool, code: bool, limit: int | None
+) -> CommandResult:
     """List the files and packages that FILE depends on."""
     graph = _refreshed(cli)
     path = _file_path(cli, graph, path)
     edges = graph.dependents(path, possible) if reverse else graph.dependencies(path, possible)
     empty = "No dependents found." if reverse else "No dependencies found."
-    return _edges({"path": path, "reverse": reverse}, edges, limit, empty)
+    return _edges(cli, {"path": path, "reverse": reverse}, edges, limit, code, empty)
 
 
-def _edges(query: dict[str, Any], edges: Sequence[CodeEdge], limit: int, empty: str) -> CommandResult:
+def _edges(
+    cli: CliContext,
+    query: dict[str, Any],
+    edges: Sequence[CodeEdge],
+    limit: int | None,
+    code: bool,
+    empty: str,
+    note: str = "",
+) -> CommandResult:
+    lines = _SourceLines(cli.engine.code.root) if code else None
+
     def text() -> None:
         if not edges:
             click.echo(empty, err=True)
-        rows = [(f"{edge.confidence:.2f}", edge.rule, *_ends(edge)) for edge in edges[:limit]]
-        output.print_table(rows, ["blue", "bright_black", "cyan"])
-        _print_left_off(len(edges), limit)
+            return
+        most = limit or _ON_SCREEN
+        headers = ("FROM", "AT", "HOW", "TO", "CERTAINTY") + (("CODE",) if lines else ())
+        rows = [_edge_row(edge) + ((lines.at(edge),) if lines else ()) for edge in edges[:most]]
+        _print_rows(headers, rows, ["cyan", "", "green", "cyan", "bright_black"][: len(headers) - 1])
+        _print_left_off(len(edges), most)
+        if note:
+            output.print_notes([note])
 
-    shown = [_edge_json(edge) for edge in edges[:limit]]
-    return CommandResult({**query, "edges": shown, "left_off": max(len(edges) - limit, 0)}, text)
+    most = limit or _IN_JSON
+    shown = [_edge_json(edge) | ({"code": lines.at(edge)} if lines else {}) for edge in edges[:most]]
+    return CommandResult({**query, "edges": shown, "left_off": max(len(edges) - most, 0)}, text)
+
+
+class _SourceLines:
+    """The lines of the project's files, read on request."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._files: dict[str, list[str]] = {}
+
+    def at(self, edge: CodeEdge) -> str:
+        """Return the line of an edge; nothing if it is gone."""
+        path = path_of(edge.source)
+        if path not in self._files:
+            self._files[path] = read_source(self._root / path).splitlines()
+        lines = self._files[path]
+        return output.one_line(lines[edge.line - 1].strip()) if 0 < edge.line <= len(lines) else ""
 
 
 def _edge_json(edge: CodeEdge) -> dict[str, Any]:
     return {**edge._asdict(), "confidence": edge.confidence}
 
 
-def _ends(edge: CodeEdge) -> tuple[str, str]:
-    source = f"{path_of(edge.source)}:{edge.line}" if edge.line else path_of(edge.source)
-    name = edge.source.partition("::")[2]
+def _edge_row(edge: CodeEdge) -> tuple[str, ...]:
+    place = f"{path_of(edge.source)}:{edge.line}" if edge.line else path_of(edge.source)
+    name = edge.source.partition("::")[2] or "(file)"
     target = edge.target.removeprefix(OUTSIDE) + (" (external)" if edge.target.startswith(OUTSIDE) else "")
-    return output.one_line(f"{source} {name}"), output.one_line(f"{edge.kind} {target}")
+    certainty = f"{edge.confidence:.2f} {edge.rule}"
+    return (*map(output.one_line, (name, place, edge.kind, target)), certainty)
+
+
+def _print_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], colors: Sequence[str]) -> None:
+    if rows:
+        output.print_table([headers, *rows], colors)
 
 
 def _print_left_off(number: int, limit: int) -> None:
@@ -186,9 +252,9 @@ def _print_left_off(number: int, limit: int) -> None:
 @graph.command()
 @click.argument("path", metavar="FILE")
 @_possible
-@limit_option(50)
+@_limit
 @rendered()
-def impact(cli: CliContext, path: str, possible: bool, limit: int) -> CommandResult:
+def impact(cli: CliContext, path: str, possible: bool, limit: int | None) -> CommandResult:
     """List what may break when FILE changes, most likely first."""
     graph = _refreshed(cli)
     path = _file_path(cli, graph, path)
@@ -197,15 +263,17 @@ def impact(cli: CliContext, path: str, possible: bool, limit: int) -> CommandRes
     def text() -> None:
         if not reached:
             click.echo("Nothing depends on this file.", err=True)
+        most = limit or _ON_SCREEN
         rows = [
             (f"{node.weight:.2f}", str(node.distance), output.one_line(node.id), _reason(node.because))
-            for node in reached[:limit]
+            for node in reached[:most]
         ]
-        output.print_table(rows, ["blue", "bright_black", "cyan"])
-        _print_left_off(len(reached), limit)
+        _print_rows(("WEIGHT", "STEPS", "WHAT", "BECAUSE IT"), rows, ["blue", "bright_black", "cyan"])
+        _print_left_off(len(reached), most)
 
-    shown = [_reached_json(node) for node in reached[:limit]]
-    return CommandResult({"path": path, "reached": shown, "left_off": max(len(reached) - limit, 0)}, text)
+    most = limit or _IN_JSON
+    shown = [_reached_json(node) for node in reached[:most]]
+    return CommandResult({"path": path, "reached": shown, "left_off": max(len(reached) - most, 0)}, text)
 
 
 def _reached_json(node: ImpactHit) -> dict[str, Any]:
@@ -222,9 +290,9 @@ def _reason(edge: CodeEdge) -> str:
     return output.one_line(f"{edge.kind} {edge.target} ({edge.rule} {edge.confidence:.2f}, line {edge.line})")
 
 
-def _print_relevant(found: "Relevant") -> None:
-    output.print_table([_file_row(hit) for hit in found.files], ["blue", "cyan"])
-    for snippet in found.snippets:
+def _print_relevant(found: "Relevant", code: bool) -> None:
+    _print_rows(("SCORE", "FILE", "WHY"), [_file_row(hit) for hit in found.files], ["blue", "cyan"])
+    for snippet in found.snippets if code else ():
         first, last = snippet.lines
         click.echo("\n" + click.style(output.one_line(f"{snippet.path}:{first}-{last}"), bold=True))
         click.echo(output.printable(snippet.text))
@@ -254,13 +322,14 @@ def _relevant_json(found: "Relevant") -> dict[str, Any]:
     show_default=True,
     help="The maximum number of tokens of source lines to print.",
 )
+@click.option("--code", is_flag=True, help="Print the lines to read, too.")
 @limit_option(10)
-@rendered(_print_relevant, json=_relevant_json)
-def relevant(cli: CliContext, words: tuple[str, ...], budget: int, limit: int) -> "Relevant":
-    """Rank the files for TEXT (- for standard input), with the lines to read."""
+@rendered()
+def relevant(cli: CliContext, words: tuple[str, ...], budget: int, code: bool, limit: int) -> CommandResult:
+    """Rank the files for TEXT (- for standard input), with `--code` the lines to read."""
     text = read_text(words)
     _refreshed(cli)
-    found = cli.engine.relevant(text, limit=limit, budget=budget)
+    found = cli.engine.relevant(text, limit=limit, budget=budget if code or cli.json else 0)
     if not found.files and not cli.json:
         click.echo("No relevant files found.", err=True)
-    return found
+    return CommandResult(_relevant_json(found), lambda: _print_relevant(found, code))

@@ -10,23 +10,25 @@ import click
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import limit_option, parse_time, read_text
 from recollect.interfaces.cli.task import list_tasks, print_tasks
 from recollect.model import FileTouch, Task
 
 if TYPE_CHECKING:
-    from recollect.work.episodes.queries import CoEdit, FileHistory, LastWork, PastTask
+    from recollect.model import CoEdit
+    from recollect.work.episodes.queries import FileHistory, LastWork, PastTask
     from recollect.work.episodes.sql import SqlResult
 
 
 @click.group(
-    no_args_is_help=False,
-    subcommand_metavar="file|tools|tasks|like|coedits|what-was-i-doing|last|fixes|sql|export|output ...",
+    invoke_without_command=True,
+    subcommand_metavar="[file|tools|tasks|like|coedits|what-was-i-doing|last|fixes|sql|export|output] ...",
 )
 @shared_options
 def history() -> None:
-    """Query earlier work: files, tools, tasks and their outcomes."""
+    """Show earlier work: tasks, files, tools and their outcomes."""
+    show_state(list_tasks)
 
 
 def _print_file(found: "FileHistory") -> None:
@@ -74,7 +76,7 @@ def _print_tools(found: dict[str, Any]) -> None:
         )
         for use in found["tools"]
     ]
-    output.print_table(rows, ("cyan", "", ""))
+    output.print_table(rows, ("cyan", "", ""), ("tool", "uses", "success", "average"))
 
 
 @history.command()

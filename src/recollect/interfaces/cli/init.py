@@ -32,8 +32,13 @@ _PROPOSALS_SHOWN = 5
     "--agree", metavar="URL", help="Agree that texts of memories are sent to this embedding server."
 )
 @click.option("--no-seeds", is_flag=True, help="Do not look for conventions in the project's files.")
+@click.option(
+    "--all-seeds", is_flag=True, help="Offer all conventions that were found, not only the best 15."
+)
 @rendered()
-def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -> CommandResult:
+def init(
+    cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool, all_seeds: bool
+) -> CommandResult:
     """Set up memory for a project: read its code and conventions.
 
     Prints which project this folder belongs to and why, reads the code, and offers conventions from the README,
@@ -60,7 +65,7 @@ def init(cli: CliContext, subproject: bool, agree: str | None, no_seeds: bool) -
         report.add("stale", *_check_anchors(engine))
     if not no_seeds:
         with report.step("seeds"):
-            report.add("seeds", *_find_seeds(engine, tools))
+            report.add("seeds", *_find_seeds(engine, tools, all_seeds))
     made = 0
     with report.step("vectors"):
         made, note = make_vectors(engine)
@@ -166,25 +171,33 @@ def _check_anchors(engine: "Engine") -> tuple[dict[str, Any], str]:
     return {"memories": list(stale)}, f"{memories} about code that has changed" if stale else ""
 
 
-def _find_seeds(engine: "Engine", tools: "Sequence[ProjectTools]") -> tuple[dict[str, Any], str]:
-    from recollect.memory.seeds.find import find_seeds
+def _find_seeds(
+    engine: "Engine", tools: "Sequence[ProjectTools]", all_seeds: bool
+) -> tuple[dict[str, Any], str]:
+    from recollect.memory.seeds.find import FIRST_SEEDS, WORTH, find_seeds
     from recollect.memory.seeds.offer import offer_seeds
 
     if engine.project is None:
-        return {"found": 0, "new": [], "waiting": 0, "trusted": False, "proposals": []}, ""
-    seeds = find_seeds(engine.code.root, tools)
+        return {"found": 0, "left_off": 0, "new": [], "waiting": 0, "trusted": False, "proposals": []}, ""
+    graph = engine.code.graph
+    symbols = {symbol.name for path in graph.paths for symbol in graph.outline(path)}
+    seeds = find_seeds(engine.code.root, tools, symbols)
+    shown = seeds if all_seeds else [seed for seed in seeds[:FIRST_SEEDS] if seed.confidence >= WORTH]
     offered = offer_seeds(
-        engine.store, engine.remember, seeds, engine.settings.user, engine.project.id, m.utc_now()
+        engine.store, engine.remember, shown, engine.settings.user, engine.project.id, m.utc_now()
     )
+    left_off = len(seeds) - len(shown)
     proposals = proposals_json(engine)
     value = {
         "found": offered.found,
+        "left_off": left_off,
         "new": list(offered.new),
         "waiting": len(proposals),
         "trusted": engine.context.is_trusted,
         "proposals": proposals,
     }
-    return value, f"{output.count(offered.found, 'convention')} found, {len(offered.new):,} new"
+    more = f"; {left_off} more with `recollect init --all-seeds`" if left_off else ""
+    return value, f"{output.count(offered.found, 'convention')} found, {len(offered.new):,} new{more}"
 
 
 def _next_step(total: int, seeds: Mapping[str, Any]) -> str:

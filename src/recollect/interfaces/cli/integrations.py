@@ -11,14 +11,15 @@ import click
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import limit_option, usage_error
 
 
-@click.group()
+@click.group(invoke_without_command=True, subcommand_metavar="[status|start|stop|logs]")
 @shared_options
 def daemon() -> None:
-    """Inspect or stop the background process that hooks talk to."""
+    """Inspect, start or stop the background process that hooks talk to."""
+    show_state(status)
 
 
 @daemon.command()
@@ -59,6 +60,22 @@ def _print_status(answer: dict[str, Any] | None, is_running: bool) -> None:
         click.echo(
             f"Last error: {output.one_line(answer['last_error'])}. Run `recollect daemon logs` for details."
         )
+
+
+@daemon.command()
+@rendered()
+def start(cli: CliContext) -> CommandResult:
+    """Start the daemon, and load the model.
+
+    This is not necessary: hooks and the MCP server start it when they need it. Use it to have the first answer at once.
+    """
+    from recollect.interfaces.daemon_client import control
+
+    home = cli.settings.home
+    report = control.ensure(home)
+    if report is None:
+        raise Refused("The daemon does not start.", "Run `recollect daemon logs` to see why.")
+    return CommandResult({"running": True, **report}, lambda: _print_status(report, is_running=True))
 
 
 def _print_stopped(stopped: bool) -> None:
@@ -175,16 +192,26 @@ def mcp(cli: CliContext, port: int | None, token: bool) -> str | None:
 
 
 @click.command()
-@shared_options
-def demo() -> None:
+@click.option(
+    "--keep",
+    is_flag=False,
+    flag_value="recollect-demo",
+    metavar="[FOLDER]",
+    help="Leave the sample project in FOLDER [recollect-demo], to try the examples of the documentation.",
+)
+@rendered()
+def demo(cli: CliContext, keep: str | None) -> None:
     """Run a demonstration on a small sample project.
 
     It plays two sessions and shows what was learnt, recalled and saved. It uses a temporary folder and does
     not touch your memories.
     """
-    from recollect.demo import run
+    from recollect import demo
 
-    run(click.echo)
+    if keep is None:
+        demo.run(click.echo)
+    else:
+        demo.keep(Path(keep), click.echo)
 
 
 _SHELLS = {

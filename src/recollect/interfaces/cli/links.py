@@ -1,6 +1,6 @@
 """Commands for relations between memories: link, links, tag, conflicts, resolve."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -130,23 +130,31 @@ def tag(cli: CliContext, memory_id: str, names: tuple[str, ...], removed: tuple[
 _Conflicts = Sequence[tuple[m.Link, m.Memory, m.Memory]]
 
 
-def _print_conflicts(conflicts: _Conflicts) -> None:
+def _print_conflicts(conflicts: _Conflicts, names: Mapping[str, str]) -> None:
     for link, first, second in conflicts:
-        for letter, line in zip("AB", output.memory_table([first, second]), strict=True):
+        sides = zip("AB", (first, second), output.memory_table([first, second]), strict=True)
+        for letter, memory, line in sides:
             click.echo(f"{letter}  {line}")
+            if memory.user_id in names:
+                click.echo(f"   by {output.one_line(names[memory.user_id])}")
         command = f"recollect resolve {first.id} {second.id} --keep A|B|both"
         click.echo(f"   {output.one_line(link.reason)}; `{command}`\n")
 
 
-def _conflicts_json(conflicts: _Conflicts) -> object:
-    return {"conflicts": [{"link": link, "a": first, "b": second} for link, first, second in conflicts]}
-
-
 @click.command()
-@rendered(_print_conflicts, json=_conflicts_json, empty="No open contradictions.")
-def conflicts(cli: CliContext) -> _Conflicts:
+@rendered()
+def conflicts(cli: CliContext) -> CommandResult:
     """List unresolved contradictions between memories."""
-    return cli.engine.conflicts()
+    found = cli.engine.conflicts()
+    names = cli.engine.memory.people() if found else {}
+
+    def text() -> None:
+        if not found:
+            click.echo("No open contradictions.", err=True)
+        _print_conflicts(found, names)
+
+    pairs = [{"link": link, "a": first, "b": second} for link, first, second in found]
+    return CommandResult({"conflicts": pairs} | ({"people": names} if names else {}), text)
 
 
 def _print_resolved(pair: dict[str, m.Memory]) -> None:

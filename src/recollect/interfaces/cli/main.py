@@ -35,8 +35,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "conflicts": ("links", "List unresolved contradictions between memories."),
         "resolve": ("links", "Resolve a contradiction between memories A and B."),
         "gaps": ("search", "List questions that memory could not answer, newest first."),
-        "alias": ("settings", "Manage words that mean the same in searches."),
-        "season": ("settings", "Start and end seasons, such as release-week."),
+        "alias": ("settings", "List words that mean the same in searches, or change them."),
+        "season": ("settings", "List the active seasons, such as release-week, or start and end one."),
     },
     "Code": {
         "init": ("init", "Set up memory for a project: read its code and conventions."),
@@ -46,14 +46,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Work": {
         "session": ("session", "List, show and search the sessions of agents."),
         "extract": ("session", "Extract memories from transcripts of agents."),
-        "task": ("task", "Start, switch and finish tasks, or list them."),
-        "history": ("history", "Query earlier work: files, tools, tasks and their outcomes."),
+        "task": ("task", "List tasks, or start, switch and finish one."),
+        "history": ("history", "Show earlier work: tasks, files, tools and their outcomes."),
     },
     "Maintenance": {
         "review": ("review", "Answer open questions: merges, contradictions, seeds, stale memories."),
         "consolidate": ("maintenance", "Merge duplicates, find contradictions, repair links and tags."),
         "changes": ("maintenance", "List changes to memories that you can undo, newest first."),
-        "undo": ("maintenance", "Undo a change. `recollect changes` lists the ids."),
+        "undo": ("maintenance", "Undo the last change, or the change with this id."),
         "export": ("transfer", "Write all memories to a file or standard output, as JSON."),
         "import": ("transfer", "Import memories from a file, or messages of sessions."),
         "mirror": ("transfer", "Synchronise the memories with JSON files in FOLDER."),
@@ -66,18 +66,27 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Settings": {
         "on": ("settings", "Turn memory on, in this project or everywhere."),
         "off": ("settings", "Turn memory off: nothing is recorded, learnt or given to agents."),
-        "auto": ("settings", "Turn learning from sessions on or off."),
+        "auto": ("settings", "Show whether Recollect learns from sessions, or turn it on or off."),
         "preset": ("settings", "Show or set how readily findings become memories."),
         "budget": ("settings", "Show or set the token budget of a briefing in this project."),
+        "kinds": ("settings", "List the kinds of memories, and what each is for."),
+        "config": ("config", "Show settings with their meaning and source, or change them."),
+        "model": ("model", "List the models that compare meanings, add one, or change which is used."),
         "trust": ("trust", "Trust this repository: agents may read its conventions."),
         "cost": ("cost", "Show what the sidecar has cost, and what would be sent to it."),
         "stats": ("stats", "Show statistics about memories, response times and savings."),
+    },
+    "Team": {
+        "login": ("login", "Use a team server: from now on your memories are there."),
+        "logout": ("login", "Return to the local store."),
+        "whoami": ("login", "Show where the memories are, and who you are there."),
+        "team": ("team", "Share memories in a team: run the server, invite people, manage tokens."),
     },
     "Integrations": {
         "install": ("install", "Connect a coding agent: hooks, MCP server, slash commands, skill."),
         "uninstall": ("install", "Disconnect a coding agent: remove exactly what `install` added."),
         "hook": ("integrations", "Handle one event of an agent. Agents run this command."),
-        "daemon": ("integrations", "Inspect or stop the background process that hooks talk to."),
+        "daemon": ("integrations", "Inspect, start or stop the background process that hooks talk to."),
         "mcp": ("integrations", "Run the MCP server for an agent."),
         "web": ("integrations", "Open the memory browser: see what Recollect knows, and correct it."),
         "demo": ("integrations", "Run a demonstration on a small sample project."),
@@ -118,17 +127,26 @@ class LazyCommands(click.Group):
 
 
 @click.group(
-    cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="recollect", message="recollect %(version)s")
 @shared_options
 def cli() -> None:
     """Long-term memory for coding agents: local, offline, explained.
 
+    Without a command it shows what is known here, and what waits for you.
+
     \b
     recollect remember "Tests need a running Redis" --kind gotcha
     recollect search "why do the tests fail"
     """
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        from recollect.interfaces.cli.overview import show_overview
+
+        context.invoke(show_overview)
 
 
 def run(arguments: list[str]) -> int:

@@ -1,6 +1,7 @@
 """Commands that maintain the store: consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,11 +31,12 @@ _PLAN_LINES = 20  # printed for each operation of a dry run
     help="Only this operation: vectors, merge, contradictions, coaccess, links, ties, facts, prune, tags or clusters; "
     "repeatable.",
 )
+@click.option("--all-projects", is_flag=True, help="In all your projects.")
 @rendered()
-def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...]) -> CommandResult:
+def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...], all_projects: bool) -> CommandResult:
     """Merge duplicates, find contradictions, repair links and tags.
 
-    Works on all projects at low priority. Uncertain cases are added to `recollect review`. You can stop it at any time:
+    Works on this project and your global memories, at low priority. Uncertain cases are added to `recollect review`. You can stop it at any time:
     the next run continues where it stopped. Use `recollect undo` to undo a whole run.
     """
     from recollect.memory.maintenance.consolidate.run import chosen
@@ -45,7 +47,9 @@ def consolidate(cli: CliContext, dry_run: bool, only: tuple[str, ...]) -> Comman
         with output.progress("Consolidating", 100 * len(chosen(only))) as advance:
             if not only and not dry_run:
                 cli.engine.sessions.recover()
-            done = cli.engine.care.consolidate(only, dry_run=dry_run, progress=advance)
+            done = cli.engine.care.consolidate(
+                only, dry_run=dry_run, this_project=not all_projects, progress=advance
+            )
     except KeyboardInterrupt:
         click.echo("Stopped. The next `recollect consolidate` continues from here.", err=True)
         raise
@@ -79,7 +83,7 @@ def _print_changes(changes: Sequence[m.Change]) -> None:
         (id, output.moment(change.at), change.action, output.one_line(change.summary) + _status(change))
         for id, change in zip(output.short_ids([change.id for change in changes]), changes, strict=True)
     ]
-    output.print_table(rows, ("yellow", "", "cyan"))
+    output.print_table(rows, ("yellow", "", "cyan"), ("change", "time", "action", "what"))
 
 
 def _status(change: m.Change) -> str:
@@ -105,13 +109,21 @@ def _print_undone(undone: m.Undone) -> None:
 
 
 @click.command()
-@click.argument("change", metavar="ID")
+@click.argument("change", metavar="[ID]", required=False)
+@click.option("--yes", is_flag=True, help="Do not ask before undoing the last change.")
 @rendered(_print_undone)
-def undo(cli: CliContext, change: str) -> m.Undone:
-    """Undo a change. `recollect changes` lists the ids.
+def undo(cli: CliContext, change: str | None, yes: bool) -> m.Undone:
+    """Undo the last change, or the change with this id.
 
-    Memories that have changed since are not restored, and are listed.
+    `recollect changes` lists the ids. Memories that have changed since are not restored, and are listed.
     """
+    if change is None:
+        last = cli.engine.care.last_change()
+        if not cli.json:
+            _print_changes([last])
+            if not yes and sys.stdin.isatty():
+                click.confirm("Undo this?", default=True, abort=True, err=True)
+        change = last.id
     return cli.engine.care.undo(change)
 
 

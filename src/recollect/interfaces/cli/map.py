@@ -7,7 +7,7 @@ import click
 
 import recollect.model as m
 from recollect.code.modules.merge import Correction
-from recollect.code.modules.module_map import SLOTS, Module, ModuleMap
+from recollect.code.modules.module_map import SLOTS, Module, ModuleMap, ProjectTools
 from recollect.code.modules.task import ModuleMatch
 from recollect.code.paths import FileRole
 from recollect.interfaces.cli import output
@@ -127,13 +127,18 @@ def _print_map(modules: ModuleMap) -> None:
     for tools in modules.tools:
         click.echo()
         click.echo(click.style(tools.path or "build", bold=True) + f"  {tools.tool}")
-        lines = {slot: tools.commands[slot] for slot in SLOTS if slot in tools.commands}
+        lines = {slot: _with_source(tools, slot) for slot in SLOTS if slot in tools.commands}
         if tools.test:
             lines["framework"] = f"{tools.test.tool} ({tools.test.config_file})".removesuffix(" ()")
         if tools.linters:
             lines["linters"] = ", ".join(tools.linters)
         rows = [(f"  {label}", output.one_line(line)) for label, line in lines.items()]
         output.print_table(rows, ("bright_black",))
+
+
+def _with_source(tools: ProjectTools, slot: str) -> str:
+    source = tools.sources.get(slot)
+    return f"{tools.commands[slot]}  ({source})" if source else tools.commands[slot]
 
 
 def _size(module: Module) -> str:

@@ -17,6 +17,7 @@ from recollect.interfaces.cli.options import (
     MEMORY,
     SCOPE,
     STATE,
+    TAG,
     VISIBILITY,
     given,
     read_text,
@@ -55,7 +56,7 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
     type=SCOPE,
     help="Where it applies: project, global (all your projects) or session [project; global outside a project].",
 )
-@click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("-t", "--tag", "tags", type=TAG, multiple=True, help="A tag; repeatable.")
 @click.option("-f", "--file", "file_paths", multiple=True, help="A file it is about; repeatable.")
 @click.option(
     "--trigger",
@@ -102,7 +103,7 @@ def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Rec
 
 def _print_list(found: dict[str, Any]) -> None:
     memories, total = found["memories"], found["total"]
-    for line in output.memory_table(memories):
+    for line in output.memory_table(memories, headers=True):
         click.echo(line)
     if not memories:
         click.echo('No memories found. Run `recollect remember "…"` to add one.', err=True)
@@ -119,7 +120,7 @@ def _print_list(found: dict[str, Any]) -> None:
     help="The state: active, superseded, deprecated, archived, deleted or all [active].",
 )
 @click.option("--all", "every_state", is_flag=True, help="In any state; the same as --state all.")
-@click.option("-t", "--tag", help="Only with this tag.")
+@click.option("-t", "--tag", type=TAG, help="Only with this tag.")
 @click.option("-f", "--file", help="Only about this file.")
 @click.option("--branch", help="Include memories that hold only on this branch [the current one].")
 @click.option("--session", help="Include memories of this session.")
@@ -157,7 +158,11 @@ def show(cli: CliContext, memory_id: str) -> CommandResult:
 
     This includes its source, how often it was stated and used, its links and its history.
     """
-    memory = cli.engine.get(memory_id)
+    return memory_report(cli, cli.engine.get(memory_id))
+
+
+def memory_report(cli: CliContext, memory: m.Memory) -> CommandResult:
+    """Return everything that is stored about a memory, as `recollect show` prints it."""
     links = links_of(cli.engine, memory)
     audit = cli.engine.audit(limit=_AUDIT_LINES, name=memory.id)
 
@@ -245,7 +250,9 @@ def from_editor(memory: m.Memory, *, encrypted: bool) -> str:
 @click.option(
     "--everything", is_flag=True, help="Forget all memories in every project, after a confirmation."
 )
-@click.option("--yes-i-am-sure", "sure", is_flag=True, help="Skip the confirmation of --everything.")
+@click.option(
+    "--yes-i-am-sure", "sure", is_flag=True, help="Skip the confirmation of --project and --everything."
+)
 @rendered(whole_project=True)
 def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> CommandResult:
     """Forget a memory. You can restore it for 30 days.
@@ -266,8 +273,8 @@ def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> C
             click.echo(f"Run `recollect restore {memory.id}` within 30 days to restore it.")
 
         return CommandResult({"memory": memory}, text)
-    if everything and not sure:
-        _confirm_everything(cli, cli.engine.memory.count(all_projects=True))
+    if not sure:
+        _confirm(cli, everything)
     care = cli.engine.care
     change, cleared = care.forget_everything() if everything else care.forget_project()
 
@@ -288,14 +295,23 @@ def _require_one(name: str | None, cli: CliContext, everything: bool = False) ->
         raise usage_error("Give an ID, or only --project for the whole project.")
 
 
-def _confirm_everything(cli: CliContext, number: int) -> None:
-    words = "forget everything"
-    if cli.json:
-        raise Refused("--everything needs a confirmation.", "Add --yes-i-am-sure to skip it.")
-    click.echo(
-        f"This forgets {output.count(number, 'memory', 'memories')}: everything you have, in every project.",
-        err=True,
+def _count(cli: CliContext, everything: bool) -> int:
+    return (
+        cli.engine.memory.count(all_projects=True) if everything else cli.engine.memory.count(scope="project")
     )
+
+
+def _confirm(cli: CliContext, everything: bool) -> None:
+    """Ask a person to type what is about to happen. Raise `Refused` if nobody can be asked, or it is not typed."""
+    project = cli.engine.project
+    name = output.one_line(project.name) if project else "this project"
+    words = "forget everything" if everything else f"forget {name}"
+    option = "everything" if everything else "project"
+    if cli.json:
+        raise Refused(f"--{option} needs a confirmation.", "Add --yes-i-am-sure to skip it.")
+    number = output.count(_count(cli, everything), "memory", "memories")
+    what = "everything you have, in every project" if everything else f"all of {name} and its sessions"
+    click.echo(f"This forgets {number}: {what}.", err=True)
     typed = click.prompt(f"Type {words!r} to confirm", default="", show_default=False, err=True)
     if typed.strip() != words:
         raise Refused("Nothing was forgotten.", f"Type {words!r} when asked to confirm.")

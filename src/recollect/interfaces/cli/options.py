@@ -165,4 +165,21 @@ class _MemoryId(click.types.StringParamType):
         ]
 
 
+class _TagName(click.types.StringParamType):
+    """A tag. The shell completes those in use."""
+
+    name = "tag"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        try:
+            with ctx.find_object(CliContext) or CliContext() as cli:
+                tags = cli.engine.tags()
+        except RecollectError:
+            return []
+        return [CompletionItem(tag.name) for tag in tags if tag.name.startswith(incomplete)]
+
+
 MEMORY = _MemoryId()
+TAG = _TagName()

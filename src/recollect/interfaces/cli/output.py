@@ -5,11 +5,11 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from datetime import datetime
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -46,6 +46,35 @@ def memory_json(memory: m.Memory) -> dict[str, Any]:
     return {**m.as_json(memory), "session": memory.session}
 
 
+class _Screen(StringIO):
+    """Collects what is printed, and is the terminal for those who ask."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(sys.__stdout__, "encoding", None) or "ascii"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def paged(show: Callable[[], None]) -> None:
+    """Print what `show` prints. On a terminal, use a pager if it is longer than the screen."""
+    if terminal_columns.get() is not None or not sys.stdout.isatty():  # in a daemon, its caller pages
+        show()
+        return
+    from recollect.interfaces.cli.pager import page
+
+    screen, notes = _Screen(), _Screen() if sys.stderr.isatty() else StringIO()
+    try:
+        with redirect_stdout(screen), redirect_stderr(notes):
+            show()
+    finally:
+        if not page(screen.getvalue()):
+            sys.stdout.write(screen.getvalue())
+            sys.stdout.flush()
+        sys.stderr.write(notes.getvalue())
+
+
 def print_error(error: RecollectError, type_name: str | None = None, *, as_json: bool) -> None:
     if as_json:
         value = {"type": type_name or type(error).__name__, "message": error.message, "hint": error.hint}
@@ -63,17 +92,24 @@ def print_notes(notes: Iterable[str]) -> None:
         click.echo(click.style(one_line(note), dim=True), err=True)
 
 
-def memory_table(memories: Sequence[m.Memory], lead: Sequence[str] = ()) -> list[str]:
-    """Return a line for each memory: short id, kind, age and text, after a first column `lead` if there is one."""
-    names = short_ids([memory.id for memory in memories])
+def memory_table(
+    memories: Sequence[m.Memory], lead: Sequence[str] = (), *, headers: bool = False
+) -> list[str]:
+    """Return a line for each memory: short id, kind, age and text, after a first column `lead` if there is one.
+
+    With `headers`, a terminal gets a line of headers first.
+    """
+    ids = short_ids([memory.id for memory in memories])
     now = m.utc_now()
     rows: list[tuple[str, ...]] = [
-        (name, _kind_and_state(memory), age(memory.created_at, now), one_line(memory.content))
-        for name, memory in zip(names, memories, strict=True)
+        (id, _kind_and_state(memory), age(memory.created_at, now), one_line(memory.content))
+        for id, memory in zip(ids, memories, strict=True)
     ]
+    colors, names = ["cyan", "green", "bright_black"], ["id", "kind", "age", "memory"]
     if lead:
         rows = [(first, *row) for first, row in zip(lead, rows, strict=True)]
-    return table(rows, ["blue"] * bool(lead) + ["cyan", "green", "bright_black"])
+        colors, names = ["blue", *colors], ["score", *names]
+    return table(rows, colors, names if headers else None)
 
 
 def message_table(hits: Sequence[m.MessageHit], *, indent: str = "", sessions: bool = False) -> list[str]:
@@ -111,18 +147,34 @@ def short_ids(ids: Sequence[str]) -> list[str]:
     return [id[-length:] for id in ids]
 
 
-def print_table(rows: Sequence[Sequence[str]], colors: Sequence[str]) -> None:
-    for line in table(rows, colors):
+def print_table(
+    rows: Sequence[Sequence[str]], colors: Sequence[str], headers: Sequence[str] | None = None
+) -> None:
+    for line in table(rows, colors, headers):
         click.echo(line.rstrip())
 
 
-def table(rows: Sequence[Sequence[str]], colors: Sequence[str]) -> list[str]:
-    """Return aligned columns, each but the last in its color. On a terminal the last is cut to fit the line."""
+def table(
+    rows: Sequence[Sequence[str]], colors: Sequence[str], headers: Sequence[str] | None = None
+) -> list[str]:
+    """Return aligned columns, each but the last in its color.
+
+    On a terminal the last one is cut to fit the line, and `headers` come first. In a pipe every line is a row.
+    """
     if not rows:
         return []
-    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    shown = headers if headers and sys.stdout.isatty() else None
+    widths = [
+        max(width(row[column]) for row in ([shown, *rows] if shown else rows))
+        for column in range(len(rows[0]) - 1)
+    ]
     available = _available_columns(sum(widths) + 2 * len(widths))
     lines = []
+    if shown:
+        cells = [
+            name.upper() + " " * (size - width(name)) for name, size in zip(shown[:-1], widths, strict=True)
+        ]
+        lines.append(click.style("  ".join([*cells, shown[-1].upper()]), dim=True))
     for row in rows:
         cells = [
             click.style(cell, fg=color or None) + " " * (size - width(cell))
@@ -313,7 +365,11 @@ def print_audit(lines: Sequence[m.AuditLine]) -> None:
         )
         for line in lines
     ]
-    print_table(rows, ["bright_black", "bright_black", "", "green", "cyan"])
+    print_table(
+        rows,
+        ["bright_black", "bright_black", "", "green", "cyan"],
+        ["number", "time", "who", "action", "memory", "details"],
+    )
 
 
 def _detail(detail: Mapping[str, Any]) -> str:

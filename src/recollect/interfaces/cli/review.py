@@ -41,7 +41,7 @@ def review(
     accept: tuple[str, ...],
     reject: tuple[str, ...],
     edit: tuple[tuple[str, str], ...],
-) -> CommandResult:
+) -> CommandResult | None:
     """Answer open questions: merges, contradictions, seeds, stale memories.
 
     In a terminal each question takes one key: a accepts, r rejects, e edits, s skips, q quits. Use `recollect undo`
@@ -63,13 +63,11 @@ def review(
         left = len(engine.questions(kind))
         return CommandResult({"decided": decisions, "left": left}, lambda: _print_decisions(decisions, left))
 
-    def text() -> None:
-        if questions and sys.stdin.isatty() and sys.stdout.isatty():
-            _ask_all(engine, questions)
-        else:
-            _print_questions(questions)
-
-    return CommandResult({"questions": list(map(_question_json, questions)), "total": len(questions)}, text)
+    if questions and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
+        _ask_all(engine, questions)
+        return None
+    value = {"questions": list(map(_question_json, questions)), "total": len(questions)}
+    return CommandResult(value, lambda: _print_questions(questions))
 
 
 def _ids_of(names: Sequence[str], kind: str | None, questions: "Sequence[OpenReview]") -> Sequence[str]:

@@ -19,6 +19,7 @@ from recollect.interfaces.cli.options import (
     RECIPE,
     ROLE,
     STATE,
+    TAG,
     SpreadsFiles,
     given,
     limit_option,
@@ -30,6 +31,9 @@ from recollect.interfaces.cli.options import (
 
 if TYPE_CHECKING:
     from recollect.work.delivery.delivery import Delivery
+
+
+_CHOICES = 200  # memories that --interactive offers
 
 
 @click.command(cls=SpreadsFiles)
@@ -123,10 +127,13 @@ def _print_briefing_notes(briefing: "Delivery", is_empty: bool) -> None:
 
 
 @click.command(cls=SpreadsFiles)
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", metavar="[QUERY]...", nargs=-1)
 @limit_option(10)
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Choose one of the results in the terminal, and show it."
+)
 @click.option("-k", "--kind", type=KIND, help="Only this kind.")
-@click.option("-t", "--tag", help="Only with this tag.")
+@click.option("-t", "--tag", type=TAG, help="Only with this tag.")
 @click.option("-f", "--file", help="Only about this file.")
 @click.option(
     "--files",
@@ -162,8 +169,9 @@ def search(
     as_of: str | None,
     no_graph: bool,
     explain: bool,
+    interactive: bool,
     **options: Any,
-) -> CommandResult:
+) -> CommandResult | None:
     """Find memories relevant to QUERY, best first.
 
     Search matches words and meaning, and follows links from the hits; --explain shows what each contributed. QUERY is
@@ -174,6 +182,10 @@ def search(
     recollect search deploy --kind procedure --explain
     recollect search "token lifetime" --as-of 30d
     """
+    if interactive:
+        return _choose(cli, read_text(query))
+    if not query:
+        raise usage_error("Missing argument 'QUERY...'.")
     refuse_both(as_of=as_of, state=options["state"])
     filters = given(options)
     if as_of is not None:
@@ -192,9 +204,11 @@ def search(
             click.echo("No memories found. Run `recollect list` to see what is stored.", err=True)
         elif explain:
             click.echo(first_because(found.results))
-        for hit, line in zip(found.results, _hit_table(found.results), strict=True):
+        lines = _hit_table(found.results)
+        headers = len(lines) - len(found.results)
+        for hit, line in zip([*[None] * headers, *found.results], lines, strict=True):
             click.echo(line)
-            if explain:
+            if explain and hit:
                 print_parts(hit)
         outdated = [
             f"{hit.memory.id[-output.SHORT_ID :]} may be out of date: {stale[hit.memory.id].why}."
@@ -213,8 +227,27 @@ def search(
     return CommandResult(value, text)
 
 
+def _choose(cli: CliContext, query: str) -> CommandResult | None:
+    """Let a person choose among the hits of a query, or among the newest memories, and show the chosen one."""
+    from recollect.interfaces.cli.memories import memory_report
+    from recollect.interfaces.cli.select import select
+
+    if cli.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise Refused("--interactive needs a terminal.", "Leave it out to print the results.")
+    if query:
+        memories = [hit.memory for hit in cli.engine.search(query, limit=_CHOICES).results]
+    else:
+        memories = list(cli.engine.list(limit=_CHOICES))
+    if not memories:
+        click.echo("No memories found. Run `recollect list` to see what is stored.", err=True)
+        return None
+    chosen = select([f"{memory.kind}: {output.one_line(memory.content)}" for memory in memories])
+    return None if chosen is None else memory_report(cli, memories[chosen])
+
+
 def _hit_table(hits: Sequence[m.Hit]) -> list[str]:
-    return output.memory_table([hit.memory for hit in hits], lead=[f"{hit.score:.2f}" for hit in hits])
+    scores = [f"{hit.score:.2f}" for hit in hits]
+    return output.memory_table([hit.memory for hit in hits], scores, headers=True)
 
 
 def _print_similar(hits: Sequence[m.Hit]) -> None:

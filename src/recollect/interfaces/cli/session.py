@@ -9,7 +9,7 @@ import click
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import MEMORY, limit_option, parse_time, read_text, usage_error
 
 if TYPE_CHECKING:
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    no_args_is_help=False, subcommand_metavar="list|show|deliveries|search|source|end|fork|recover ..."
+    invoke_without_command=True,
+    subcommand_metavar="[list|show|deliveries|search|source|end|fork|recover] ...",
 )
 @shared_options
 def session() -> None:
     """List, show and search the sessions of agents."""
+    show_state(list_sessions)
 
 
 def _print_sessions(sessions: Sequence[m.Session]) -> None:
@@ -29,7 +31,7 @@ def _print_sessions(sessions: Sequence[m.Session]) -> None:
         (session.id, output.moment(session.started_at), session.agent or session.host, _first_line(session))
         for session in sessions
     ]
-    output.print_table(rows, ("cyan", "", ""))
+    output.print_table(rows, ("cyan", "", ""), ("session", "started", "agent", "what it did"))
 
 
 def _first_line(session: m.Session) -> str:
@@ -228,8 +230,10 @@ def extract(cli: CliContext, files: tuple[Path, ...], since: str | None) -> Comm
     if bool(files) == (since is not None):
         raise usage_error("Give files, or --since.")
     paths = list(files) if since is None else cli.engine.sessions.transcript_files(parse_time(since))
-    if missing := [path for path in files if not path.is_file()]:
-        raise Refused(f"The file {str(missing[0])!r} does not exist.", "Check the path.")
+    if missing := [path for path in files if not _is_file(path)]:
+        raise Refused(
+            f"The file {output.one_line(str(missing[0]))[:200]!r} does not exist.", "Check the path."
+        )
     with output.progress("Reading", sum(path.stat().st_size for path in paths)) as advance:
         learning = cli.engine.sessions.learn_from_files(paths, own_only=since is not None, progress=advance)
     value = {
@@ -265,3 +269,10 @@ def _print_extraction(learning: "LearningReport", paths: int) -> None:
         click.echo(f"  {output.one_line(str(problem))}", err=True)
     if learning.promoted:
         click.echo(f"Next: recollect show {learning.promoted[0][-output.SHORT_ID :]}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no file can have this name
+        return False

@@ -1,4 +1,4 @@
-"""Commands that change how memory works: alias, season, budget, on, off, auto, preset."""
+"""Commands that show and change how memory works: alias, season, budget, on, off, auto, preset, kinds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import NameType, usage_error
 
 if TYPE_CHECKING:
+    from recollect.kinds import Kind
     from recollect.memory.search.aliases import Alias
 
 
-@click.group(no_args_is_help=False, subcommand_metavar="add|list|remove ...")
+@click.group(invoke_without_command=True, subcommand_metavar="[add|list|remove] ...")
 @shared_options
 def alias() -> None:
-    """Manage words that mean the same in searches.
+    """List words that mean the same in searches, or change them.
 
     A search for one word of an alias also finds the others. Some are built in: auth finds authentication, db finds
     database.
     """
+    show_state(list_aliases)
 
 
 def _print_alias(alias: "Alias") -> None:
@@ -46,7 +48,7 @@ def _print_aliases(aliases: "Sequence[Alias]") -> None:
         (output.one_line(alias.name), "" if alias.ours else "yours", output.one_line(", ".join(alias.words)))
         for alias in aliases
     ]
-    output.print_table(rows, ["cyan", "green"])
+    output.print_table(rows, ["cyan", "green"], ["word", "whose", "also finds"])
 
 
 @alias.command(name="list")
@@ -70,13 +72,14 @@ def remove_alias(cli: CliContext, name: str, words: tuple[str, ...]) -> CommandR
     return CommandResult({"name": name, "removed": removed}, lambda: click.echo(output.one_line(text)))
 
 
-@click.group(no_args_is_help=False, subcommand_metavar="start|end|list ...")
+@click.group(invoke_without_command=True, subcommand_metavar="[start|end|list] ...")
 @shared_options
 def season() -> None:
-    """Start and end seasons, such as release-week.
+    """List the active seasons, such as release-week, or start and end one.
 
     Memories of a season (`recollect remember --season NAME`) rank higher while it is active.
     """
+    show_state(list_seasons)
 
 
 def _print_seasons(seasons: Sequence[str]) -> None:
@@ -137,6 +140,10 @@ _everywhere = click.option(
 
 def _set_switch(cli: CliContext, name: str, on: bool, everywhere: bool) -> CommandResult:
     cli.engine.preferences.set_switch(name, on, everywhere=everywhere)
+    return _switch_state(cli, name, on, everywhere)
+
+
+def _switch_state(cli: CliContext, name: str, on: bool, everywhere: bool) -> CommandResult:
     project = cli.engine.project
     where = "everywhere" if everywhere or project is None else f"in {output.one_line(project.name)}"
     what = "Memory" if name == "memory" else "Learning from sessions"
@@ -165,12 +172,14 @@ def off(cli: CliContext, everywhere: bool) -> CommandResult:
 
 
 @click.command()
-@click.argument("state", type=click.Choice(["on", "off"]))
+@click.argument("state", type=click.Choice(["on", "off"]), required=False)
 @_everywhere
 @rendered()
-def auto(cli: CliContext, state: str, everywhere: bool) -> CommandResult:
-    """Turn learning from sessions on or off."""
-    return _set_switch(cli, "auto", state == "on", everywhere)
+def auto(cli: CliContext, state: str | None, everywhere: bool) -> CommandResult:
+    """Show whether Recollect learns from sessions, or turn it on or off."""
+    if state is not None:
+        return _set_switch(cli, "auto", state == "on", everywhere)
+    return _switch_state(cli, "auto", cli.engine.context.is_on("auto"), everywhere=False)
 
 
 def _print_preset(name: str) -> None:
@@ -186,3 +195,25 @@ def preset(cli: CliContext, name: str | None, everywhere: bool) -> Any:
     if name is not None:
         cli.engine.sessions.set_preset(name, everywhere=everywhere)
     return cli.engine.sessions.preset()
+
+
+def _print_kinds(kinds: "Sequence[Kind]") -> None:
+    rows = [
+        (kind.name, kind.family, "never" if kind.half_life is None else f"{kind.half_life:g} d", kind.meaning)
+        for kind in kinds
+    ]
+    output.print_table(
+        rows, ["cyan", "green", "bright_black"], ["kind", "family", "half-life", "what it is for"]
+    )
+
+
+@click.command()
+@rendered(_print_kinds, key="kinds")
+def kinds(cli: CliContext) -> "Sequence[Kind]":
+    """List the kinds of memories, and what each is for.
+
+    The half-life says how fast the confidence of a memory falls when nobody uses it.
+    """
+    from recollect.kinds import KINDS
+
+    return list(KINDS.values())

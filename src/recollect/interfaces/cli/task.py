@@ -1,19 +1,21 @@
 """The `task` command: start, switch, finish and list tasks."""
 
+import os
 from collections.abc import Sequence
 
 import click
 
 from recollect.interfaces.cli import output
-from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
+from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import limit_option, read_text
 from recollect.model import Task, TaskStatus
 
 
-@click.group(no_args_is_help=False, subcommand_metavar="start|switch|pause|done|fail|list|show ...")
+@click.group(invoke_without_command=True, subcommand_metavar="[start|switch|pause|done|fail|list|show] ...")
 @shared_options
 def task() -> None:
-    """Start, switch and finish tasks, or list them."""
+    """List tasks, or start, switch and finish one."""
+    show_state(list_tasks)
 
 
 def _print_task(task: Task) -> None:
@@ -25,7 +27,17 @@ def print_tasks(tasks: Sequence[Task]) -> None:
         (f"#{task.number}", task.status, output.moment(task.started_at), output.one_line(task.description))
         for task in tasks
     ]
-    output.print_table(rows, ("cyan", "", ""))
+    output.print_table(rows, ("cyan", "", ""), ("task", "status", "started", "description"))
+
+
+def this_terminal() -> str:
+    """Return a name of the terminal that the command was typed in; "" if there is none, as for an agent."""
+    for stream in (0, 1, 2):
+        try:
+            return f"{os.ttyname(stream)} {os.getsid(0)}"
+        except (OSError, AttributeError):  # no terminal; Windows
+            continue
+    return ""
 
 
 _other_task = click.option("--id", "name", metavar="ID", help="A task other than the active one.")
@@ -40,7 +52,7 @@ def start(cli: CliContext, words: tuple[str, ...]) -> Task:
     \b
     recollect task start "fix the login loop"
     """
-    return cli.engine.episodes.start_task(read_text(words))
+    return cli.engine.episodes.start_task(read_text(words), terminal=this_terminal())
 
 
 @task.command()
@@ -56,7 +68,7 @@ def switch(cli: CliContext, name: str) -> Task:
 @rendered(_print_task)
 def pause(cli: CliContext, name: str | None) -> Task:
     """Pause the active task."""
-    return cli.engine.episodes.pause_task(name)
+    return cli.engine.episodes.pause_task(name, this_terminal())
 
 
 @task.command()
@@ -64,8 +76,11 @@ def pause(cli: CliContext, name: str | None) -> Task:
 @_other_task
 @rendered(_print_task)
 def done(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
-    """Mark the active task as completed, with its outcome."""
-    return cli.engine.episodes.finish_task(name, read_text(words))
+    """Mark the active task as completed, with its outcome.
+
+    In a terminal this is the task that you started there, whatever agents are doing meanwhile.
+    """
+    return cli.engine.episodes.finish_task(name, read_text(words), this_terminal())
 
 
 @task.command()
@@ -74,7 +89,7 @@ def done(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
 @rendered(_print_task)
 def fail(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
     """Mark the active task as failed, with the reason."""
-    return cli.engine.episodes.fail_task(name, read_text(words))
+    return cli.engine.episodes.fail_task(name, read_text(words), this_terminal())
 
 
 @task.command("list")

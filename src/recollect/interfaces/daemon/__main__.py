@@ -13,7 +13,7 @@ ARENAS = 2  # heaps that the daemon's threads share
 
 def main(arguments: list[str]) -> int:
     """Run the daemon and end the process; return 0 if one runs already."""
-    from recollect.interfaces.daemon_client.start import detach, take_lock
+    from recollect.interfaces.daemon_client.start import detach, note_start, take_lock
 
     home = arguments[0]
     given = arguments[1] if len(arguments) > 1 else "-"
@@ -22,6 +22,7 @@ def main(arguments: list[str]) -> int:
     lock = take_lock(home) if given == "-" else int(given)
     if lock is None:
         return 0
+    note_start(lock, str(os.getpid()))
     os.set_inheritable(lock, False)
     if given == "-":
         detach(keep=lock)

@@ -16,8 +16,9 @@ from typing import Any
 import recollect.model as m
 from recollect.context.project import locate
 from recollect.embed.heap import trim
+from recollect.embed.minilm import FIRST_TEXTS
 from recollect.engine import Engine
-from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew
+from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew, VectorsTurnedOff
 from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import NOTHING, HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
@@ -669,7 +670,11 @@ class HookService:
     def _load_model(self) -> None:
         with self.engines.use("/", HOOK_ACTOR) as engine:
             if engine.settings.embedder != "http":  # nothing is sent anywhere for this
-                engine.embedder.embed(["warm"])
+                with suppress(VectorsTurnedOff):
+                    for _ in range(
+                        FIRST_TEXTS + 1
+                    ):  # until the model is loaded as a process that lives on needs it
+                        engine.embedder.embed(["warm"])
                 engine.sidecar.verify("warm", ())
 
     @property

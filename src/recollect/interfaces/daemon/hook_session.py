@@ -281,7 +281,7 @@ class HookSession:
     def compose(self, engine: Engine, request: DeliveryRequest) -> Delivery:
         """Return what the session is told at this moment."""
         delivery = engine.delivery.compose(request, self._told_by(engine))
-        memories = engine.store.get_many(delivery.memories)
+        memories = engine.memory.get_many(delivery.memories)
         with self._use_lock:
             if request.moment is Moment.PROMPT:
                 used = self._use.used(current_turn(tuple(self._recent)).answered)

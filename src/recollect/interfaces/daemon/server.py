@@ -28,6 +28,7 @@ from recollect.interfaces.daemon_client.log import write_log
 from recollect.interfaces.daemon_client.spool import Fields, HookSpool, parse
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
+from recollect.remote import login
 from recollect.store.file_lock import identity_of
 from recollect.store.spool_files import count_refused
 from recollect.text import tokens
@@ -49,7 +50,7 @@ _BACKLOG = 128
 _AT_ONCE = 16
 ANSWER_SECONDS = 60.0  # after which the answer to a request is given up; commands may take long
 CONNECTION_SECONDS = 1.0  # that current requests have when the daemon stops
-STOP_SECONDS = 4.5  # after which a daemon that was told to stop ends, whatever it is doing
+STOP_SECONDS = 4.0  # after which a daemon that was told to stop ends, whatever it is doing
 
 
 def serve(home: Path, lock: int, folder: str = "") -> None:
@@ -93,7 +94,7 @@ class DaemonServer:
         self._watchdog = service.watchdog
         self._connections = self._watchdog.pool("connection", _AT_ONCE, ANSWER_SECONDS)
         self._settings = load_settings(home)
-        self._settings_at = _changed_at(home / "config.toml")
+        self._settings_at = _changed_at(home)
         self.requests = 0
         self.commands = 0  # that were run for clients
         self.refused = 0
@@ -184,7 +185,7 @@ class DaemonServer:
         idle = time.monotonic() - self._last_request
         if self._idle and idle >= self._idle and not self._service.busy:
             self.stop()
-        if _changed_at(self._home / "config.toml") != self._settings_at:
+        if _changed_at(self._home) != self._settings_at:
             logger.info("the settings changed")
             self.stop()
         if not self._has_home():
@@ -406,11 +407,15 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
 
 
-def _changed_at(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0
+def _changed_at(home: Path) -> list[float]:
+    """Return when the files changed that say what this daemon does: the settings, and where the memories are."""
+    times = []
+    for name in ("config.toml", login.FILE):
+        try:
+            times.append((home / name).stat().st_mtime)
+        except OSError:
+            times.append(0.0)
+    return times
 
 
 def _memory() -> int:

@@ -10,10 +10,13 @@ from typing import Any
 
 from recollect.errors import Refused
 from recollect.interfaces.daemon_client import protocol
-from recollect.interfaces.daemon_client.start import start, take_lock
+from recollect.interfaces.daemon_client.start import STARTING, start, take_lock
 
 SECONDS = 2.0  # that the daemon may take to answer
-PATIENCE = 4.6  # seconds in which a daemon that was told to stop ends by itself
+PATIENCE = (
+    4.2  # seconds in which a daemon that was told to stop ends by itself: a little more than it takes at most
+)
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has the latter, which does the same there
 
 
 def status(home: Path) -> dict[str, Any] | None:
@@ -44,11 +47,13 @@ def stop(home: Path, seconds: float = 30.0, patience: float = PATIENCE) -> bool:
         return False
     begun = time.monotonic()
     while is_running(home):
-        with suppress(protocol.NoAnswer):  # it is starting or stopping, or does not answer any more
-            protocol.ask(str(home), "stop", (), b"", SECONDS)
-        if time.monotonic() - begun >= patience:
+        waited = time.monotonic() - begun
+        if waited < patience:
+            with suppress(protocol.NoAnswer):  # it is starting or stopping, or does not answer any more
+                protocol.ask(str(home), "stop", (), b"", min(SECONDS, patience - waited))
+        else:
             _end_process(home)
-        if time.monotonic() - begun >= seconds:
+        if waited >= seconds:
             raise Refused(
                 "The daemon does not stop.",
                 f"End the process that `{home / protocol.LOCK}` names, then try again.",
@@ -58,11 +63,12 @@ def stop(home: Path, seconds: float = 30.0, patience: float = PATIENCE) -> bool:
 
 
 def _end_process(home: Path) -> None:
-    """End the process that holds the lock. It has no handler for this signal, so native code cannot keep it."""
-    with suppress(OSError, ValueError, IndexError):  # it has just ended, or is starting
-        process = int((home / protocol.LOCK).read_text("utf-8").split()[0])
+    """End the process that holds the lock, whatever it is doing: native code cannot keep it, and it may be suspended."""
+    with suppress(OSError, ValueError, IndexError):  # it has just ended, or is about to start
+        words = (home / protocol.LOCK).read_text("utf-8").split()
+        process = int(words[1] if words[0] == STARTING else words[0])
         if process != os.getpid():
-            os.kill(process, signal.SIGTERM)
+            os.kill(process, _KILL)
 
 
 def ensure(home: Path, seconds: float = 30.0) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from recollect.interfaces.daemon_client.protocol import LOCK
 
-STARTING = b"starting\n"  # in the lock file, until the daemon serves
+STARTING = "starting"  # in the lock file until the daemon serves, followed by its process
 PAUSE = 2.0  # seconds between two starts, in case they fail
 
 
@@ -38,12 +38,17 @@ def start(home: str, folder: str = "", *, pause: float = PAUSE) -> bool:
         last = os.fstat(lock)
         if last.st_size and time.time() - last.st_mtime < pause:
             return False
-        os.ftruncate(lock, 0)
-        os.write(lock, STARTING)
+        note_start(lock)
         _start_detached(home, folder, lock)
         return True
     finally:
         os.close(lock)
+
+
+def note_start(lock: int, process: str = "") -> None:
+    """Note in the lock file that a daemon is starting, and in which process, so that it can be ended."""
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{STARTING} {process}\n".encode(), 0)
 
 
 def has_failed(home: str) -> bool:
@@ -52,7 +57,7 @@ def has_failed(home: str) -> bool:
     if lock is None:
         return False
     try:
-        return os.read(lock, len(STARTING)) == STARTING
+        return os.read(lock, len(STARTING)) == STARTING.encode()
     finally:
         os.close(lock)
 

@@ -152,7 +152,10 @@ def ask_graph(
     graph = context.engine.code.graph
     lines = _QUESTIONS[question](graph, about, possible)
     shown = lines[:limit]
-    text = "\n".join(f"{line.place}  {line.name}  {line.says}".rstrip() for line in shown)
+    rows = [f"{line.place}  {line.name}  {line.says}".rstrip() for line in shown]
+    if rows and question in _ONE_EACH:
+        rows.append(f"One line per {_ONE_EACH[question]}, at its first call.")
+    text = "\n".join(rows)
     return CodeList(shown, len(lines) - len(shown)), text or "None found."
 
 
@@ -242,6 +245,8 @@ def _impact(graph: "CodeGraph", name: str, possible: bool) -> list[CodeLine]:
         for each in graph.impact(graph.file_named(name), possible)
     ]
 
+
+_ONE_EACH = {"callers": "caller", "callees": "callee"}
 
 _QUESTIONS: "dict[str, Callable[[CodeGraph, str, bool], list[CodeLine]]]" = {
     "file": _outline,

@@ -5,9 +5,11 @@ The way of a request:
     browser → guard.RequestGuard → app.Site.endpoint → a page's function with a `page.WebRequest` → Engine → a template
 
 - `server`: `WebServer` listens on this machine only; `open_browser` opens the link through a private file
-- `logins`: one-time links, and the browsers that were let in with one
 - `guard`: which requests are let through: `Host`, `Origin`, size, and whose connection it is (`peers`)
-- `app`: addresses, log-in and errors
+- `access`: what the pages know of who asks: `Login`, and `Access`, which finds the login of a request
+- `local`: `LocalAccess`, the way in on one's own machine; `logins`: its one-time links and cookies
+- `app`: `build_app` makes an application of pages, an access and the engines of a login
+- `forms`: the fields of addresses and forms, and the token in each form
 - `page`: `Page`, what a page is, and `WebRequest`, what it is given
 - `pages`: the pages, one module each
 - `projects`: the engines, one per project, on one store
@@ -18,10 +20,22 @@ The way of a request:
 Templates are in `templates/`, style and script in `static/`. There is no build step: what is in the folder is what is
 served. `static/vendor/` holds htmx and d3-force; NOTICE has their licences.
 
+Log-in is apart from the pages, so that another server can serve them to other people:
+
+    app = build_app(access, engines_for, pages=…, on_stop=…)
+    guarded = RequestGuard(app, frozenset({"https://memory.example"}))
+
+- `access` is an `Access`: it has the addresses for logging in and out, and returns the `Login` of a request or None.
+  A `Login` has the token of the person's forms (`csrf`), the notices that wait, and `user` for whoever it is.
+- `engines_for(login)` returns the `ProjectEngines` of that person: the engines that every page reads and changes
+  memory with. It is called for each request, in a thread, so keep what it opened. `server.local_app` returns the same
+  ones for everybody, because there is one user.
+- `pages` leaves pages out that make no sense elsewhere; `pages.PAGES` has all.
+
 What every page keeps to:
 
 - It reads without JavaScript, and its forms work without it. The script adds shortcuts and live updates.
-- Looking changes nothing: searches here are not recorded (`Retrieval.browse`), and a GET writes nothing.
+- Looking changes nothing: searches here are not recorded (`Retrieval.search`, `noted`), and a GET writes nothing.
 - A form calls one method of the engine, which records a change; `WebRequest.done` shows it with *Undo*.
 - Stored text is escaped by the templates. The content policy allows no inline script or style.
 """

@@ -7,14 +7,12 @@ of the machine get nothing: they have no link, and on Linux their connections ar
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from recollect.interfaces.loopback import host_names
-from recollect.interfaces.web.peers import is_other_user
 
 logger = logging.getLogger(__name__)
 
@@ -48,11 +46,20 @@ HEADERS = {
 class RequestGuard:
     """Refuses requests of other sites and other users, and adds the headers that protect our pages."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        origins: frozenset[str],
+        is_stranger: Callable[[tuple[str, int]], bool] = lambda client: False,
+    ) -> None:
+        """`origins` are the addresses of the pages, such as `http://127.0.0.1:7437`.
+
+        `is_stranger` says of the other end of a connection whether it is refused, whatever it sends.
+        """
         self._app = app
-        self._port = port
-        self._hosts = host_names(port)
-        self._origins = frozenset(f"http://{host}" for host in self._hosts)
+        self._origins = origins
+        self._hosts = frozenset(urlsplit(origin).netloc for origin in origins)
+        self._is_stranger = is_stranger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -94,7 +101,7 @@ class RequestGuard:
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not _opens_page(headers):
             return 403, "another site asked"
         client = scope.get("client")
-        if client and is_other_user(client[0], client[1], self._port):
+        if client and self._is_stranger((client[0], client[1])):
             return 403, "another user of this machine asked"
         return None
 

@@ -21,26 +21,25 @@ PING_ROUNDS = 20  # looks after which a line is sent in any case, so that a clos
 class LiveUpdates:
     """Streams an event for every change to the store."""
 
-    def __init__(self, engine: "Engine") -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._is_stopped = False
 
     def stop(self) -> None:
         self._is_stopped = True
 
-    async def stream(self, since: str) -> AsyncIterator[str]:
-        """Yield server-sent events until the server stops: `change`, with the number of the newest change.
+    async def stream(self, engine: "Engine", since: str) -> AsyncIterator[str]:
+        """Yield server-sent events about the store of `engine` until the server stops: `change`, with the number of the newest change.
 
         `since` is the number that the page was made at, so that nothing is missed in between.
         """
         seen, rounds = since, 0
-        line = await run_sync(self._last_line)
+        line = await run_sync(_last_line, engine)
         yield ": connected\n\n"
         while not self._is_stopped:
-            position = await run_sync(self.position)
+            position = await run_sync(position_of, engine)
             if position != seen:
                 seen, rounds = position, 0
-                line, replaced = await run_sync(self._replaced_since, line)
+                line, replaced = await run_sync(_replaced_since, engine, line)
                 yield f"event: change\ndata: {json.dumps({'seq': position, 'replaced': replaced})}\n\n"
             elif rounds >= PING_ROUNDS:
                 rounds = 0
@@ -48,24 +47,27 @@ class LiveUpdates:
             await anyio.sleep(POLL_SECONDS)
             rounds += 1
 
-    def _last_line(self) -> int:
-        return max((line.seq for line in self._engine.store.audit(1)), default=0)
 
-    def _replaced_since(self, line: int) -> tuple[int, list[str]]:
-        """Return the last line of the audit log, and the memories that agents have put in the place of others since."""
-        lines = [found for found in self._engine.store.audit(_LOOKED_AT) if found.seq > line]
-        replaced = [
-            str(found.detail["by"])
-            for found in lines
-            if found.detail.get("state") == m.State.SUPERSEDED
-            and m.is_agent(found.actor)
-            and "by" in found.detail
-        ]
-        return max((found.seq for found in lines), default=line), replaced
+def _last_line(engine: "Engine") -> int:
+    return max((line.seq for line in engine.store.audit(1)), default=0)
 
-    def position(self) -> str:
-        """Return what changes with every write to memories, by any process."""
-        try:
-            return str(self._engine.store.seq())
-        except RecollectError:  # busy, or being encrypted: look again
-            return ""
+
+def _replaced_since(engine: "Engine", line: int) -> tuple[int, list[str]]:
+    """Return the last line of the audit log, and the memories that agents have put in the place of others since."""
+    lines = [found for found in engine.store.audit(_LOOKED_AT) if found.seq > line]
+    replaced = [
+        str(found.detail["by"])
+        for found in lines
+        if found.detail.get("state") == m.State.SUPERSEDED
+        and m.is_agent(found.actor)
+        and "by" in found.detail
+    ]
+    return max((found.seq for found in lines), default=line), replaced
+
+
+def position_of(engine: "Engine") -> str:
+    """Return what changes with every write to memories, by any process."""
+    try:
+        return str(engine.store.seq())
+    except RecollectError:  # busy, or being encrypted: look again
+        return ""

@@ -7,44 +7,22 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from recollect.interfaces.web.access import Login
 
 LINK_SECONDS = 120.0  # in which a one-time link can be used
 IDLE_SECONDS = 8 * 3600.0  # without a request of the person, after which a browser needs a new link
 MAX_LOGINS = 32  # browsers; the one that was idle longest is logged out for another
-MAX_NOTICES = 20  # that wait to be shown to one browser
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A message about what an action did, shown once, with a button that undoes it."""
-
-    text: str
-    change: str = ""  # the change that the button undoes; empty = no button
-    is_error: bool = False
-    hint: str = ""
 
 
 @dataclass(slots=True)
-class Login:
-    """One browser that was let in."""
+class _Browser:
+    """A browser that was let in, and when it was last used."""
 
-    cookie: str
-    csrf: str  # part of every form
+    login: Login
     last_seen: float
-    notices: OrderedDict[str, Notice] = field(default_factory=OrderedDict)
-
-    def add_notice(self, notice: Notice) -> str:
-        """Keep `notice` for the page that the browser is sent to; return the name that the address carries."""
-        name = secrets.token_hex(6)
-        self.notices[name] = notice
-        while len(self.notices) > MAX_NOTICES:
-            self.notices.popitem(last=False)
-        return name
-
-    def take_notice(self, name: str) -> Notice | None:
-        return self.notices.pop(name, None)
 
 
 class LinkFolder:
@@ -92,36 +70,37 @@ class Logins:
     def __init__(self, links: LinkFolder, clock: Callable[[], float] = time.monotonic) -> None:
         self._links = links
         self._clock = clock
-        self._logins: OrderedDict[str, Login] = OrderedDict()  # by cookie, idle longest first
+        self._browsers: OrderedDict[str, _Browser] = OrderedDict()  # by cookie, idle longest first
         self._lock = threading.Lock()
 
-    def use_link(self, token: str) -> Login | None:
-        """Return a new login for a token that was not used before; None if it was, or is too old."""
+    def use_link(self, token: str) -> tuple[str, Login] | None:
+        """Return a cookie and a login for a token that was not used before; None if it was, or is too old."""
         if not self._links.use(token):
             return None
+        cookie = secrets.token_urlsafe(32)
         with self._lock:
-            login = Login(secrets.token_urlsafe(32), secrets.token_urlsafe(32), self._clock())
-            self._logins[login.cookie] = login
-            while len(self._logins) > MAX_LOGINS:
-                self._logins.popitem(last=False)
-            return login
+            browser = _Browser(Login(secrets.token_urlsafe(32)), self._clock())
+            self._browsers[cookie] = browser
+            while len(self._browsers) > MAX_LOGINS:
+                self._browsers.popitem(last=False)
+        return cookie, browser.login
 
     def find(self, cookie: str, *, touch: bool = True) -> Login | None:
         """Return the login of a browser, or None. Without `touch` the request does not count as one of the person."""
         with self._lock:
-            login = self._logins.get(cookie)
-            if login is None:
+            browser = self._browsers.get(cookie)
+            if browser is None:
                 return None
             now = self._clock()
-            if now - login.last_seen > IDLE_SECONDS:
-                del self._logins[cookie]
+            if now - browser.last_seen > IDLE_SECONDS:
+                del self._browsers[cookie]
                 return None
             if touch:
-                login.last_seen = now
-                self._logins.move_to_end(cookie)
-            return login
+                browser.last_seen = now
+                self._browsers.move_to_end(cookie)
+            return browser.login
 
-    def end(self, login: Login) -> None:
+    def end(self, cookie: str) -> None:
         """Log a browser out."""
         with self._lock:
-            self._logins.pop(login.cookie, None)
+            self._browsers.pop(cookie, None)

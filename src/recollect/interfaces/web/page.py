@@ -9,14 +9,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound
-from recollect.interfaces.web.logins import Login, Notice
+from recollect.interfaces.web.access import Login, Notice
 from recollect.interfaces.web.projects import ALL, ProjectEngines
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.interfaces.web.render import Renderer
-
-MAX_FIELDS = 1000  # of a form
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +61,11 @@ class WebRequest:
         """Return the engine to change `memory` with: that of its project."""
         return self.engines.engine_for(memory.project_id) if memory.project_id else self.engine
 
+    @property
+    def back(self) -> str:
+        """The page of ours that the form was on."""
+        return local_path(self.field("next"))
+
     # answers
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
@@ -88,6 +91,13 @@ class WebRequest:
             except ChangeNotFound:  # nothing had to be changed, so there is nothing to undo
                 change = ""
         return self.redirect(to, Notice(text, change))
+
+    def ask(self, question: str) -> Response | None:
+        """Return a page that asks whether to go on, for what cannot be undone; None once the person has agreed."""
+        if self.field("sure") == "1":
+            return None
+        kept = [(name, value) for name, value in self.form if name not in ("csrf", "sure")]
+        return self.render("confirm.html", question=question, kept=kept, back=self.back)
 
     def here(self, path: str) -> str:
         """Return the address of another page, with the project of the page that the form came from."""

@@ -6,18 +6,22 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from recollect.interfaces.web.access import Notice
 from recollect.interfaces.web.language import text, texts, translations
-from recollect.interfaces.web.logins import Notice
 from recollect.kinds import KINDS
 
 if TYPE_CHECKING:
-    from recollect.interfaces.web.page import WebRequest
+    from collections.abc import Sequence
+
+    from recollect.interfaces.web.page import Page, WebRequest
 
 
 class Renderer:
     """Makes pages from the templates of this package."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: "Sequence[Page]" = ()) -> None:
+        """`pages` are those in the menu."""
+        self._pages = pages
         env = Environment(
             loader=PackageLoader("recollect.interfaces.web"),
             autoescape=True,
@@ -42,14 +46,12 @@ class Renderer:
         self, template: str, request: "WebRequest", *, notice: Notice | None = None, **values: Any
     ) -> str:
         """Return the page, with what every page shows: the menu, the project and a notice."""
-        from recollect.interfaces.web.pages import PAGES
-
         projects = request.engines.projects()
         current = next((project for project in projects if project.id == request.project), None)
         return self._env.get_template(template).render(
             request=request,
             notice=notice,
-            pages=PAGES,
+            pages=self._pages,
             projects=projects,
             project=current,
             all_projects=request.all_projects,

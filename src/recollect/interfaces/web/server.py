@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from recollect.errors import Refused
-from recollect.interfaces.loopback import ADDRESS, listen
+from recollect.interfaces.loopback import ADDRESS, host_names, listen
 from recollect.interfaces.web.app import build_app
+from recollect.interfaces.web.guard import RequestGuard
+from recollect.interfaces.web.local import LocalAccess
 from recollect.interfaces.web.logins import LINK_SECONDS, LinkFolder, Logins
+from recollect.interfaces.web.peers import is_other_user
 from recollect.interfaces.web.projects import ProjectEngines
 
 if TYPE_CHECKING:
@@ -39,6 +43,13 @@ def listen_somewhere(port: int | None) -> socket.socket:
         return listen(0)
 
 
+def local_app(engines: ProjectEngines, logins: Logins, port: int) -> ASGIApp:
+    """Return the pages for the user of this machine, at `port`. The engines are closed when it stops."""
+    app = build_app(LocalAccess(logins, port), lambda login: engines, on_stop=engines.close)
+    origins = frozenset(f"http://{host}" for host in host_names(port))
+    return RequestGuard(app, origins, lambda client: is_other_user(client[0], client[1], port))
+
+
 class WebServer:
     """The server of the pages, for one home and one browser at least."""
 
@@ -49,10 +60,10 @@ class WebServer:
         self.folder = engine.settings.home / FOLDER
         self.links = LinkFolder(self.folder)
         self.logins = Logins(self.links)
-        app = build_app(ProjectEngines(engine), self.logins, self.port)
+        app = local_app(ProjectEngines(engine), self.logins, self.port)
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            log_level="critical",  # pages log their own errors; streams that end with the server are none
             access_log=False,
             server_header=False,
             lifespan="on",

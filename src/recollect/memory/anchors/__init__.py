@@ -10,6 +10,8 @@ An anchor is a file or a symbol with a digest of its code. It takes this path:
 4. `stale` stores which memories of a project are stale, with the reason and since when, and moves anchors that were
    followed.
 
+5. `difference` shows a person how the code of a stale memory differs from what it was, which it finds in git's history.
+
 `Schedule.run_idle` and `Maintenance.check_code` call `stale.check_anchors`. Readers call `stale.stale_in`, which reads
 one setting and no code: search lowers the score of a stale memory (`ranking.STALE_SHARE`), briefings mark it,
 `recollect review` asks.

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import recollect.model as m
 from recollect.memory.anchors.tie import KnownCode, marked_file
 
+GONE = -1  # the size of a file that does not exist
 _MOST_ELSEWHERE = 5  # symbols of the same name that are compared with one that is gone
 
 
@@ -18,6 +19,7 @@ class Seen:
     size: int
     mtime_ns: int
     marks: Mapping[str, str | None]  # by symbol; None = it does not exist. Empty if the file cannot be read
+    memories: tuple[str, ...] = ()  # the ids of those that are anchored to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def check(
             stale[memory.id] = why
         if now != memory.anchors:
             anchors[memory.id] = now
-    return Checked(stale, anchors, sight.seen)
+    return Checked(stale, anchors, {**sight.gone, **sight.seen})
 
 
 class _Sight:
@@ -59,10 +61,13 @@ class _Sight:
         self._before = before
         self._code = code
         self._wanted: defaultdict[str, set[str]] = defaultdict(set)
+        self._about: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for memory in tied:
             for anchor in memory.anchors:
                 self._wanted[anchor.path].add(anchor.symbol)
+                self._about[anchor.path][memory.id] = None
         self.seen: dict[str, Seen] = {}
+        self.gone: dict[str, Seen] = {}
 
     def look(self, anchor: m.Anchor) -> tuple[m.Anchor, str]:
         """Return the anchor to store from now on, and why its memory is stale, or ""."""
@@ -91,9 +96,11 @@ class _Sight:
         """Return the state of a file, or None if it does not exist."""
         if path in self.seen:
             return self.seen[path]
+        about = tuple(self._about[path])
         try:
             stat = (self._root / path).stat()
         except (OSError, ValueError):
+            self.gone[path] = Seen(GONE, 0, {}, about)
             return None
         known = self._before.get(path)
         wanted = self._wanted[path] - {""}
@@ -103,5 +110,5 @@ class _Sight:
             read = marked_file(self._root, path) if wanted else None
             made = {name: read.mark(name) for name in sorted(wanted)} if read is not None else {}
             known = Seen(stat.st_size, stat.st_mtime_ns, made)
-        self.seen[path] = known
+        self.seen[path] = known = replace(known, memories=about)
         return known

@@ -44,8 +44,8 @@ class Marked:
 
     def __init__(self, language: str, source: bytes) -> None:
         self._language = language
-        self._source = source.replace(b"\r\n", b"\n")  # git writes either, also into strings of several lines
-        self._definitions = parse(language, self._source).definitions
+        self.source = source.replace(b"\r\n", b"\n")  # git writes either, also into strings of several lines
+        self._definitions = parse(language, self.source).definitions
         self._places = {name: place for place, name in enumerate(_names(self._definitions))}
 
     def __contains__(self, symbol: str) -> bool:
@@ -66,7 +66,7 @@ class Marked:
 
     @cached_property
     def _root(self) -> Node:
-        return Parser(grammar(self._language)).parse(self._source).root_node
+        return Parser(grammar(self._language)).parse(self.source).root_node
 
 
 def _names(definitions: Sequence[Definition]) -> list[str]:

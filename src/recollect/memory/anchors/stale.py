@@ -51,19 +51,76 @@ def refresh(
         for memory in store.get_many(list(anew)).values():
             if memory.content == memories[memory.id].content:  # others may have written meanwhile
                 store.put(replace(memory, anchors=anew[memory.id]))
-        _keep(
-            store,
-            project.id,
-            _STALE,
-            {name: [each.why, m.to_text(each.since)] for name, each in after.items()},
-        )
-        _keep(
-            store,
-            project.id,
-            _SEEN,
-            {path: [each.size, each.mtime_ns, each.marks] for path, each in checked.seen.items()},
-        )
+        _record(store, project.id, after, checked.seen)
     return after
+
+
+def refresh_changed(context: Context) -> None:
+    """Check the memories whose files have changed since the last check. It costs one look at the time of each anchored file.
+
+    Everybody who shows memories calls it first, so that all say the same at once. What moved to another file is followed
+    by the next `refresh`.
+    """
+    project, store = context.project, context.store
+    if project is None or not Path(project.root).is_dir():
+        return
+    root = Path(project.root)
+    kept = store.setting(project.id, _SEEN) or {}
+    changed = [path for path, row in kept.items() if _state(root / path) != (row[0], row[1])]
+    if not changed:
+        return
+    from recollect.memory.anchors.check import check
+
+    seen = _seen(kept)
+    ids = {name for path in changed for name in seen[path].memories}
+    memories = [memory for memory in store.get_many(list(ids)).values() if memory.project_id == project.id]
+    checked = check(root, memories, seen)
+    before, now = stale_in(store, project.id), context.clock()
+    after = {name: each for name, each in before.items() if name not in ids}
+    for name, why in checked.stale.items():
+        after[name] = Stale(why, before[name].since if name in before else now)
+    both = {
+        path: replace(each, memories=tuple(dict.fromkeys((*each.memories, *seen[path].memories))))
+        if path in seen
+        else each
+        for path, each in checked.seen.items()
+    }
+    with store.transaction():
+        _record(store, project.id, after, {**seen, **both})
+
+
+def track(context: Context, memory: m.Memory) -> None:
+    """Note the files of a new memory, so that `refresh_changed` looks at them."""
+    project, store = context.project, context.store
+    if project is None or memory.project_id != project.id or not memory.anchors:
+        return
+    kept = store.setting(project.id, _SEEN) or {}
+    added = dict(kept)
+    for path in dict.fromkeys(anchor.path for anchor in memory.anchors):
+        size, mtime_ns = _state(Path(project.root) / path)
+        row = kept.get(path, [size, mtime_ns, {}])
+        ids = row[3] if len(row) > 3 else []
+        if memory.id not in ids:
+            added[path] = [*row[:3], [*ids, memory.id]]
+    _keep(store, project.id, _SEEN, added)
+
+
+def _state(file: Path) -> tuple[int, int]:
+    try:
+        stat = file.stat()
+    except (OSError, ValueError):
+        return -1, 0
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _record(store: Store, project_id: str, stale: Mapping[str, Stale], seen: "Mapping[str, Seen]") -> None:
+    recorded = {name: [each.why, m.to_text(each.since)] for name, each in stale.items()}
+    _keep(store, project_id, _STALE, recorded)
+    _keep(store, project_id, _SEEN, _as_json(seen))
+
+
+def _as_json(seen: "Mapping[str, Seen]") -> dict[str, Any]:
+    return {path: [each.size, each.mtime_ns, each.marks, list(each.memories)] for path, each in seen.items()}
 
 
 def check_anchors(context: Context, code: "KnownCode | None") -> dict[str, Stale]:
@@ -87,4 +144,7 @@ def _keep(store: Store, project_id: str, name: str, value: Mapping[str, Any]) ->
 def _seen(kept: Mapping[str, Any]) -> "dict[str, Seen]":
     from recollect.memory.anchors.check import Seen
 
-    return {path: Seen(size, mtime_ns, marks) for path, (size, mtime_ns, marks) in kept.items()}
+    return {
+        path: Seen(size, mtime_ns, marks, tuple(*memories))  # older versions kept no memories
+        for path, (size, mtime_ns, marks, *memories) in kept.items()
+    }

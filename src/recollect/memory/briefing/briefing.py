@@ -56,6 +56,9 @@ class BriefingContent:
     stale: frozenset[str] = frozenset()  # ids of memories whose code has changed since
     missing: frozenset[str] = frozenset()  # ids of memories of agents about a file that is not there
     probabilities: Mapping[str, float] = field(default_factory=dict)  # of being useful, by key
+    names: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of other people whose memories these are, by user
 
     @property
     def memories(self) -> tuple[m.Memory, ...]:
@@ -240,6 +243,7 @@ class _EntryMaker:
             stale=memory.id in self._content.stale,
             missing=memory.id in self._content.missing,
             disputed=bool(conflicts),
+            by=self._content.names.get(memory.user_id, ""),
         )
         return _Candidate(
             memory.id,
@@ -252,7 +256,10 @@ class _EntryMaker:
         lines: dict[str, list[str]] = {}
         for pair in self._pairs:
             first, second = (
-                (attributed(self._names[memory.id], memory), memory.summary or memory.content)
+                (
+                    attributed(self._names[memory.id], memory, self._content.names.get(memory.user_id, "")),
+                    memory.summary or memory.content,
+                )
                 for memory in pair
             )
             for memory in pair:

@@ -5,7 +5,7 @@ Nothing here searches or loads a model.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import recollect.model as m
@@ -128,16 +128,13 @@ def did_something(session: m.Session) -> bool:
     return any(line and not line.startswith(_ASKED) for line in lines)
 
 
-def fresh_findings(
-    store: Store, sessions: Sequence[m.Session], own: str | None, now: datetime
-) -> tuple[m.Finding, ...]:
+def fresh_findings(store: Store, running: Iterable[m.Session], own: str | None) -> tuple[m.Finding, ...]:
     """Return what other running sessions have found that is not a memory yet, newest first."""
-    running = [
-        other
-        for other in sessions
-        if other.ended_at is None and other.id != own and now - (other.active_at or other.started_at) < LIVE
-    ]
     findings = [
-        finding for other in running for finding in store.findings(other.id) if finding.promoted_to is None
+        finding
+        for other in running
+        if other.id != own
+        for finding in store.findings(other.id)
+        if finding.promoted_to is None
     ]
     return tuple(sorted(findings, key=lambda finding: finding.created_at, reverse=True))

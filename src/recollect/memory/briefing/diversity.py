@@ -11,18 +11,19 @@ from recollect.memory import ranking
 MOST_OF_SESSION = 2  # hits from one source session
 
 
-def diverse(hits: Sequence[m.Hit], vectors: Sequence[bytes | None], most: int) -> list[m.Hit]:
-    """Return the best hits that do not repeat each other (maximal marginal relevance), at most two from one session."""
+def diverse(
+    hits: Sequence[m.Hit], values: Sequence[float], vectors: Sequence[bytes | None], most: int
+) -> list[m.Hit]:
+    """Return the most valuable hits that do not repeat each other (maximal marginal relevance), at most two from one session."""
     left = list(range(len(hits)))
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    best = max(values, default=0.0) or 1.0
     chosen: list[int] = []
     while left and len(chosen) < most:
 
         def value(i: int) -> tuple[float, int]:
             likeness = max((_cosine(vectors[i], vectors[j]) for j in chosen), default=0.0)
-            return (1 - ranking.DIVERSITY_SHARE) * hits[
-                i
-            ].score / best - ranking.DIVERSITY_SHARE * likeness, -i
+            share = ranking.DIVERSITY_SHARE
+            return (1 - share) * values[i] / best - share * likeness, -i
 
         pick = max(left, key=value)
         left.remove(pick)

@@ -28,6 +28,7 @@ TITLES = {
     "summaries": "Recent sessions",
     "found": "Found",  # what a tool was asked for
 }
+NAME = 40  # characters of a person's name
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
 LINE = 40  # tokens of a statement; summaries made on writing have at most 35
 DETAIL = 100  # tokens of a procedure's steps, or of what it needs
@@ -85,9 +86,15 @@ def format_named(name: str) -> Format:
 
 
 def memory_entry(
-    memory: m.Memory, name: str, *, stale: bool = False, missing: bool = False, disputed: bool = False
+    memory: m.Memory,
+    name: str,
+    *,
+    stale: bool = False,
+    missing: bool = False,
+    disputed: bool = False,
+    by: str = "",
 ) -> BriefingEntry:
-    """Return the entry of a memory; `name` is its short id."""
+    """Return the entry of a memory; `name` is its short id, and `by` the name of another person whose it is."""
     kind = kind_of(memory.kind)
     marks = (
         memory.state if memory.state is not m.State.ACTIVE else "",
@@ -97,6 +104,7 @@ def memory_entry(
         "stale" if stale else "",
         "file missing" if missing else "",
         "in conflict" if disputed else "",
+        one_line(f"by {by}", NAME) if by else "",
     )
     return BriefingEntry(
         kind=kind.name,
@@ -133,9 +141,12 @@ def conflict_line(first: tuple[str, str], second: tuple[str, str]) -> str:
     return f'#{one} says "{says}" but #{other} says "{denies}". Verify which is current.'
 
 
-def attributed(name: str, memory: m.Memory) -> str:
-    """Return the short id of a side of a conflict, with its source unless the user said it."""
-    return name if memory.source in USER_SOURCES else f"{name} ({memory.source})"
+def attributed(name: str, memory: m.Memory, by: str = "") -> str:
+    """Return the short id of a side of a conflict, with who else said it, and its source unless a person said it."""
+    said = [one_line(by, NAME)] if by else []
+    if memory.source not in USER_SOURCES:
+        said.append(memory.source)
+    return f"{name} ({', '.join(said)})" if said else name
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:

@@ -2,7 +2,12 @@
 
 - `word_tables`: what is known about words, from `data/words.toml`
 - `statement`: parses a text into words, values, clauses, scopes and what it says is over
-- `compare`: `compare(new, old, cosine)` returns a `Comparison`: the relation, the reason, and whether it is certain
+- `tools`: tools and their roles, which are rivals of each other
+- `pair`: two statements side by side: what they share, what is opposed, which values differ, what is left
+- `meaning`: which words of one mean words of the other, or add nothing
+- `agreement`, `disagreement`: the rules; `certainty`: what a contradiction must meet to act by itself
+- `compare`: tries the rules in order; `compare(new, old, cosine)` returns a `Comparison` (`comparison`): the relation, the reason, and
+  whether it is certain
 - `candidates`: what a statement names, by which others about the same are found
 - `roles`: the tools of each role, extended by a file of the user
 - `second_opinion`: asks a model where the rules are unsure
@@ -12,6 +17,6 @@
 `write.precedence`.
 
 A certain contradiction supersedes a memory and a certain duplicate merges one, so a rule may only be certain of what
-nobody would question; an unsure verdict costs a question. To change what counts as a contradiction, edit `compare` or
+nobody would question; an unsure verdict costs a question. To change what counts as a contradiction, edit `disagreement` or
 `data/words.toml`, and run `tests/memory/judgement` and `python -m bench.pairs`.
 """

@@ -6,8 +6,9 @@ because they name tools of one role, the same path, identifier or command.
 
 from dataclasses import dataclass
 
-from recollect.memory.judgement.compare import banned_tools, names_of_code, rivals, tools_named
+from recollect.memory.judgement.compare import names_of_code
 from recollect.memory.judgement.statement import canonical_set
+from recollect.memory.judgement.tools import banned_tools, rivals, tools_named
 
 MOST_TERMS = 24  # of one query, which costs about as much as each of its words is common
 

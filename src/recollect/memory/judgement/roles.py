@@ -9,7 +9,8 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from recollect.memory.judgement import compare, statement
+from recollect.memory.judgement import statement
+from recollect.memory.judgement.tools import add_tools
 
 logger = logging.getLogger(__name__)
 
@@ -28,5 +29,5 @@ def learn_roles(file: str) -> None:
         logger.warning("the roles in %s cannot be read: %s", file, error)
         return
     for role, tools in roles.items():
-        compare.add_tools(role, tools)
+        add_tools(role, tools)
     statement.parse.cache_clear()

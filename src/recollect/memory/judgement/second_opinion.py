@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from recollect.llm.protocol import Judge, StatementRelation
-from recollect.memory.judgement.compare import Comparison
+from recollect.memory.judgement.comparison import Comparison
 
 
 class Inference(Protocol):

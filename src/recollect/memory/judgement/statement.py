@@ -66,6 +66,11 @@ class Statement:
     may_be_event: bool  # the same, or a rule: "Add a trailing comma"
     claims: bool  # it says something of something, unlike "Python 3.12 compatibility"
     conditions: frozenset[str]  # the words after "if": the statement holds only then
+    restrictions: frozenset[str]  # the words of "that were cancelled": it holds only for these
+    sequences: tuple[tuple[frozenset[str], frozenset[str]], ...]  # the words of what comes earlier, and later
+    is_question: bool
+    first_words: frozenset[str]  # the first two, in lower case
+    asides: frozenset[str]  # the words of its reasons, which it does not state
 
 
 @lru_cache(maxsize=2048)
@@ -87,7 +92,7 @@ def parse(text: str) -> Statement:
         subject=_subject(raws, verb),
         has_exception=not lowers.isdisjoint(tables.EXCEPTIONS),
         permits=not lowers.isdisjoint(tables.PERMISSIONS)
-        and "max" not in lowers
+        and lowers.isdisjoint(("max", "only"))
         and not any(clause.negations for clause in clauses),
         imperative=raws[0].word if raws and verb == 0 else "",
         stance=stance[0].lower() if stance else "",
@@ -97,8 +102,14 @@ def parse(text: str) -> Statement:
         claims=verb < len(raws)
         or "→" in text
         or "->" in text
-        or any(raw.word in _PREDICATES for raw in raws),
+        or any(raw.word in _PREDICATES for raw in raws)
+        or (len(raws) > 2 and raws[0].lower in _PRONOUNS),
         conditions=_conditions(raws),
+        restrictions=_restrictions(raws),
+        sequences=_sequences(raws),
+        is_question=_is_question(text, raws),
+        first_words=frozenset(raw.lower for raw in raws[:2]),
+        asides=frozenset(raw.word for raw in raws if raw.word and raw.word not in tokens),
     )
 
 
@@ -135,6 +146,7 @@ class _RawToken:
     in_code: bool = False
     is_break: bool = False
     negates: bool = False
+    in_compound: bool = False  # "deleted" in "soft-deleted": names what is so, and is no verb
 
 
 def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
@@ -145,7 +157,8 @@ def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
             is_aside = raw.lower in _REASONS or raw.lower in _ASIDES
         elif raw.lower == "once":  # "once the tests pass", unlike "at least once" and "once a day"
             is_aside |= (
-                _lower_at(raws, place + 1) not in _AFTER_ONCE and _lower_at(raws, place - 1) != "least"
+                _lower_at(raws, place + 1) not in _AFTER_ONCE
+                and _lower_at(raws, place - 1) not in _BEFORE_ONCE
             )
         if not raw.word or (is_aside and raw.kind is TokenKind.WORD) or (is_aside and raw.lower == "once"):
             continue
@@ -232,7 +245,7 @@ def _read(token: re.Match[str], in_code: bool, before: str) -> Iterator[_RawToke
             else:
                 yield _RawToken(surface, lower, lower)
         case "flag":
-            yield _RawToken(surface, lower, lower.lstrip("-"), TokenKind.CODE, in_code)
+            yield _RawToken(surface, lower, lower, TokenKind.CODE, in_code)
         case "path" if not _is_path(surface):
             for part in lower.split("/"):
                 yield from _plain(part, part, in_code, before)
@@ -253,7 +266,8 @@ def _plain(surface: str, lower: str, in_code: bool, before: str) -> Iterator[_Ra
         yield _RawToken(surface, lower, lower, TokenKind.CODE, in_code)
     elif "-" in lower:
         for part in lower.split("-"):  # "soft-deleted" names what is so, and denies nothing
-            yield from _plain(part, part, in_code, "-")
+            for raw in _plain(part, part, in_code, "-"):
+                yield replace(raw, in_compound=True)
     elif in_code:
         yield _RawToken(surface, lower, canonical(lower), TokenKind.CODE, in_code)
     elif lower in tables.NUMBERS:
@@ -292,7 +306,10 @@ def _measure(number: _RawToken, unit: str) -> _RawToken:
     )
     if unit in tables.SECONDS:
         return _RawToken(surface, unit, f"{amount * tables.SECONDS[unit]:g}s", TokenKind.DURATION)
-    return _RawToken(surface, unit, f"{amount * tables.BYTES[unit]:.12g}b", TokenKind.SIZE)
+    scale = tables.BYTES[unit]
+    while amount >= 1_024 and amount % 1_024 == 0:  # 2048 MB are the 2 GB that people mean
+        amount, scale = amount / 1_024, scale * 1_000
+    return _RawToken(surface, unit, f"{amount * scale:.12g}b", TokenKind.SIZE)
 
 
 def _plain_number(number: str) -> str:
@@ -363,6 +380,52 @@ def _conditions(raws: list[_RawToken]) -> frozenset[str]:
     return frozenset(words)
 
 
+def _restrictions(raws: list[_RawToken]) -> frozenset[str]:
+    """Return the words of clauses that say which things are meant: "jobs that were cancelled by the user"."""
+    words: set[str] = set()
+    inside = False
+    for place, raw in enumerate(raws):
+        starts = raw.lower in _RELATIVE and place > 0 and bool(raws[place - 1].word)
+        inside = not raw.is_break and (inside or starts)
+        if inside and raw.word:
+            words.add(raw.word)
+    return frozenset(words)
+
+
+def _sequences(raws: list[_RawToken]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return what comes before what: "deploy the API before the worker", "after the build, run the tests"."""
+    clauses: list[list[_RawToken]] = [[]]
+    for raw in raws:
+        if raw.is_break:
+            clauses.append([])
+        else:
+            clauses[-1].append(raw)
+    sequences = []
+    for number, clause in enumerate(clauses):
+        for place, raw in enumerate(clause):
+            if raw.lower not in ("before", "after"):
+                continue
+            behind = _things(clause[place + 1 :])
+            ahead = _things(clause[:place]) or _things(
+                clauses[number + 1] if number + 1 < len(clauses) else []
+            )
+            if ahead and behind:
+                sequences.append((ahead, behind) if raw.lower == "before" else (behind, ahead))
+    return tuple(sequences)
+
+
+def _things(raws: list[_RawToken]) -> frozenset[str]:
+    kinds = (TokenKind.WORD, TokenKind.CODE, TokenKind.PATH)
+    return frozenset(raw.word for raw in raws if raw.word and raw.kind in kinds)
+
+
+def _is_question(text: str, raws: list[_RawToken]) -> bool:
+    """Return whether the text asks and states nothing."""
+    if not text.rstrip().endswith("?"):
+        return False
+    return "?" not in text.rstrip()[:-1] and not (raws and raws[0].lower == "if")
+
+
 def _is_path(surface: str) -> bool:
     """Return whether it is a path, unlike "Given/When/Then" or "HTTP/2"."""
     return surface.startswith(("/", "~", ".")) or surface.endswith("/") or "." in surface or surface.islower()
@@ -401,7 +464,12 @@ def _is_command(raws: list[_RawToken]) -> bool:
 def _is_verb(raw: _RawToken) -> bool:
     if raw.lower in _AUXILIARIES or raw.surface in ("=", ":"):
         return True
-    return raw.word in VERBS and not raw.in_code and not raw.lower.endswith(("ment", "ion", "ance"))
+    return (
+        raw.word in VERBS
+        and not raw.in_code
+        and not raw.in_compound
+        and not raw.lower.endswith(("ment", "ion", "ance"))
+    )
 
 
 def _subject(raws: list[_RawToken], verb: int) -> frozenset[str]:
@@ -501,15 +569,20 @@ _SPELLINGS = [
         (r"n't\b", " not"),
         (r"\b(?:stop|stops|stopped|quit|skip|avoid) (?=\w{1,24}ing\b)", "not "),
         (r"\b(do|does|is|are|should|must|did|was)nt\b", r"\1 not"),
+        (r"\b(we|you|they)'re\b", r"\1 are"),
+        (r"\b(it|that|there|what|here)'s\b", r"\1 is"),
         (r"'(?:s|re|ve|ll|d|m)\b", ""),
         (r"\bno two (\w{1,24}) (?:share|have the same)\b", r"each \1 has its own"),
-        (r"\b((?:is|are|was|be)(?: not)?) on(?=\s*(?:$|[.,;!]|by default))", r"\1 enabled"),
+        (r"\b((?:is|are|was|be)(?: not)?) on(?=\s*(?:$|[.,;!]|by default|for (?:all|every)))", r"\1 enabled"),
         (r", (?:and )?not (?=(?:an? |the )?[\w`-]+(?: [\w`-]+)?\s*(?:$|[.,;!]))", " insteadof "),
         (r"(?:\((?:was|previously|formerly)|, (?:previously|formerly)) ", " insteadof "),
         (r"\b(prefer\w*|favou?r\w*) ([^.,;]{1,60}?) (?:over|to) (?!be\b)", r"\1 \2 insteadof "),
         (r"\band (?=(?:is|are|was|were|do|does|not|never|has|have)\b)", ", "),
         (r"\b(is|are) (?:now )?out(?=\s*(?:$|[.,;]))", r"\1 gone"),
         (r"\b(?-i:Go)\b(?! (?:to|through|over|back)\b)|\bgo(?= (?:code|modules?|version|\d))", "golang"),
+        (r" (?:come |comes |go |goes )?first,? (?:and )?then\b", " before"),
+        (r"\bno(?:body| one|ne)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
+        (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
         (r"\bend-to-end\b", "e2e"),
         (r"\b(read|pull|merge|lower|upper|camel|snake)-(?=only|request|case)", r"\1 "),
     ]
@@ -599,7 +672,10 @@ _PREPOSITIONS = word_set(
 # "Were removed" ends something; "are removed" is a habit, and "the removed" or "of removed" names an object.
 _NOT_PAST = word_set("is are be being gets get must should can and or of") | _ARTICLES | _PREPOSITIONS
 _BEFORE_STATES = _PASSIVE | word_set("now officially long already fully finally has have had")
+_PRONOUNS = word_set("i we you they")
+_RELATIVE = word_set("that which who whose")
 _REASONS = word_set("because since so")
 _ASIDES = word_set("until till")
+_BEFORE_ONCE = word_set("least most minimum max exactly")
 _AFTER_ONCE = word_set("a an per every daily more") | {""}
 _CLAUSE_WORDS = word_set("but") | _REASONS

@@ -29,12 +29,16 @@ def _values(table: str) -> dict[str, str]:
 
 PHRASES = {phrase: word.strip() for phrase, _, word in (line.partition(":") for line in _lines("phrases"))}
 SYNONYMS = tuple(tuple(line.split()) for line in _lines("synonyms"))
+SAME_MEANING = tuple(tuple(line.split()) for line in _lines("same_meaning"))
+FILLERS = _words("fillers")
+HOLLOW_NOUNS = _words("hollow_nouns")
 OPPOSITES = tuple(
     (tuple(left.split()), tuple(right.split()))
     for left, _, right in (line.partition("|") for line in _lines("opposites"))
 )
 NOT_NEGATED = _words("not_negated")
 FAMILIES = _groups("families")
+EXCLUSIVE = _groups("exclusive")
 SCOPES = _groups("scopes")
 NUMBERS = {word: int(value) for word, value in _values("numbers").items()}
 FREQUENCIES = {word: int(value) for word, value in _values("frequencies").items()}

@@ -15,7 +15,7 @@ The rest runs in the background, when `work.schedule.Schedule` or the daemon fin
 
 - `compact`: end quarantines and archive what has faded, expired or exceeds the capacity, after a day or 50 retrievals
 - `consolidate`: merge duplicates, find contradictions, check facts against the code, once a week or daily when idle
-- `clusters`: group memories by meaning, after 50 retrievals
+- `clusters`: group memories by meaning, after 50 retrievals; `density` finds the groups
 - `merge`: how two memories become one, for `consolidate` and `review`
 - `purge`: permanently delete what was forgotten 30 days ago, drop old messages, and free disk space
 - `vectors`: embed memories that have no vector of the current model

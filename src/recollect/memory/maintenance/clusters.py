@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.memory.maintenance.density import dense_regions
 from recollect.text.stem import stem
 from recollect.text.words import distinctive_words
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 FEWEST = 20  # memories; fewer are not clustered
 SMALLEST = 5  # members of a cluster
 SAMPLE = 5_000
+_NEIGHBOURS = 3  # near ones, itself included, that a memory in a dense region has
 _DIMENSIONS = 64  # of the sample, after reduction
 _OUTLYING = 10  # percent of a cluster's members that count as outliers
 # Mean cosine of members to their centre below which they have little to do with one another. On bench/data/memories.jsonl,
@@ -149,15 +151,10 @@ def _matrix(pairs: Sequence[tuple[str, bytes]]) -> "Matrix":
 def _dense(vectors: "Matrix") -> list[Any]:
     """Return the rows of each dense region whose members are similar, in the order of their first row."""
     import numpy as np
-    from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # 300 ms, and only here
 
-    labels = HDBSCAN(
-        min_cluster_size=max(SMALLEST, round(math.sqrt(len(vectors)) / 4)),
-        min_samples=3,
-        cluster_selection_method="leaf",
-        copy=True,
-    ).fit_predict(_reduced(vectors))
-    groups = [_near(vectors, np.flatnonzero(labels == label)) for label in range(labels.max() + 1)]
+    fewest = max(SMALLEST, round(math.sqrt(len(vectors)) / 4))
+    regions = dense_regions(_reduced(vectors), fewest, _NEIGHBOURS)
+    groups = [_near(vectors, np.array(rows)) for rows in regions]
     tight = [rows for rows in groups if len(rows) >= SMALLEST and _closeness(vectors[rows]) >= _LOOSEST]
     return sorted(tight, key=lambda rows: int(rows[0]))
 

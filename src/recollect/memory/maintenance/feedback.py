@@ -73,8 +73,10 @@ def after_retrieval(
     Ids outside `view` are ignored, and a memory that was used is not rejected.
     """
     now = clock()
-    question = _gap_text(context)  # outside the transaction, because redaction is slow
     used, rejected = dict.fromkeys(used), dict.fromkeys(rejected)
+    nothing = not used and set(shown) <= set(rejected)
+    # Outside the transaction, because redaction is slow; and not at all where there is no gap to note or to close.
+    question = _gap_text(context) if nothing or store.gaps(view.project_id, 1) else None
     with store.transaction():
         if not _first_time(store, view.project_id, retrieval):
             return MaintenanceReport(clusters_due=clusters_due(store, view.project_id), repeated=True)
@@ -90,7 +92,6 @@ def after_retrieval(
         for memory in bad:
             _reject(store, memory, actor, now)
         linked = tuple(_link_pairs(store, good[:MOST_LINKED], actor, now))
-        nothing = not used and set(shown) <= set(rejected)
         gap = _note_gap(store, view.project_id, question, session, actor, now) if nothing else None
         if not nothing and question is not None:
             _close_gaps(store, view.project_id, question, actor, now)

@@ -9,6 +9,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import Refused
 
+UNDO = "undo"  # the action of a change that undid another one
 GRACE = timedelta(days=30)  # in which a change can be undone and a forgotten memory restored
 
 
@@ -28,7 +29,7 @@ def one_change(store: Store, change: m.Change, *, projects: bool = False) -> Ite
 def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
     """Restore what `change` changed, as a change that can be undone too. Raise `Refused`."""
     back = new_change(
-        "undo",
+        UNDO,
         f"Undid {change.action} {change.id}.",
         user_id=change.user_id,
         project_id=change.project_id,
@@ -37,7 +38,7 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
     )
     with one_change(store, back, projects=True):
         _refuse_late(store.changes.get(change.user_id, change.id), now)  # another process may be undoing it
-        store.log("undo", actor, now, None, {"change": change.id, "action": change.action})
+        store.log(UNDO, actor, now, None, {"change": change.id, "action": change.action})
         return replace(store.changes.undo(change.id, now), undo=back.id)
 
 

@@ -77,7 +77,7 @@ def _correction(memory: m.Memory, instead: str, actor: str) -> m.Draft:
     """Return a draft of the correction with the details of the wrong memory."""
     return m.Draft(
         instead,
-        kind="human_feedback",
+        kind=memory.kind,
         scope=memory.scope,
         tags=memory.tags,
         file_paths=memory.file_paths,

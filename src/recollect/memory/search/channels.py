@@ -125,9 +125,10 @@ def waited_for_processor() -> float:
 class ChannelRunner:
     """Runs the channels of one search concurrently. A channel that misses its deadline is left out."""
 
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, pool: ThreadPoolExecutor, patience: float = 1.0) -> None:
+        """The deadlines are `patience` times as long."""
         self._pool = pool
-        self._deadlines = {name: Deadline(ms) for name, ms in DEADLINES_MS.items()}
+        self._deadlines = {name: Deadline(ms * patience) for name, ms in DEADLINES_MS.items()}
         self._waited_before = waited_for_processor()
         self._granted = 0.0  # milliseconds that were added to the deadlines
         self.late: list[str] = []

@@ -72,6 +72,7 @@ class Searcher:
         self._index = index
         self._embedder = context.embedder
         self._clock = context.clock
+        self._patience = context.search_patience
         self._has_read_vectors = False
         self.window = window
 
@@ -104,7 +105,7 @@ class Searcher:
         vector, notes = self._embed(text) if query.meaning else (None, ())
         self._read_vectors(view, vector)
         started = perf_counter()
-        runner = ChannelRunner(self._pool)
+        runner = ChannelRunner(self._pool, self._patience)
         weights = ranking.TASK_WEIGHTS if query.task else ranking.MEMORY_WEIGHTS
         relevance = score_all(self._index, runner, words, view, self._embedder.model, vector, weights)
         hits: Sequence[m.Hit] = ()
@@ -114,7 +115,10 @@ class Searcher:
             self.window.add((perf_counter() - started) * 1000)
         if runner.late:
             late = ", ".join(runner.late)
-            notes = (*notes, f"The search was cut off after {DEADLINE_MS:.0f} ms; not complete: {late}.")
+            notes = (
+                *notes,
+                f"The search was cut off after {DEADLINE_MS * self._patience:.0f} ms; not complete: {late}.",
+            )
         return m.Answer(tuple(hits), bool(notes), round((perf_counter() - begin) * 1000, 2), notes)
 
     def _hits(
@@ -149,7 +153,8 @@ class Searcher:
 
     def _embed(self, text: str) -> tuple[bytes | None, tuple[str, ...]]:
         try:
-            return self._embedder.embed([text])[0].astype("<f4").tobytes(), ()
+            query = self._embedder.query_prefix + text
+            return self._embedder.embed([query])[0].astype("<f4").tobytes(), ()
         except EmbedderUnavailable as error:
             note = f"By words only: {error.message} {error.hint}".strip()
             return None, () if error.by_choice else (note,)

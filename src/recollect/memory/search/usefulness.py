@@ -3,7 +3,8 @@
 A score says which of two hits fits better. Whether any of them is worth an agent's attention depends on how far it stands
 out from the other hits of the same search: a question about which nothing is known has hits too. Two questions are asked, each
 answered by a logistic regression of a few features: whether anything known helps with the request at all, and which of the hits
-do. Coefficients and floors are in `recollect.memory.ranking`.
+do. A request is about an area of the project more often than it says so: what shares tags, files or folders with good hits is
+likelier to be useful. Coefficients and floors are in `recollect.memory.ranking`.
 """
 
 import math
@@ -41,16 +42,19 @@ class Features(NamedTuple):
     above: float  # its score, in standard deviations above the weaker hits of the search
     share_of_best: float  # its score, divided by that of the best hit
     supported: float  # the score of another hit that says nearly the same, times the share of words they have in common
+    area: float  # how well other hits with its tags, files and folders fit
 
 
 def judge_hits(request: str, hits: Sequence[m.Hit]) -> Usefulness:
     """Return how likely each hit is to be useful for `request`. `hits` are all that one search found."""
+    if not hits:
+        return Usefulness()
     models = ranking.USEFUL if any("meaning" in _parts(hit) for hit in hits) else ranking.USEFUL_BY_WORDS
-    plain_scores = [hit.score - _parts(hit).get("activity", 0.0) for hit in hits]
-    shift = ranking.NEEDS_NO_MEMORY if is_general(request) or is_mechanical(request) else 0.0
-    of_request = _probabilities(hits, plain_scores, models.known, shift)
-    of_hits = _probabilities(hits, [hit.score for hit in hits], models.useful)
-    known = max(of_request, default=0.0)
+    of_hits = [
+        round(_probability(models.useful, each, hit.memory), 4) if _matches(hit) else 0.0
+        for hit, each in zip(hits, features_of(hits, models.useful), strict=True)
+    ]
+    known = _known(models.known, request, hits, max(of_hits))
     if len(hits) < ranking.FEW_HITS:
         for place in _good_in_small_store(hits):
             of_hits[place] = max(of_hits[place], ranking.USEFUL_FLOOR)
@@ -59,47 +63,78 @@ def judge_hits(request: str, hits: Sequence[m.Hit]) -> Usefulness:
     return Usefulness(known, dict(zip(ids, of_hits, strict=True)))
 
 
-def features_of(
-    hits: Sequence[m.Hit], scores: Sequence[float], model: ranking.UsefulnessModel
-) -> list[Features]:
-    """Return the features of each hit of one search, with these scores."""
+def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[Features]:
+    """Return the features of each hit of one search."""
+    scores = [hit.score for hit in hits]
     mean, deviation = _background(scores, model)
     best = max(scores, default=0.0)
+    above = [(score - mean) / deviation for score in scores]
+    areas = _area_scores([_areas_of(hit.memory) for hit in hits], above)
     words = [frozenset(distinctive_words(hit.memory.content)) for hit in hits]
     return [
         Features(
             words=math.log1p(_word_score(hit)),
-            above=(score - mean) / deviation,
-            share_of_best=score / best if best > 0 else 0.0,
+            above=above[place],
+            share_of_best=hit.score / best if best > 0 else 0.0,
             supported=max(
                 (other * _common(words[place], words[i]) for i, other in enumerate(scores) if i != place),
                 default=0.0,
             ),
+            area=areas[place],
         )
-        for place, (hit, score) in enumerate(zip(hits, scores, strict=True))
+        for place, hit in enumerate(hits)
     ]
 
 
-def _probabilities(
-    hits: Sequence[m.Hit], scores: Sequence[float], model: ranking.UsefulnessModel, shift: float = 0.0
-) -> list[float]:
-    return [
-        round(_probability(model, each, hit.memory, shift), 4) if _matches(hit) else 0.0
-        for hit, each in zip(hits, features_of(hits, scores, model), strict=True)
-    ]
+def _known(model: ranking.RequestModel, request: str, hits: Sequence[m.Hit], likeliest: float) -> float:
+    """Return the probability that anything known helps with `request`; `likeliest` is that of the best hit."""
+    odds = min(max(likeliest, 1e-6), 1 - 1e-6)
+    total = (
+        model.bias
+        + model.likeliest * math.log(odds / (1 - odds))
+        + model.cosine * max(map(_cosine, hits))
+        + model.words * math.log1p(max(map(_word_score, hits)))
+        + model.needs_no_memory * (is_general(request) or is_mechanical(request))
+    )
+    return round(1.0 / (1.0 + math.exp(-total)), 4)
 
 
-def _probability(
-    model: ranking.UsefulnessModel, each: Features, memory: m.Memory, shift: float = 0.0
-) -> float:
+def _areas_of(memory: m.Memory) -> frozenset[tuple[str, str]]:
+    """Return the tags, files and folders that a memory belongs to."""
+    folders = (
+        ("path", "/".join(parts[:end]))
+        for parts in (path.strip("/").split("/") for path in memory.file_paths)
+        for end in range(1, len(parts) + 1)
+    )
+    return frozenset([*(("tag", tag) for tag in memory.tags), *folders])
+
+
+def _area_scores(areas: Sequence[frozenset[tuple[str, str]]], above: Sequence[float]) -> list[float]:
+    """Return for each hit how well the best other hits of its areas fit; an area that few hits have counts for more."""
+    members: dict[tuple[str, str], list[int]] = {}
+    for place, names in enumerate(areas):
+        for name in names:
+            members.setdefault(name, []).append(place)
+    totals = [0.0] * len(areas)
+    for places in members.values():
+        if 2 <= len(places) <= ranking.WIDEST_AREA * len(areas):
+            rarity = math.log(len(areas) / len(places)) / math.log(len(areas))
+            ranked = sorted(places, key=lambda place: -above[place])[: ranking.AREA_BEST + 1]
+            for place in places:
+                others = [other for other in ranked if other != place][: ranking.AREA_BEST]
+                totals[place] += rarity * sum(max(above[i], 0.0) for i in others) / ranking.AREA_BEST
+    return [math.log1p(total) for total in totals]
+
+
+def _probability(model: ranking.UsefulnessModel, each: Features, memory: m.Memory) -> float:
     kind = kind_of(memory.kind)
     total = (
         model.bias
-        + shift
         + model.words * each.words
         + model.above * each.above
         + model.share_of_best * each.share_of_best
         + model.supported * each.supported
+        + model.area * each.area
         + model.advises * _advises(kind)
         + model.kind_weight * math.log(kind.weight)
         + model.transient * _is_transient(kind)
@@ -132,8 +167,8 @@ def _is_transient(kind: Kind) -> bool:
 
 
 def _background(scores: Sequence[float], model: ranking.UsefulnessModel) -> tuple[float, float]:
-    """Return mean and deviation of the scores after the best three; few scores count less than what is usual."""
-    weaker = sorted(scores, reverse=True)[3:]
+    """Return mean and deviation of the weaker scores; few scores count less than what is usual."""
+    weaker = sorted(scores, reverse=True)[ranking.WEAKER_HITS]
     count = len(weaker) + ranking.BACKGROUND_WEIGHT
     mean = (sum(weaker) + ranking.BACKGROUND_WEIGHT * model.usual_score) / count
     spread = sum((score - mean) ** 2 for score in weaker) + ranking.BACKGROUND_WEIGHT * model.usual_spread**2
@@ -142,6 +177,10 @@ def _background(scores: Sequence[float], model: ranking.UsefulnessModel) -> tupl
 
 def _word_score(hit: m.Hit) -> float:
     return max(float(hit.why.get("channels", {}).get("words", {}).get("score", 0.0)), 0.0)
+
+
+def _cosine(hit: m.Hit) -> float:
+    return float(hit.why.get("channels", {}).get("meaning", {}).get("cosine", 0.0))
 
 
 def _is_covered(hit: m.Hit) -> bool:

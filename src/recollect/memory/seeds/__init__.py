@@ -2,19 +2,19 @@
 
 `recollect init` calls `find_seeds`, then `offer_seeds`:
 
-1. `find.find_seeds` collects the seeds of all sources, leaves out those that say the same or contradict a surer one,
-   and returns at most 40, the surest first.
+1. `find.find_seeds` collects the seeds of all sources, leaves out those that name what the project does not have
+   (`truth`), say the same or contradict a surer one, and returns the best first: 15, or 40 on request.
 2. `offer.offer_seeds` writes each new one with `Engine.remember` as a memory that waits for review, and asks a question
    for `recollect review`. Each is offered once, whatever the answer was.
 
 The sources, one module each:
 
 - `instructions`: files for agents (CLAUDE.md, AGENTS.md, …): each bullet and each imperative sentence
-- `readme`: what the project is, how to set it up, how to test it
+- `readme`: how to set the project up and test it, its conventions and pitfalls
 - `manifests`: languages with their versions, frameworks, package managers and commands
 - `styles`: settings of linters and formatters
 - `pipelines`: versions and services that CI uses
-- `history`: files that change together, reverted changes and the causes of bugs, from git
+- `history`: files that change together and changes that were reverted for a reason, from git
 
 `hosts` knows which host an instruction file is for. `seed` has the value and the file reader. The module map (`code.modules`) is passed in for its commands.
 

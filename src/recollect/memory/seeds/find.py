@@ -1,6 +1,8 @@
 """Find all seeds of a project: the best statements of its files and history, each once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.code.modules.module_map import ProjectTools
@@ -8,27 +10,79 @@ from recollect.errors import Refused
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import compare
 from recollect.memory.seeds.history import history_seeds
-from recollect.memory.seeds.instructions import instruction_seeds
-from recollect.memory.seeds.manifests import command_seeds, manifest_seeds
+from recollect.memory.seeds.instructions import instruction_seeds, is_order
+from recollect.memory.seeds.manifests import TESTS_ARE_FOR, command_seeds, manifest_seeds
 from recollect.memory.seeds.pipelines import pipeline_seeds
-from recollect.memory.seeds.readme import readme_seeds
+from recollect.memory.seeds.readme import TESTS_ARE_RUN, readme_seeds
 from recollect.memory.seeds.seed import Seed
 from recollect.memory.seeds.styles import style_seeds
+from recollect.memory.seeds.truth import ProjectNames, is_true
 from recollect.memory.write.limits import refuse_ignored
 
 MOST_SEEDS = 40
-_OF_INSTRUCTIONS = 24  # the rest is for what nobody has written down
+FIRST_SEEDS = 15  # of a first `recollect init`: more are not reviewed
+_INSTRUCTED = 9  # of the first: the rest is for what nobody has written down for agents
+WORTH = 0.5  # the confidence from which on a seed is offered without being asked for
+DESCRIBED = 0.45  # of an item for agents that is no rule: a command or a folder, which a map has too, or a description
+_RULES = ("negative", "gotcha", "convention", "decision")
+_ORDERS = re.compile(
+    r"\b(?:must|never|always|only|required?|not|avoid|instead|prefer|should|don't|cannot|every|all|no|before|after|when|if)\b",
+    re.I,
+)
 
 
-def find_seeds(root: Path, tools: Sequence[ProjectTools] = ()) -> list[Seed]:
-    """Return at most 40 seeds, the surest first. Ignored files are not read."""
-    written = list(_open(root, instruction_seeds(root)))[:_OF_INSTRUCTIONS]
-    read = [readme_seeds, manifest_seeds, style_seeds, pipeline_seeds, history_seeds]
-    found = [*command_seeds(tools), *(seed for reader in read for seed in _open(root, reader(root)))]
+def find_seeds(
+    root: Path,
+    tools: Sequence[ProjectTools] = (),
+    symbols: Collection[str] | None = None,
+    most: int = MOST_SEEDS,
+) -> list[Seed]:
+    """Return at most `most` seeds, the best first. Ignored files are not read.
+
+    `symbols` are the names that the code defines: a seed that names another one is out of date, and left out.
+    """
+    names = ProjectNames(root, symbols)
+    written = [seed for seed in _open(root, instruction_seeds(root)) if is_true(seed, names)]
+    written = [seed if _is_rule(seed) else replace(seed, confidence=DESCRIBED) for seed in written]
+    written.sort(key=lambda seed: -seed.confidence)
+    linters = frozenset(name for each in tools for name in each.linters) if tools else None
+    sources = (
+        command_seeds(tools),
+        readme_seeds(root),
+        manifest_seeds(root),
+        style_seeds(root, linters),
+        pipeline_seeds(root),
+        history_seeds(root),
+    )
+    found = [seed for source in sources for seed in _open(root, source) if is_true(seed, names)]
+    if any(each.commands.get("test") for each in tools):
+        found = [
+            seed for seed in found if not seed.content.startswith(TESTS_ARE_RUN)
+        ]  # the map knows it better
+    framework = tools[0].test.tool.lower() if tools and tools[0].test else ""
+    if tools:  # what is installed need not be what runs the tests
+        found = [
+            seed
+            for seed in found
+            if not seed.content.startswith(TESTS_ARE_FOR) or (framework and framework in seed.content.lower())
+        ]
     found.sort(key=lambda seed: -seed.confidence)
+    first = [seed for seed in written[:_INSTRUCTED] if seed.confidence > DESCRIBED]
+    return _distinct(
+        (*first, *sorted((*found, *written[len(first) :]), key=lambda seed: -seed.confidence)), most
+    )
+
+
+def _is_rule(seed: Seed) -> bool:
+    """Return whether it tells an agent what to do, rather than what there is."""
+    text = seed.content.partition(": ")[2] if seed.content.startswith("In ") else seed.content
+    return seed.kind in _RULES and bool(is_order(text) or _ORDERS.search(text))
+
+
+def _distinct(seeds: Iterable[Seed], most: int) -> list[Seed]:
     chosen: list[Seed] = []
-    for seed in (*written, *found):
-        if len(chosen) < MOST_SEEDS and not any(_clash(seed, other) for other in chosen):
+    for seed in seeds:
+        if len(chosen) < most and not any(_clash(seed, other) for other in chosen):
             chosen.append(seed)
     return chosen
 

@@ -1,4 +1,4 @@
-"""Seeds from git history: files that change together, reverted changes, and the causes of bugs."""
+"""Seeds from git history: files that change together, and changes that were reverted for a reason."""
 
 import re
 from collections import Counter
@@ -12,12 +12,17 @@ from recollect.memory.seeds.seed import Seed
 from recollect.text.sentences import clip, sentences
 
 SUPPORT = 5  # commits in which two files changed together
-CONFIDENCE = 0.5  # of the commits in which one of them changed
+CONFIDENCE = 0.6  # of the commits in which one of them changed
+OF_CODE, SURE_OF_CODE = 8, 0.65  # the same for two files of code, which a compiler or a test would ask for
+HUB = 0.15  # of all commits: that a file changes with one that changes so often says nothing
+_FEWEST = 40  # commits from which on a file can be such a hub
 _MOST_COMMITS = 2000
 _MOST_FILES = 10  # of a commit: a larger one says nothing about any two of them
-_MOST_PAIRS = 8
-_MOST_REVERTS = 5
-_MOST_CAUSES = 8
+_MOST_PAIRS = 4
+_MOST_REVERTS = 3
+LONGEST_AGO = (
+    3 * 365 * 24 * 3600
+)  # seconds before the newest commit: the reason of an older revert may be gone
 _SECONDS = 20
 _LOG = (
     "log",
@@ -25,31 +30,32 @@ _LOG = (
     "--no-renames",
     "--no-show-signature",
     "--name-only",
-    "--format=%x1e%h%x1f%s%x1f%b%x1f",
+    "--format=%x1e%h%x1f%s%x1f%b%x1f%ct%x1f",
 )
 
 _REVERT = re.compile(r'^(?:Revert|Reapply):?\s+"(.+)"$')
-_FIX = re.compile(
-    r"^(?:\w+(?:\([^)]*\))?!?:\s+)?(?:fix(?:e[sd]|ing)?|bug|resolve[sd]?|correct(?:ed|s)?|repair|prevent|avoid|work around)\b",
-    re.I,
-)
 _NUMBER = re.compile(r"\s{0,9}\(?#\d{1,12}\)?$")
-_CAUSE = re.compile(
-    r"\b(?:because|caused by|due to|root cause|the (?:problem|issue|bug|reason) (?:was|is)|turned out|turns out)\b",
-    re.I,
-)
 _TRAILER = re.compile(
     r"^(?:[\w-]+-by|cc|refs?|fixes|closes|see also|change-id|pull-request|co-authored\S*)\b.*$|^.*https?://\S+$",
     re.I | re.M,
 )
 _DULL = re.compile(
     r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|version|__version__|__about__)\b"
-    r"|\.(?:lock|po|pot|mo|snap|svg|png|min\.js)$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]{0,80}\.txt$",
+    r"|\.(?:lock|po|pot|mo|snap|svg|png|jar|bin|dump|min\.js)$|(?:^|/)(?:gradlew|mvnw)|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]{0,80}\.txt$",
     re.I,
 )
 _TEST = re.compile(
-    r"(?:^|/)(?:tests?|testing|specs?|__tests__)/|(?:^|/)(?:test_|conftest)|[._-](?:test|spec)s?\.\w+$", re.I
+    r"(?:^|/)(?:tests?|testing|specs?|__tests__)/|(?:^|/)(?:test_|conftest)|_test_[^/]*$|[._-](?:test|spec)s?\.\w+$|Tests?\.(?:php|java|kt|cs|swift|scala)$",
+    re.I,
 )
+_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|benchmarks?|bench)/", re.I)
+# Reasons that say nothing about the change itself: it came at the wrong time, or to the wrong place.
+_NO_REASON = re.compile(
+    r"accident|by mistake|mistaken|wrong branch|not ready|too early|premature|prematurely|upstream tracking|pushed to|for now"
+    r"|until|temporar|release|merge[ds]?\b|this reverts|\bsee\b",
+    re.I,
+)
+_NO_CHANGE = re.compile(r"merge |bump|update|upgrade|release|version", re.I)  # subjects that name no idea
 _TEXTS = ("", ".md", ".rst", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".json", ".html", ".css")
 
 
@@ -59,6 +65,7 @@ class Commit:
     subject: str
     body: str
     files: tuple[str, ...]
+    at: int = 0  # seconds since 1970
 
 
 def history_seeds(root: Path) -> Iterator[Seed]:
@@ -69,7 +76,6 @@ def history_seeds(root: Path) -> Iterator[Seed]:
     ]
     yield from _together(commits, {path for each in here for path in each.files})
     yield from _reverted(here)
-    yield from _causes(here)
 
 
 def read_commits(root: Path) -> list[Commit]:
@@ -83,15 +89,18 @@ def read_commits(root: Path) -> list[Commit]:
     output = repository.output(*_LOG, *relative, f"-n{_MOST_COMMITS}", head, "--", within, seconds=_SECONDS)
     found = []
     for entry in (output or b"").decode("utf-8", "replace").split("\x1e")[1:]:
-        name, subject, body, files = entry.split("\x1f", 3)
-        found.append(Commit(name, subject, body, tuple(line for line in files.splitlines() if line)))
+        name, subject, body, at, files = entry.split("\x1f", 4)
+        paths = tuple(line for line in files.splitlines() if line)
+        found.append(Commit(name, subject, body, paths, int(at)))
     return found
 
 
 def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[Seed]:
     alone: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()
+    total = 0
     for commit in commits:
+        total += 1
         files = sorted(path for path in commit.files if not _DULL.search(path) and not _TEST.search(path))
         if len(commit.files) <= _MOST_FILES:
             alone.update(files)
@@ -105,8 +114,15 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
         and count >= CONFIDENCE * min(alone[one], alone[other])
         and (_is_code(one) or _is_code(other))
         and _stem(one) != _stem(other)
+        and (
+            not (_is_code(one) and _is_code(other))
+            or (count >= OF_CODE and count / min(alone[one], alone[other]) >= SURE_OF_CODE)
+        )
+        and not (total >= _FEWEST and max(alone[one], alone[other]) > HUB * total)
+        and not (_EXAMPLE.search(one) or _EXAMPLE.search(other))
     ]
-    pairs.sort(key=lambda pair: (-pair[0] * pair[1], pair[2:]))
+    # A text or a setting that must follow the code is forgotten more often than code that the compiler asks for.
+    pairs.sort(key=lambda pair: (_is_code(pair[2]) and _is_code(pair[3]), -pair[0] * pair[1], pair[2:]))
     for sure, count, one, other in pairs[:_MOST_PAIRS]:
         rarer, commoner = (one, other) if alone[one] <= alone[other] else (other, one)
         if count >= CONFIDENCE * alone[commoner]:
@@ -114,7 +130,10 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
         else:
             content = f"When `{rarer}` changes, `{commoner}` usually does too."
         source = f"{count} of {alone[rarer]} commits"
-        yield Seed(content, "dependency_relation", source, round(0.5 + 0.3 * sure, 2), (one, other))
+        mixed = not (_is_code(one) and _is_code(other))
+        yield Seed(
+            content, "dependency_relation", source, round(0.45 + 0.1 * sure + 0.15 * mixed, 2), (one, other)
+        )
 
 
 def _is_code(path: str) -> bool:
@@ -137,6 +156,7 @@ def _reverted(commits: Sequence[Commit]) -> Iterator[Seed]:
         for commit in commits
         if (match := re.match(r'^(?:Reapply|Revert "Revert) "(.+?)(?<!")"+$', commit.subject))
     }
+    newest = max((commit.at for commit in commits), default=0)
     found = 0
     for commit in commits:
         match = _REVERT.match(commit.subject)
@@ -145,36 +165,19 @@ def _reverted(commits: Sequence[Commit]) -> Iterator[Seed]:
             or match[1].startswith(("Revert", "Reapply"))
             or match[1] in again
             or not _about(commit)
+            or _NO_CHANGE.match(match[1])
+            or commit.at < newest - LONGEST_AGO
         ):
             continue
         if found == _MOST_REVERTS:
             return
         why = next(iter(sentences(_prose(re.sub(r"This reverts commit \w+[^.]*\.?", "", commit.body)))), "")
-        reason = f": {clip(why, 200).rstrip('.')}" if len(why.split()) >= 4 else ""
-        found += 1
-        content = f'"{clip(_NUMBER.sub("", match[1]).rstrip("."), 150)}" was tried and reverted{reason}.'
-        yield Seed(content, "gotcha", f"commit {commit.name}", 0.7 if reason else 0.4, _about(commit))
-
-
-def _causes(commits: Iterable[Commit]) -> Iterator[Seed]:
-    found = 0
-    for commit in commits:
-        if found == _MOST_CAUSES:
-            return
-        if not _FIX.match(commit.subject) or len(commit.files) > _MOST_FILES or not _about(commit):
+        if len(why.split()) < 5 or _NO_REASON.search(why) or why.rstrip().endswith(":"):
             continue
-        cause = next(
-            (
-                each
-                for each in sentences(_prose(commit.body))
-                if _CAUSE.search(each) and len(each.split()) >= 6 and "://" not in each
-            ),
-            "",
-        )
-        if cause:
-            found += 1
-            content = f"{clip(_NUMBER.sub('', commit.subject).rstrip('.'), 120)}: {clip(cause, 300)}"
-            yield Seed(content, "gotcha", f"commit {commit.name}", 0.6, _about(commit))
+        found += 1
+        subject = clip(_NUMBER.sub("", match[1]).rstrip("."), 150)
+        content = f'"{subject}" was tried and reverted: {clip(why, 200).rstrip(".")}.'
+        yield Seed(content, "gotcha", f"commit {commit.name}", 0.6, _about(commit))
 
 
 def _prose(body: str) -> str:

@@ -71,6 +71,11 @@ def instruction_seeds(root: Path) -> Iterator[Seed]:
                 yield Seed(where + text, kind_of_words(text), found.at(line), 0.95)
 
 
+def is_order(text: str) -> bool:
+    """Return whether a statement begins like an order."""
+    return bool(_ORDER.match(text))
+
+
 def kind_of_words(text: str) -> str:
     return next((kind for kind, pattern in _KINDS if re.search(pattern, text, re.I)), "convention")
 

@@ -10,7 +10,11 @@ from recollect.code.modules.ecosystems.package_info import table_at
 from recollect.code.modules.module_map import ProjectTools
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
+TESTS_ARE_FOR = "The tests are written for"
 _SURE = 0.8
+_TASK_FILES = frozenset(  # whose tasks nobody can guess
+    "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml package.json composer.json Rakefile pyproject.toml".split()
+)
 _FRAMEWORKS_FILE = Path(__file__).parent / "data" / "frameworks.txt"
 _COMMANDS = {
     "test": "runs the tests",
@@ -39,11 +43,13 @@ def manifest_seeds(root: Path) -> Iterator[Seed]:
 
 
 def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
-    """Yield how the whole project is tested, linted and built."""
+    """Yield how the whole project is tested, linted and built, if a file says so. Conventions of a tool need no saying."""
     for each in tools[:1]:
         for slot, text in _COMMANDS.items():
-            if line := each.commands.get(slot):
-                yield Seed(f"`{line}` {text}.", "convention", "manifests and CI", 0.85)
+            line, source = each.commands.get(slot), each.sources.get(slot, "")
+            is_own = source.partition(":")[0].partition(",")[0].rpartition("/")[2] in _TASK_FILES
+            if line and source and not source.startswith("convention") and (slot != "build" or is_own):
+                yield Seed(f"`{line}` {text}.", "convention", source, 0.9 if slot == "test" else 0.8)
 
 
 def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
@@ -53,16 +59,24 @@ def _version(language: str, version: Any, at: str) -> Iterator[Seed]:
         return
     least = re.fullmatch(r"(?:>=|\^|~>?)?\s*v?(\d[\w.]*)\+?", text)
     text = f"{least[1]} or newer" if least else text
-    yield Seed(f"{language} {text} is needed.", "dependency_relation", at, _SURE)
+    yield Seed(f"{language} {text} is needed.", "dependency_relation", at, 0.65)
 
 
-def _built_with(found: ProjectFile, needed: Iterable[str]) -> Iterator[Seed]:
+def _built_with(
+    found: ProjectFile, needed: Iterable[str], for_development: Iterable[str] = ()
+) -> Iterator[Seed]:
+    """Yield the frameworks that the project is made with, and those of its tests, which it may need for development only."""
     frameworks, testing = _frameworks()
     used = list(dict.fromkeys(frameworks[name] for name in needed if name in frameworks))
+    used += [
+        framework
+        for name in for_development
+        if (framework := frameworks.get(name)) in testing and framework not in used
+    ]
     if made := [name for name in used if name not in testing]:
-        yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, _SURE)
+        yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, 0.4)
     if tested := [name for name in used if name in testing]:
-        yield Seed(f"The tests are written for {listed(tested)}.", "convention", found.path, _SURE)
+        yield Seed(f"{TESTS_ARE_FOR} {listed(tested)}.", "convention", found.path, 0.6)
 
 
 def _python(root: Path) -> Iterator[Seed]:
@@ -77,21 +91,14 @@ def _python(root: Path) -> Iterator[Seed]:
     asked = table_at(poetry, "dependencies")
     version = project.get("requires-python") or asked.get("python")
     yield from _version("Python", version, found.where(r"requires-python|^python\s*="))
-    groups: list[Any] = [
-        project.get("dependencies"),
+    others = [
         *table_at(project, "optional-dependencies").values(),
         *table_at(document, "dependency-groups").values(),
-        list(asked),
         *(list(table_at(group, "dependencies")) for group in table_at(poetry, "group").values()),
     ]
-    needed = [
-        match[0].lower()
-        for group in groups
-        if isinstance(group, list)
-        for each in group
-        if isinstance(each, str) and (match := re.match(r"[\w.-]+", each))
-    ]
-    yield from _built_with(found, [name for name in needed if name != str(project.get("name")).lower()])
+    itself = str(project.get("name")).lower()
+    needed = _packages([project.get("dependencies"), list(asked)])
+    yield from _built_with(found, needed, [name for name in _packages(others) if name != itself])
     if read_first(root, "uv.lock"):
         yield Seed("Python dependencies are managed with uv (uv.lock).", "convention", "uv.lock", _SURE)
     elif poetry:
@@ -100,6 +107,16 @@ def _python(root: Path) -> Iterator[Seed]:
         )
     elif read_first(root, "pdm.lock"):
         yield Seed("Python dependencies are managed with PDM (pdm.lock).", "convention", "pdm.lock", _SURE)
+
+
+def _packages(groups: Iterable[Any]) -> list[str]:
+    return [
+        match[0].lower()
+        for group in groups
+        if isinstance(group, list)
+        for each in group
+        if isinstance(each, str) and (match := re.match(r"[\w.-]+", each))
+    ]
 
 
 def _node(root: Path) -> Iterator[Seed]:
@@ -121,12 +138,8 @@ def _node(root: Path) -> Iterator[Seed]:
         yield Seed(f"Node packages are installed with {manager}.", "convention", at, 0.9)
     if document.get("type") == "module":
         yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
-    needed = [
-        *table_at(document, "dependencies"),
-        *table_at(document, "devDependencies"),
-        *table_at(document, "peerDependencies"),
-    ]
-    yield from _built_with(found, [name for name in needed if name != document.get("name")])
+    needed = [*table_at(document, "dependencies"), *table_at(document, "peerDependencies")]
+    yield from _built_with(found, needed, table_at(document, "devDependencies"))
     if document.get("workspaces") or read_first(root, "pnpm-workspace.yaml"):
         yield Seed(
             "The repository is a workspace of several npm packages.",
@@ -145,8 +158,6 @@ def _rust(root: Path) -> Iterator[Seed]:
     document = found.toml()
     package = {**table_at(document, "workspace", "package"), **table_at(document, "package")}
     yield from _version("Rust", package.get("rust-version"), found.where("rust-version"))
-    if isinstance(edition := package.get("edition"), str):
-        yield Seed(f"The Rust edition is {edition}.", "dependency_relation", found.where("edition"), 0.6)
     needed = [*table_at(document, "dependencies"), *table_at(document, "workspace", "dependencies")]
     yield from _built_with(found, needed)
     if members := table_at(document, "workspace").get("members"):

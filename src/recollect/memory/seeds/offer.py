@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import recollect.model as m
 from recollect.context.store import Store
@@ -28,7 +28,7 @@ def offer_seeds(
     before: list[str] = store.setting(project_id, _OFFERED) or []
     offered = list(before)
     names = {_name(seed): seed for seed in seeds}
-    new = []
+    new: list[str] = []
     for name, seed in names.items():
         if name in offered:
             continue
@@ -50,8 +50,9 @@ def offer_seeds(
             continue
         offered.append(name)
         if not receipt.is_duplicate or _is_seedling(store.get(receipt.id)):
+            asked_at = now + timedelta(milliseconds=len(new))  # questions are shown in this order
             question = m.Review(
-                m.new_id(now), user_id, project_id, "seed", (receipt.id,), f"found in {seed.source}", now
+                m.new_id(asked_at), user_id, project_id, "seed", (receipt.id,), f"found in {seed.source}", now
             )
             if store.reviews.ask(question):
                 new.append(receipt.id)

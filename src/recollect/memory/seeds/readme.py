@@ -1,12 +1,12 @@
-"""Seeds from README and CONTRIBUTING: what the project is, how to set it up, and how to test it."""
+"""Seeds from README and CONTRIBUTING: how to set the project up and test it, its conventions and pitfalls."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from recollect.code.modules.commands import slot_of
 from recollect.memory.seeds.instructions import kind_of_words, statements
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
-from recollect.text.sentences import clip, sentences, statement
 
 _READMES = ("README.md", "README.rst", "README", "README.txt", "Readme.md", "readme.md")
 _GUIDES = (
@@ -17,9 +17,10 @@ _GUIDES = (
     "DEVELOPMENT.md",
     "HACKING.md",
 )
+TESTS_ARE_RUN = "The tests are run with"
 _SECTIONS = {
     "For development it is set up with": r"\b(?:develop\w*|contribut\w+|hack\w+|from source|local(?:ly)?)\b",
-    "The tests are run with": r"\b(?:tests?|testing|running the tests?)\b",
+    TESTS_ARE_RUN: r"\b(?:tests?|testing|running the tests?)\b",
 }
 _HEADING = re.compile(r"^#{1,6}\s+(.*)|^(.+)\n(?:={3,}|-{3,}|~{3,})$", re.M)
 _FENCE = re.compile(
@@ -30,50 +31,89 @@ _COMMAND = re.compile(
     r"\s*(?:[$>%]\s+)?((?:pip3?|uv|poetry|pdm|hatch|pipenv|tox|nox|pytest|python3?|npm|npx|pnpm|yarn|bun|make|just|task|cargo|go|mvn|\./\w+|gradle|bundle|rake|rails|composer|php|cmake|ctest|meson|ninja|docker|script/\w+|scripts/\w+)\b[^\n]*)"
 )
 _MOST_COMMANDS = 4
-_MOST_RULES = 6  # of a guide: most of it is about conduct
+_MOST_RULES = 6  # of one file: most of it is about conduct
 _ORDERS = re.compile(
-    r"^(?:add|always|never|avoid|don't|do not|use|run|write|keep|follow|update|prefer)\b|\b(?:must|never|always)\b",
+    r"^(?:add|always|never|avoid|don't|do not|no |use|run|write|keep|follow|update|prefer|put|name|place)\b"
+    r"|\b(?:must|never|always|should(?: not|n't)?|required|do not|don't|cannot|instead of|only)\b",
     re.I,
 )
-_WORK = re.compile(
-    r"\b(?:tests?|code|commits?|changelog|types?|typed|docstrings?|imports?|format\w*|lint\w*|branch\w*|releases?|migrations?)\b",
+_NAMES_SOMETHING = re.compile(
+    r"`[^`]+`|\b[\w-]+\.(?:md|rst|py|js|ts|toml|ya?ml|json|go|rs|rb)\b|\b\d+\b|\b[a-z]+_[a-z_]+\b"
+)
+_RULED = re.compile(
+    r"convention|style|coding|guideline|standard|test|lint|format|set.?up|develop|pitfall|gotcha|caveat|troubleshoot"
+    r"|known issue|architecture|structure|rules|changelog|commit|documentation|contribut|code\b|hacking|working",
     re.I,
 )
-_MARKUP = re.compile(r"^\W*$|^\s*(?:\[?!\[|<|\.\. |:\w+:|=+$|-+$|[>|])")
+_RULED_README = re.compile(
+    r"convention|code style|coding|guideline|test|develop|pitfall|gotcha|caveat|contribut|hacking", re.I
+)
+_OTHERS = re.compile(
+    r"report|issue|bug|conduct|secur|licen[cs]e|release|maintain|backport|triage|support|sponsor|translat|question|feature"
+    r"|communit|deprecat|stale|merge|review|plugin|getting help|install\b|usage|example|acknowledg|first",
+    re.I,
+)
+# About people and pull requests rather than code, or true of every project.
+_GENERAL = re.compile(
+    r"pull request|\bPRs?\b|\bissues?\b|\bfork|new branch|your branch|upstream|origin/|git (?:clone|checkout|push|remote|add|commit)"
+    r"|https?://|mailing|discord|slack|\blabel|sign(?:ed)?[ -]off|maintainers?|reviewers?|welcome|thank|please (?:open|file)|e\.g\.$"
+    r"|you (?:can|may|might|could)|if you (?:want|like|wish)|\bwe(?:'ll| will)\b|AUTHORS",
+    re.I,
+)
 
 
 def readme_seeds(root: Path) -> Iterator[Seed]:
-    if found := read_first(root, *_READMES):
-        yield from _purpose(found)
-        yield from _commands(found)
-    if guide := read_first(root, *_GUIDES):
-        yield from _commands(guide)
-        rules = [
-            (line, text)
-            for line, text in statements(guide.text)
-            if _ORDERS.search(text) and _WORK.search(text)
-        ]
-        for line, text in rules[:_MOST_RULES]:
-            yield Seed(text, kind_of_words(text), guide.at(line), 0.55)
-
-
-def _purpose(found: ProjectFile) -> Iterator[Seed]:
-    """Yield the first sentence of the first paragraph that is prose."""
-    for paragraph in re.split(r"\n\s*\n", found.text[:6000]):
-        lines = [line for line in paragraph.splitlines() if not _MARKUP.match(line)]
-        if not lines or lines[0].startswith("#") or len(lines) < len(paragraph.strip().splitlines()) / 2:
+    """Yield commands and rules of the README's and the guide's sections about conventions, set-up, tests and pitfalls."""
+    for found in (read_first(root, *_READMES), read_first(root, *_GUIDES)):
+        if found is None:
             continue
-        text = re.sub(
-            r"!?\[([^\]]{0,300})\](?:\([^)]{0,500}\)|\[[^\]]{0,300}\])?|[*_]{2}|`_?_?", r"\1", " ".join(lines)
-        )
-        for sentence in sentences(text)[:1]:
-            if len(sentence.split()) >= 5 and re.search(
-                r"\b(?:is|are|provides?|lets|helps|makes|gives|runs|for|that)\b", sentence
-            ):
-                yield Seed(
-                    statement(clip(sentence, 300)), "architecture", found.where(re.escape(lines[0])), 0.7
-                )
-        return
+        text = _as_markdown(found.text)
+        yield from _commands(ProjectFile(found.path, text))
+        rules = list(_rules(text, _RULED if found.path in _GUIDES else _RULED_README))
+        for line, rule in rules[:_MOST_RULES]:
+            yield Seed(rule, kind_of_words(rule), found.at(line), 0.75)
+
+
+def _rules(text: str, ruled: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the rules of sections about the work that name something: code, a file, a command or a number."""
+    lines = text.splitlines()
+    title, level, is_about_work = "", 0, ruled is _RULED
+    titles: list[tuple[int, bool]] = []
+    for number, line in enumerate(lines, 1):
+        if match := _ATX.match(line):
+            level, title = len(match[1]), match[2]
+            is_about_work = bool(ruled.search(title)) and not _OTHERS.search(title)
+            if not is_about_work and not _OTHERS.search(title):
+                above = [known for depth, known in titles if depth < level]
+                is_about_work = bool(above and above[-1])
+            titles = [(depth, known) for depth, known in titles if depth < level] + [(level, is_about_work)]
+            lines[number - 1] = ""  # a short item must not be combined with its heading
+        elif not is_about_work:
+            lines[number - 1] = ""
+    for line_number, rule in statements("\n".join(lines)):
+        if (
+            _ORDERS.search(re.sub(r"`[^`]*`", "`", rule))
+            and _NAMES_SOMETHING.search(rule)
+            and not _GENERAL.search(rule)
+        ):
+            yield line_number, rule
+
+
+_ATX = re.compile(r"(#{1,6})\s+(.*)")
+_UNDERLINED = re.compile(r"(?m)^(\S[^\n]{0,150})\n([=~^*+#-])\2{2,}[ \t]*$")
+
+
+def _as_markdown(text: str) -> str:
+    """Return reST with the headings, code and links of Markdown; each line keeps its number."""
+    levels: dict[str, int] = {}
+
+    def heading(match: re.Match[str]) -> str:
+        level = levels.setdefault(match[2], len(levels) + 1)
+        return f"{'#' * min(level, 6)} {match[1]}\n"
+
+    text = _UNDERLINED.sub(heading, text)
+    text = re.sub(r"``([^`\n]{1,200})``", r"`\1`", text)
+    return re.sub(r"`([^`<\n]{1,200}?)\s{0,3}<[^>\n]{1,300}>`__?|:\w{1,20}:(?=`)", r"\1", text)
 
 
 def _commands(found: ProjectFile) -> Iterator[Seed]:
@@ -91,7 +131,11 @@ def _commands(found: ProjectFile) -> Iterator[Seed]:
             for line in (fence[1] or fence[2]).splitlines()
             if (match := _COMMAND.match(line)) and len(line) <= 120
         ]
+        if opening and opening == TESTS_ARE_RUN:
+            lines = [line for line in lines if (known := slot_of(line)) and known[1] == "test"]
+        elif opening:
+            lines = [line for line in lines if slot_of(line) is None]
         if opening and lines:
             line = found.text.count("\n", 0, head.start()) + 1
             commands = listed(f"`{each}`" for each in dict.fromkeys(lines[:_MOST_COMMANDS]))
-            yield Seed(f"{opening} {commands}.", "convention", found.at(line), 0.65)
+            yield Seed(f"{opening} {commands}.", "convention", found.at(line), 0.6)

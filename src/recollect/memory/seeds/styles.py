@@ -2,7 +2,7 @@
 
 import configparser
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,16 @@ _LANGUAGES = {  # that a tool checks
 }
 
 
-def style_seeds(root: Path) -> Iterator[Seed]:
+def style_seeds(root: Path, linters: Collection[str] | None = None) -> Iterator[Seed]:
+    """Yield what the settings say of tools that the project uses: `linters`, or any of them if it is None."""
     for reader in _READERS:
-        yield from reader(root)
+        for seed in reader(root):
+            tool = next((name for name in _CHECKED if name in seed.content.lower()), None)
+            if tool is None or linters is None or tool in linters:
+                yield seed
+
+
+_CHECKED = ("black", "isort", "flake8", "mypy", "pyright", "ruff")  # tools whose sections are often left over
 
 
 def _line_length(at: str, length: Any, tool: str) -> Iterator[Seed]:
@@ -60,7 +67,8 @@ def _ruff(root: Path) -> Iterator[Seed]:
     lint = {**settings, **table_at(settings, "lint")}
     selected = [*(lint.get("select") or ()), *(lint.get("extend-select") or ())]
     yield from _rules(found.where(r"\bselect\s*="), selected, "Ruff")
-    if docs := table_at(lint, "pydocstyle").get("convention"):
+    checks_docs = any(str(rule) == "ALL" or str(rule).startswith("D") for rule in selected)
+    if checks_docs and (docs := table_at(lint, "pydocstyle").get("convention")):
         at = found.where("^convention")
         yield Seed(f"Docstrings follow the {docs} convention (ruff).", "convention", at, _SURE)
 
@@ -170,7 +178,7 @@ def _eslint(root: Path) -> Iterator[Seed]:
     elif found := read_first(
         root, "eslint.config.js", "eslint.config.mjs", "eslint.config.ts", ".eslintrc.js", ".eslintrc.cjs"
     ):
-        yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.4)
+        yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.3)
 
 
 def _editorconfig(root: Path) -> Iterator[Seed]:
@@ -224,7 +232,7 @@ def _others(root: Path) -> Iterator[Seed]:
         yield from _rules(found.where("enable:"), _yaml_list(found, "enable"), "golangci-lint", "runs")
     if found := read_first(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
         length = found.value(r'"LineLength"[\s\S]{0,300}?name="max"\s+value="(\d+)"')
-        yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.5)
+        yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.4)
         yield from _line_length(found.where("LineLength"), length, "Checkstyle")
     if found := read_first(root, ".rubocop.yml"):
         length = found.value(r"^Layout/LineLength:[\s\S]{0,200}?\bMax:\s*(\d+)")

@@ -7,6 +7,8 @@
 | `recollect resolve` | the user names it | both stay |
 | `recollect wrong --instead` | always: `maintenance.wrong` takes the older one out of use first | – |
 
+What one person has stored is never superseded by another's word: both stay, and both people see the conflict.
+
 The user's last word wins over everything older: seeds, statements of agents, and what the user said before, on whatever
 branch. What an agent reports of a user is a statement of that agent: its trust is capped (decision 4).
 
@@ -22,7 +24,7 @@ import recollect.model as m
 from recollect.context.store import Store
 from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import Comparison
+from recollect.memory.judgement.comparison import Comparison
 from recollect.policy import USER_SOURCES, Operation, Permission, on_memory
 
 UNSURE = "ambiguous"  # the verdict of a link between memories that may contradict each other
@@ -53,6 +55,8 @@ def decide(new: m.Memory, contradicted: Iterable[Contradiction]) -> Decision:
 
 
 def _wins(new: m.Memory, old: m.Memory) -> bool:
+    if new.user_id != old.user_id:
+        return False
     if new.provenance[-1].source in USER_SOURCES:
         # A session may be learnt from late: of two statements of the user, the one said later counts.
         return old.source not in USER_SOURCES or new.valid_from >= old.valid_from
@@ -75,7 +79,8 @@ def governs(new: m.Memory, old: m.Memory) -> bool:
 def wins_unattended(new: m.Memory, old: m.Memory) -> bool:
     """Return whether `new` supersedes `old` when no user is there to see it."""
     return (
-        old.created_at < new.created_at
+        new.user_id == old.user_id
+        and old.created_at < new.created_at
         and old.trust <= new.trust
         and old.trust < m.TRUST[m.Source.USER_STATED]
         and not old.pinned

@@ -45,6 +45,8 @@ def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
 
 def may_enrich(known: m.Memory, memory: m.Memory) -> bool:
     """Return whether `memory`, which says the same as `known`, may add its files, tags, triggers and words to it."""
+    if known.user_id != memory.user_id:
+        return False  # what another person said stays as they said it
     author = "user" if is_persons(memory) else memory.created_by
     return on_memory(author, Operation.ENRICH, known, known.project_id).permission is Permission.ALLOW
 

@@ -17,13 +17,8 @@ from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, 
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.judgement.candidates import subject_of
-from recollect.memory.judgement.compare import (
-    ALIKE,
-    Comparison,
-    compare,
-    content_words,
-    subject_words,
-)
+from recollect.memory.judgement.compare import compare, content_words, subject_words
+from recollect.memory.judgement.comparison import ALIKE, Comparison
 from recollect.memory.judgement.roles import learn_roles
 from recollect.memory.judgement.second_opinion import asked_of, held_back
 from recollect.memory.write import enrich
@@ -483,8 +478,11 @@ def _receipt(memory_id: str, decision: Decision, message: str, *, duplicate: boo
 def _can_reinforce(memory: m.Memory, known: m.Memory) -> bool:
     """Return whether `known` may stand for `memory`: what an agent states must not end in something that it does not see.
 
-    That is a person's memory which is archived, and a proposal of the repository.
+    That is a person's memory which is archived, and a proposal of the repository. What is private does not become a part
+    of what another person shares.
     """
+    if known.user_id != memory.user_id and memory.visibility is m.Visibility.PRIVATE:
+        return False
     if may_enrich(known, memory):
         return True
     return known.state is m.State.ACTIVE and not (known.is_proposal and not memory.is_proposal)

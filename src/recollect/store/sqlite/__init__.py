@@ -16,7 +16,7 @@
     pruned.py       PrunedTextStore: texts that left a context window
 
 A write takes this path: the method opens a transaction (`connection.Database.writing`), notes the rows that it is about
-to change (`journal`), converts values (`rows`, `episode_rows`, with the mapper in `columns`), and writes rows and full text. If a change is being
+to change (`store.journal`), converts values (`store.rows`, `episode_rows`), and writes rows and full text. If a change is being
 recorded, `changes.recorded` compares the noted rows with the new ones at the end and stores what differs. A read
 borrows a connection from the pool (`Database.reading`) and puts the view into SQL (`views`).
 
@@ -29,7 +29,7 @@ The other modules:
 - `rekeying`: finish a change of the encryption that was killed
 - `check`: damage, and parts that disagree, for `recollect doctor`
 - `purge`: clear projects, and permanently delete what was forgotten
-- `journal`: the rows that a transaction writes, as they were before
+- `single_rows`: rows as undo compares and restores them
 - `full_text`: word search with FTS5; `graph`: memories one hop away
 - `ageing`, `views`: conditions as SQL
 

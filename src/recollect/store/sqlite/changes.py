@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,33 +10,23 @@ import apsw
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
+from recollect.store.journal import Journal
 from recollect.store.row_snapshots import (
     ALL_TABLES,
     MEMORY_TABLES,
     RowSnapshot,
     combined,
     is_unchanged,
+    owners,
     pack,
     unpack,
     values_to_restore,
+    with_new_grace,
 )
-from recollect.store.sqlite.columns import OPTIONAL_TIME, PLAIN, TIME, RowMapper
+from recollect.store.rows import CHANGE_COLUMNS, change_from, change_row
 from recollect.store.sqlite.connection import Database
-from recollect.store.sqlite.journal import Journal, Rows, key_condition
+from recollect.store.sqlite.single_rows import Rows, key_condition
 
-_CHANGES = {
-    "id": PLAIN,
-    "user_id": PLAIN,
-    "project_id": PLAIN,
-    "at": TIME,
-    "actor": PLAIN,
-    "action": PLAIN,
-    "summary": PLAIN,
-    "finished_at": OPTIONAL_TIME,
-    "undone_at": OPTIONAL_TIME,
-}
-_COLUMNS = ", ".join(_CHANGES)
-_mapper = RowMapper(m.Change, _CHANGES)
 _MISSING_TAGS = (
     "SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num)"
     " WHERE NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)"
@@ -68,14 +57,14 @@ class SqliteChangeLog:
             return
         tables = ALL_TABLES if projects else MEMORY_TABLES
         with self._transaction(), self._db.writing() as db:
-            with self._db.journal.recording(db, tables) as recording:
+            with self._db.journal.recording(Rows(db), tables) as recording:
                 yield
             if rows := recording.snapshots():
                 self._store(db, change, rows)
 
     def _store(self, db: apsw.Connection, change: m.Change, rows: Sequence[RowSnapshot]) -> None:
-        places = ", ".join("?" * len(_COLUMNS.split(", ")))
-        db.execute(f"INSERT OR IGNORE INTO changes ({_COLUMNS}) VALUES ({places})", _mapper.row(change))
+        places = ", ".join("?" * len(CHANGE_COLUMNS.split(", ")))
+        db.execute(f"INSERT OR IGNORE INTO changes ({CHANGE_COLUMNS}) VALUES ({places})", change_row(change))
         part = int(db.execute("SELECT count(*) FROM change_parts WHERE change = ?", (change.id,)).get)
         db.execute("INSERT INTO change_parts VALUES (?, ?, ?)", (change.id, part, pack(rows)))
 
@@ -100,27 +89,27 @@ class SqliteChangeLog:
         self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
     ) -> list[m.Change]:
         query = (
-            f"SELECT {_COLUMNS} FROM changes WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
+            f"SELECT {CHANGE_COLUMNS} FROM changes WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
             " ORDER BY id DESC LIMIT ?"
         )
         with self._db.reading() as db:
             rows = db.execute(query, (user_id, all_projects, project_id, limit))
-            return [_mapper.item(row) for row in rows]
+            return [change_from(row) for row in rows]
 
     def get(self, user_id: str, name: str) -> m.Change:
         wanted = name.strip().lstrip("#").lower()
-        if not wanted.isalnum():
+        if not wanted.isalnum() or len(wanted) > m.LONGEST_ID:
             raise ChangeNotFound(name)
-        query = f"SELECT {_COLUMNS} FROM changes WHERE user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
+        query = f"SELECT {CHANGE_COLUMNS} FROM changes WHERE user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
         with self._db.reading() as db:
             found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
         if len(found) != 1:
             raise ChangeNotFound(name)
-        return _mapper.item(found[0])
+        return change_from(found[0])
 
     def touched(self, change_id: str) -> list[str]:
         with self._db.reading() as db:
-            return _names(db, _owners(self._all(db, change_id)))
+            return _names(db, owners(self._all(db, change_id)))
 
     # undoing
 
@@ -138,9 +127,9 @@ class SqliteChangeLog:
             changed: list[RowSnapshot] = []
             for row in rows:
                 (same if is_unchanged(row, table_rows.get(row.table, row.key)) else changed).append(row)
-            again = _said_again(db, table_rows, same, _owners(rows), change_id)
-            left = _owners(changed) | again.keys()
-            chosen = [_with_new_grace(row, at) for row in same if row.memory_num not in left]
+            again = _said_again(db, table_rows, same, owners(rows), change_id)
+            left = owners(changed) | again.keys()
+            chosen = [with_new_grace(row, at) for row in same if row.memory_num not in left]
             if not chosen and again:
                 raise Refused(
                     f"Memory {min(again.values())} has the same text and is active.",
@@ -148,14 +137,14 @@ class SqliteChangeLog:
                 )
             if not chosen:
                 raise Refused(
-                    "Every memory of this change has been changed since.",
+                    "Everything in this change has been changed since.",
                     "Run `recollect changes` to list the later changes, and undo those first.",
                 )
             names = _names(db, left)
-            back = _names(db, _owners(chosen))
+            back = _names(db, owners(chosen))
             self._restore(db, chosen)
             db.execute("UPDATE changes SET undone_at = ? WHERE id = ?", (m.to_text(at), change_id))
-            back = sorted({*back, *_names(db, _owners(chosen))})
+            back = sorted({*back, *_names(db, owners(chosen))})
         return m.Undone(change_id, tuple(back), tuple(names))
 
     def _restore(self, db: apsw.Connection, rows: Sequence[RowSnapshot]) -> None:
@@ -169,7 +158,7 @@ class SqliteChangeLog:
         _drop_dangling(db, journal)
         if any(row.table == "messages" for row in rows):
             db.execute("UPDATE message_change SET purge = purge + 1")
-        nums = _owners(rows)
+        nums = owners(rows)
         gone = any(row.before is None or row.table == "vectors" for row in rows if row.memory_num is not None)
         seq = int(
             db.execute("UPDATE change SET seq = seq + 1, purge = purge + ? RETURNING seq", (int(gone),)).get
@@ -271,18 +260,6 @@ def _said_again(
             if num not in touched:
                 found[row.key[0]] = name
     return found
-
-
-def _with_new_grace(row: RowSnapshot, at: datetime) -> RowSnapshot:
-    """Return the row with its deletion dated `at`, so that it can be restored for a full grace period again."""
-    name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
-    if not row.before or not row.after or not row.before.get(name) or name not in row.after:
-        return row
-    return replace(row, before=row.before | {name: m.to_text(at)})
-
-
-def _owners(rows: Iterable[RowSnapshot]) -> set[int]:
-    return {row.memory_num for row in rows if row.memory_num is not None}
 
 
 def _names(db: apsw.Connection, nums: Iterable[int | None]) -> list[str]:

@@ -7,15 +7,17 @@ from typing import Any
 import apsw
 
 from recollect.model import StoreProblem, fingerprint, from_text
+from recollect.store import rows
 from recollect.store.row_snapshots import unpack
-from recollect.store.sqlite import episode_rows, rows
+from recollect.store.sqlite import episode_rows
 from recollect.store.sqlite.connection import UNREADABLE
 from recollect.store.sqlite.schema import is_complete, tables
+from recollect.store.sqlite.views import SELECT_MEMORIES
 
 # Queries whose rows are read as the store reads them, so that a name with a wrong letter is noticed.
 _Read = Callable[[Sequence[Any]], object]
 _AS_THE_STORE_READS: tuple[tuple[str, _Read], ...] = (
-    (rows.SELECT_MEMORIES, rows.memory_from),
+    (SELECT_MEMORIES, rows.memory_from),
     (f"SELECT {rows.LINK_COLUMNS} FROM links", rows.link_from),
     (f"SELECT {rows.SESSION_COLUMNS} FROM sessions", rows.session_from),
     (f"SELECT {rows.FINDING_COLUMNS} FROM findings", rows.finding_from),
@@ -44,8 +46,8 @@ _NONE_OF = (
     ),
     (
         "{} vectors have a different dimension than others of their model",
-        "SELECT count(*) FROM vectors v WHERE length(vector) <> (SELECT max(length(w.vector)) FROM vectors w"
-        " WHERE w.model = v.model)",
+        "SELECT count(*) FROM vectors v JOIN (SELECT model, max(length(vector)) AS longest FROM vectors GROUP BY model) w"
+        " USING (model) WHERE length(v.vector) <> w.longest",
     ),
     (
         "{} links lead to no memory",

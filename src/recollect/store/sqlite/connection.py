@@ -23,8 +23,8 @@ from recollect.errors import (
     WrongKey,
 )
 from recollect.store.file_lock import FileLock, identity_of
+from recollect.store.journal import Journal
 from recollect.store.keys import is_encrypted
-from recollect.store.sqlite.journal import Journal
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import json
 
 import recollect.model as m
 from recollect.model import FileOperation, FileTouch, Pattern, Task, TaskIntent, TaskStatus, ToolExecution
-from recollect.store.sqlite.columns import (
+from recollect.store.columns import (
     BOOLEAN,
     JSON,
     OPTIONAL_TIME,

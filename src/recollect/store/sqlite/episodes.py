@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -12,6 +12,7 @@ import apsw
 import recollect.model as m
 from recollect.model import (
     EPISODE_TABLES,
+    CoEdit,
     ContextSnapshot,
     FileTotal,
     FileTouch,
@@ -159,7 +160,6 @@ class SqliteEpisodes:
                 return False
             if task.status is TaskStatus.ACTIVE:
                 _pause_others(db, owner, task)
-            _changed(db)
         return True
 
     def update(self, owner: Owner, task: Task) -> None:
@@ -178,7 +178,6 @@ class SqliteEpisodes:
             )
             if task.status is TaskStatus.ACTIVE:
                 _pause_others(db, owner, task)
-            _changed(db)
 
     def task(self, owner: Owner, name: str) -> Task | None:
         numbered = name.isdecimal() and len(name) < 19  # fewer digits than the largest row number
@@ -327,7 +326,6 @@ class SqliteEpisodes:
                 " first_seen = min(first_seen, ?3), last_seen = max(last_seen, ?3) WHERE id = ?1",
                 (number, m.dumps(seen.data), when, db.changes()),
             )
-            _changed(db)
 
     def put_patterns(self, owner: Owner, kind: str, patterns: Iterable[Pattern]) -> None:
         with self._db.writing() as db:
@@ -351,7 +349,6 @@ class SqliteEpisodes:
                     for each in patterns
                 ),
             )
-            _changed(db)
 
     def patterns(self, owner: Owner, kind: str | None = None, limit: int = 1000) -> list[Pattern]:
         query = (
@@ -377,7 +374,6 @@ class SqliteEpisodes:
                     learning.confidence,
                 ),
             )
-            _changed(db)
 
     def learnings(self, owner: Owner, kind: str | None = None) -> list[SessionLearning]:
         query = (
@@ -390,32 +386,64 @@ class SqliteEpisodes:
 
     # columns, for those who count
 
-    def change(self) -> tuple[int, int]:
-        with self._db.reading() as db:
-            seq, purge = next(db.execute("SELECT seq, purge FROM episode_change"))
-        return int(seq), int(purge)
-
     def columns(
-        self, table: str, names: Sequence[str], user_id: str, project_id: str | None, after: int
+        self, table: str, names: Sequence[str], user_id: str, project_id: str | None
     ) -> Iterator[list[tuple[Any, ...]]]:
         kinds = EPISODE_TABLES[table]
         # numpy reads times without a zone only.
         wanted = ", ".join(f"substr({name}, 1, 26)" if kinds[name] == "TIMESTAMP" else name for name in names)
-        where = "user_id = ? AND id > ?" + (" AND project_id = ?" if project_id is not None else "")
-        query = f"SELECT {wanted} FROM {table} WHERE {where} ORDER BY id"
-        params = (user_id, after) if project_id is None else (user_id, after, project_id)
+        query = (
+            f"SELECT {wanted} FROM {table} WHERE user_id = ?1 AND (?2 IS NULL OR project_id = ?2) ORDER BY id"
+        )
         with self._db.reading() as db:
-            found = db.execute(query, params)
+            found = db.execute(query, (user_id, project_id))
             while page := list(islice(found, _PAGE)):
                 yield list(zip(*page, strict=True))
 
-    def tool_days(self, owner: Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
+    def tool_use(self, owner: Owner, since: datetime) -> list[tuple[str, int, int, int, int]]:
+        query = """
+            SELECT tool_name, sum(executions), sum(successes), sum(timed), sum(duration_ms) FROM (
+                SELECT tool_name, count(*) AS executions, sum(success) AS successes, count(duration_ms) AS timed,
+                    coalesce(sum(duration_ms), 0) AS duration_ms
+                FROM tool_executions WHERE user_id = ?1 AND project_id = ?2 AND timestamp >= ?3 GROUP BY tool_name
+                UNION ALL
+                SELECT tool_name, executions, successes, timed, duration_ms FROM tool_days
+                WHERE user_id = ?1 AND project_id = ?2 AND day >= ?4
+            ) GROUP BY tool_name
+        """
+        then = m.to_text(since)
+        with self._db.reading() as db:
+            return list(db.execute(query, (*_mine(owner), then, then[:10])))
+
+    def tool_days(self, owner: Owner, since: datetime) -> list[tuple[str, int, int]]:
         query = (
-            "SELECT tool_name, sum(executions), sum(successes), sum(timed), sum(duration_ms) FROM tool_days"
-            f" WHERE {_MINE} AND day >= ? GROUP BY tool_name"
+            "SELECT substr(timestamp, 1, 10) AS day, sum(success), count(*) - sum(success) FROM tool_executions"
+            f" WHERE {_MINE} AND timestamp >= ? GROUP BY day ORDER BY day"
         )
         with self._db.reading() as db:
-            return list(db.execute(query, (*_mine(owner), m.to_text(since)[:10])))
+            return list(db.execute(query, (*_mine(owner), m.to_text(since))))
+
+    def co_edits(
+        self, owner: Owner, within: timedelta, fewest: int, path: str | None, limit: int
+    ) -> list[CoEdit]:
+        query = """
+            WITH edits AS MATERIALIZED (
+                SELECT task_id, file_path, timestamp, unixepoch(timestamp, 'subsec') AS at FROM file_interactions
+                WHERE user_id = ?1 AND project_id = ?2 AND operation IN ('edit', 'write') AND success
+                    AND task_id IS NOT NULL
+            )
+            SELECT one.file_path, other.file_path, count(*) AS times, min(one.timestamp), max(other.timestamp)
+            FROM edits one JOIN edits other ON one.task_id = other.task_id AND one.file_path < other.file_path
+                AND abs(other.at - one.at) <= ?3
+            WHERE ?5 IS NULL OR ?5 IN (one.file_path, other.file_path)
+            GROUP BY 1, 2 HAVING count(*) >= ?4 ORDER BY times DESC, 1, 2 LIMIT ?6
+        """
+        given = (*_mine(owner), within.total_seconds(), fewest, path, limit)
+        with self._db.reading() as db:
+            return [
+                CoEdit((one, other), times, m.from_text(first), m.from_text(last))
+                for one, other, times, first, last in db.execute(query, given)
+            ]
 
     # growing old
 
@@ -450,7 +478,6 @@ class SqliteEpisodes:
             for table in _AGING:
                 db.execute(f"DELETE FROM {table} WHERE timestamp < ?", (then,))
                 gone += db.changes()
-            db.execute("UPDATE episode_change SET purge = purge + 1")
         return gone
 
 
@@ -480,15 +507,10 @@ def clear(db: apsw.Connection, user_id: str, project_id: str | None) -> None:
             f"DELETE FROM {table} WHERE user_id = ?1 AND (?2 IS NULL OR project_id = ?2)",
             (user_id, project_id),
         )
-    db.execute("UPDATE episode_change SET purge = purge + 1")
 
 
 def _mine(owner: Owner) -> tuple[str, str]:
     return owner.user_id, owner.project_id or ""
-
-
-def _changed(db: apsw.Connection) -> None:
-    db.execute("UPDATE episode_change SET seq = seq + 1")
 
 
 def _pause_others(db: apsw.Connection, owner: Owner, task: Task) -> None:
@@ -512,7 +534,6 @@ def _enrich(
         "UPDATE task_history SET files_touched = ?, tools_used = ? WHERE task_id = ?",
         (m.dumps(touched), m.dumps(used), task),
     )
-    _changed(db)
 
 
 def _literal(text: str) -> str:

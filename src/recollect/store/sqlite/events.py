@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.sqlite import rows
+from recollect.store import rows
 from recollect.store.sqlite.connection import Database
 
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import recollect.model as m
-from recollect.store.sqlite import rows
-from recollect.store.sqlite.views import shown_in
+from recollect.store import rows
+from recollect.store.sqlite.views import SELECT_MEMORIES, shown_in
 from recollect.text.words import index_text, query_terms
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def index(db: "apsw.Connection", num: int, memory: m.Memory) -> None:
 
 def index_again(db: "apsw.Connection", nums: Collection[int]) -> None:
     """Index memories again whose rows were written without `put`, by number."""
-    query = f"SELECT m.num, {rows.SELECT_MEMORIES.removeprefix('SELECT ')} WHERE m.num IN (SELECT value FROM json_each(?))"
+    query = f"SELECT m.num, {SELECT_MEMORIES.removeprefix('SELECT ')} WHERE m.num IN (SELECT value FROM json_each(?))"
     for num, *row in db.execute(query, (json.dumps(list(nums)),)).fetchall():
         index(db, int(str(num)), rows.memory_from(row))
 

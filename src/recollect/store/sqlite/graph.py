@@ -6,25 +6,18 @@ costs no more than one on fifty.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from heapq import nsmallest
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.model import MemoryEdge
+from recollect.store.hops import BUDGET, LOOKED_AT, affordable, group_names, strongest, through
 from recollect.store.sqlite.views import shown_in
 
 if TYPE_CHECKING:
     import apsw
 
 _Pairs = list[Any]  # of a memory and one of its tags or clusters
-
-# Rows of one tag or cluster that are looked at for each that may be walked: some are archived, or of another
-# branch. With more rows than that it counts as a hub whatever their state.
-_LOOKED_AT = 2
-
-# Memories of tags and clusters looked at in one call, rarest first: each is a page of its own.
-_BUDGET = 250
 
 # A newer memory supersedes an older one, and only the newer is worth walking to.
 _LINKS = """
@@ -77,74 +70,28 @@ def neighbours(
     if not inside:
         return []
     here = json.dumps(inside)
-    edges = _strongest(db.execute(_LINKS.format(view=sql), (here, *params, here, *params)), fan_out)
-    most = fan_out * _LOOKED_AT
+    edges = strongest(db.execute(_LINKS.format(view=sql), (here, *params, here, *params)), fan_out)
+    most = fan_out * LOOKED_AT
     place = [] if view.all_projects else [view.project_id or ""]
 
     tags_of: _Pairs = db.execute(_TAGS_OF, (here,)).fetchall()
-    left = _BUDGET
+    left = BUDGET
     if tags_of:
         places = "" if view.all_projects else "AND t.project IN ('', ?)"
-        sizes = db.execute(_TAG_SIZES.format(places=places), (*place, most + 1, _names(tags_of)))
-        few, left = _affordable(sizes, most, left)
-        members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (few, *place, *params))
-        edges += _through("tag", tags_of, members, fan_out)
+        sizes = db.execute(
+            _TAG_SIZES.format(places=places), (*place, most + 1, json.dumps(group_names(tags_of)))
+        )
+        few, left = affordable(sizes, most, left)
+        members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (json.dumps(few), *place, *params))
+        edges += through("tag", tags_of, members, fan_out)
 
     clusters_of: _Pairs = db.execute(_CLUSTERS_OF, (here,)).fetchall()
     if clusters_of:
         places = "" if view.all_projects else "AND (c.project_id IS NULL OR c.project_id = ?)"
-        sizes = db.execute(_CLUSTER_SIZES.format(places=places), (most + 1, _names(clusters_of), *place))
-        few, _ = _affordable(sizes, most, left)
-        members = db.execute(_CLUSTER_MEMBERS.format(view=sql), (few, *params))
-        edges += _through("cluster", clusters_of, members, fan_out)
-    return edges
-
-
-def _strongest(links: Iterable[tuple[str, str, str, float, int]], fan_out: int) -> list[MemoryEdge]:
-    """The `fan_out` best links of each memory."""
-    by_source: dict[str, list[tuple[str, str, str, float, int]]] = {}
-    for link in links:
-        by_source.setdefault(link[0], []).append(link)
-    return [
-        MemoryEdge(source, target, relation, "", weight, len(found), bool(forward))
-        for found in by_source.values()
-        for source, target, relation, weight, forward in nsmallest(
-            fan_out, found, key=lambda link: (-link[3], link[1], link[2])
+        sizes = db.execute(
+            _CLUSTER_SIZES.format(places=places), (most + 1, json.dumps(group_names(clusters_of)), *place)
         )
-    ]
-
-
-def _names(groups_of: Iterable[tuple[str, str]]) -> str:
-    return json.dumps(list(dict.fromkeys(group for _, group in groups_of)))
-
-
-def _affordable(sizes: Iterable[tuple[str, int]], most: int, budget: int) -> tuple[str, int]:
-    """The groups that are no hubs, smallest first, as many as `budget` allows; and what is left of it."""
-    chosen: list[str] = []
-    for group, size in sizes:
-        if size > min(most, budget):
-            break
-        chosen.append(group)
-        budget -= size
-    return json.dumps(chosen), budget
-
-
-def _through(
-    relation: str,
-    groups_of: Iterable[tuple[str, str]],
-    members: Iterable[tuple[str, str, str]],
-    fan_out: int,
-) -> list[MemoryEdge]:
-    """From each memory to the others of its tags or clusters, hubs left out."""
-    groups: dict[str, list[str]] = {}
-    names: dict[str, str] = {}
-    for group, member, name in members:
-        groups.setdefault(group, []).append(member)
-        names[group] = name
-    return [
-        MemoryEdge(memory, other, relation, names[group], 1.0, len(groups[group]) - 1, True)
-        for memory, group in groups_of
-        if group in groups and len(groups[group]) - 1 <= fan_out
-        for other in groups[group]
-        if other != memory
-    ]
+        few, _ = affordable(sizes, most, left)
+        members = db.execute(_CLUSTER_MEMBERS.format(view=sql), (json.dumps(few), *params))
+        edges += through("cluster", clusters_of, members, fan_out)
+    return edges

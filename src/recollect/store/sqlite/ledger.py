@@ -4,22 +4,9 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.model import CallOutcome, LlmCall, SpendingCap
-from recollect.store.sqlite.columns import PLAIN, TIME, Column, RowMapper
+from recollect.store.rows import CALL_COLUMNS, call_from, call_row
 from recollect.store.sqlite.connection import Database
 
-_CALLS = {
-    "id": PLAIN,
-    "user_id": PLAIN,
-    "at": TIME,
-    "place": PLAIN,
-    "purpose": PLAIN,
-    "tokens_in": PLAIN,
-    "tokens_out": PLAIN,
-    "micros": PLAIN,
-    "outcome": Column(str, CallOutcome),
-}
-_COLUMNS = ", ".join(_CALLS)
-_mapper = RowMapper(LlmCall, _CALLS)
 _LOOKED_BACK = 16  # calls that are read to count failures in a row
 
 
@@ -41,8 +28,8 @@ class SqliteCostLedger:
             if tokens + call.tokens_in + call.tokens_out > cap.tokens or micros + call.micros > cap.micros:
                 return False
             db.execute(
-                f"INSERT INTO sidecar_calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                _mapper.row(call),
+                f"INSERT INTO sidecar_calls ({CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                call_row(call),
             )
             return True
 
@@ -63,9 +50,9 @@ class SqliteCostLedger:
             )
 
     def since(self, user_id: str, when: datetime) -> list[LlmCall]:
-        query = f"SELECT {_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
+        query = f"SELECT {CALL_COLUMNS} FROM sidecar_calls WHERE user_id = ? AND at >= ? ORDER BY at, id"
         with self._db.reading() as db:
-            return [_mapper.item(row) for row in db.execute(query, (user_id, m.to_text(when)))]
+            return [call_from(row) for row in db.execute(query, (user_id, m.to_text(when)))]
 
     def failures(self, user_id: str, place: str) -> tuple[int, datetime | None]:
         query = (

@@ -4,20 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import recollect.model as m
-from recollect.store.sqlite.columns import PLAIN, TIME, RowMapper
+from recollect.store.rows import MESSAGE_COLUMNS, message_from, message_row
 from recollect.store.sqlite.connection import Database
 
-_MESSAGES = {
-    "user_id": PLAIN,
-    "project_id": PLAIN,
-    "session": PLAIN,
-    "position": PLAIN.of("order"),
-    "author": PLAIN,
-    "text": PLAIN,
-    "created_at": TIME,
-}
-_COLUMNS = ", ".join(_MESSAGES)
-_mapper = RowMapper(m.Message, _MESSAGES)
 _THERE = "forgotten_at IS NULL"
 
 
@@ -42,8 +31,8 @@ class SqliteMessages:
                 db.execute(f"DELETE FROM messages WHERE {which}", place)
                 replaced = db.changes() > 0
                 num = db.execute(
-                    f"INSERT INTO messages ({_COLUMNS}, kept_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
-                    (*_mapper.row(message), m.to_text(now or message.created_at)),
+                    f"INSERT INTO messages ({MESSAGE_COLUMNS}, kept_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
+                    (*message_row(message), m.to_text(now or message.created_at)),
                 ).get
                 self._db.journal.created("messages", num)
                 if vectors is not None and model is not None:
@@ -61,7 +50,7 @@ class SqliteMessages:
         return int(seq), int(purge)
 
     def after(self, num: int, model: str) -> list[m.MessageRow]:
-        columns = ", ".join(f"s.{name}" for name in _COLUMNS.split(", "))
+        columns = ", ".join(f"s.{name}" for name in MESSAGE_COLUMNS.split(", "))
         query = (
             f"SELECT s.num, {columns}, v.vector FROM messages s"
             " LEFT JOIN message_vectors v ON v.num = s.num AND v.model = ?"
@@ -69,7 +58,7 @@ class SqliteMessages:
         )
         with self._db.reading() as db:
             return [
-                m.MessageRow(row[0], _mapper.item(row[1:8]), row[8])
+                m.MessageRow(row[0], message_from(row[1:8]), row[8])
                 for row in db.execute(query, (model, num))
             ]
 
@@ -80,22 +69,22 @@ class SqliteMessages:
 
     def span(self, user_id: str, session: str, first: int, last: int) -> list[m.Message]:
         query = (
-            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
+            f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
             " AND position BETWEEN ? AND ? ORDER BY position"
         )
         with self._db.reading() as db:
-            return [_mapper.item(row) for row in db.execute(query, (user_id, session, first, last))]
+            return [message_from(row) for row in db.execute(query, (user_id, session, first, last))]
 
     def iterate(self, view: m.View) -> Iterator[m.Message]:
         query = (
-            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ?1 AND (?2 OR project_id IS NULL OR project_id IS ?3)"
+            f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE user_id = ?1 AND (?2 OR project_id IS NULL OR project_id IS ?3)"
             " AND (session, position) > (?4, ?5) ORDER BY session, position LIMIT 500"
         )
         last: tuple[str, int] = ("", -1)
         while True:
             with self._db.reading() as db:
                 given = (view.user_id, view.all_projects, view.project_id, *last)
-                page = [_mapper.item(row) for row in db.execute(query, given)]
+                page = [message_from(row) for row in db.execute(query, given)]
             yield from page
             if len(page) < 500:
                 return
@@ -108,11 +97,11 @@ class SqliteMessages:
 
     def session(self, user_id: str, session: str) -> list[m.Message]:
         query = (
-            f"SELECT {_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
+            f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE user_id = ? AND session = ? AND {_THERE}"
             " ORDER BY position"
         )
         with self._db.reading() as db:
-            return [_mapper.item(row) for row in db.execute(query, (user_id, session))]
+            return [message_from(row) for row in db.execute(query, (user_id, session))]
 
     def drop_before(self, when: datetime) -> int:
         with (

@@ -25,6 +25,7 @@ class SqliteModuleMaps:
             old = db.execute("SELECT document FROM module_maps WHERE project_id = ?", (project_id,)).get
             new = how(old)
             if new != old:
+                self._db.journal.before_put("module_maps", project_id)
                 db.execute(
                     "INSERT OR REPLACE INTO module_maps VALUES (?, ?, ?)", (project_id, new, m.to_text(at))
                 )

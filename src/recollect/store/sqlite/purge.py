@@ -7,10 +7,10 @@ from datetime import datetime
 import apsw
 
 import recollect.model as m
+from recollect.store.journal import Journal
 from recollect.store.sqlite import episodes
 from recollect.store.sqlite.connection import Value
 from recollect.store.sqlite.deliveries import erase_items
-from recollect.store.sqlite.journal import Journal
 from recollect.store.sqlite.pruned import FORGET_WORDS
 from recollect.store.sqlite.views import ORPHAN_TAG
 

@@ -5,22 +5,8 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.errors import ReviewNotFound
-from recollect.store.sqlite.columns import OPTIONAL_TIME, PLAIN, STRINGS, TIME, RowMapper
+from recollect.store.rows import REVIEW_COLUMNS, review_from, review_row
 from recollect.store.sqlite.connection import Database
-
-_REVIEWS = {
-    "id": PLAIN,
-    "user_id": PLAIN,
-    "project_id": PLAIN,
-    "kind": PLAIN,
-    "memories": STRINGS,
-    "reason": PLAIN,
-    "created_at": TIME,
-    "decided_at": OPTIONAL_TIME,
-    "decision": PLAIN,
-}
-_COLUMNS = ", ".join(_REVIEWS)
-_mapper = RowMapper(m.Review, _REVIEWS)
 
 
 class SqliteReviews:
@@ -30,12 +16,12 @@ class SqliteReviews:
         self._db = database
 
     def ask(self, review: m.Review, since: datetime | None = None) -> bool:
-        row = _mapper.row(review)[:-2]  # a new question is not decided
+        row = review_row(review)[:-2]  # a new question is not decided
         with self._db.writing() as db:
             self._db.journal.before_put("reviews", review.id)
             self._db.journal.before_write("reviews", "kind = ? AND memories = ?", (row[3], row[4]))
             db.execute(
-                f"INSERT INTO reviews ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
+                f"INSERT INTO reviews ({REVIEW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
                 " ON CONFLICT (kind, memories) DO UPDATE SET reason = excluded.reason,"
                 " created_at = excluded.created_at, decided_at = NULL, decision = NULL WHERE decided_at < ?",
                 (*row, m.to_text(since) if since else ""),
@@ -44,34 +30,34 @@ class SqliteReviews:
 
     def open(self, user_id: str, project_id: str | None, kind: str | None = None) -> list[m.Review]:
         query = (
-            f"SELECT {_COLUMNS} FROM reviews WHERE decided_at IS NULL AND user_id = ?1"
+            f"SELECT {REVIEW_COLUMNS} FROM reviews WHERE decided_at IS NULL AND user_id = ?1"
             " AND (project_id IS NULL OR project_id IS ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY id"
         )
         with self._db.reading() as db:
-            return [_mapper.item(row) for row in db.execute(query, (user_id, project_id, kind))]
+            return [review_from(row) for row in db.execute(query, (user_id, project_id, kind))]
 
     def iterate(self, view: m.View) -> Iterator[m.Review]:
         query = (
-            f"SELECT {_COLUMNS} FROM reviews WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
+            f"SELECT {REVIEW_COLUMNS} FROM reviews WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
             " ORDER BY id"
         )
         with self._db.reading() as db:
             found = db.execute(query, (view.user_id, view.all_projects, view.project_id)).fetchall()
-        return map(_mapper.item, found)
+        return map(review_from, found)
 
     def get(self, user_id: str, name: str) -> m.Review:
         wanted = name.strip().lstrip("#").lower()
-        if not wanted.isalnum():
+        if not wanted.isalnum() or len(wanted) > m.LONGEST_ID:
             raise ReviewNotFound(name)
         query = (
-            f"SELECT {_COLUMNS} FROM reviews"
+            f"SELECT {REVIEW_COLUMNS} FROM reviews"
             " WHERE decided_at IS NULL AND user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
         )
         with self._db.reading() as db:
             found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
         if len(found) != 1:
             raise ReviewNotFound(name)
-        return _mapper.item(found[0])
+        return review_from(found[0])
 
     def decide(self, review_id: str, decision: str, at: datetime) -> bool:
         with self._db.writing() as db:

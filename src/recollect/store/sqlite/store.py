@@ -13,7 +13,8 @@ import apsw
 import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound
 from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow, VectorRow
-from recollect.store.sqlite import full_text, graph, purge, rows
+from recollect.store import rows
+from recollect.store.sqlite import full_text, graph, purge
 from recollect.store.sqlite.ageing import ageing_at
 from recollect.store.sqlite.audit import AuditTrail
 from recollect.store.sqlite.backup import Backups
@@ -31,7 +32,16 @@ from recollect.store.sqlite.opening import open_or_restore, open_to_read
 from recollect.store.sqlite.pruned import SqlitePrunedTexts
 from recollect.store.sqlite.reviews import SqliteReviews
 from recollect.store.sqlite.schema import version_of
-from recollect.store.sqlite.views import ORDERS, ORPHAN_TAG, UNUSED_TAG, passing, placed_in, shown_in
+from recollect.store.sqlite.views import (
+    ORDERS,
+    ORPHAN_TAG,
+    SELECT_MEMORIES,
+    TAGS,
+    UNUSED_TAG,
+    passing,
+    placed_in,
+    shown_in,
+)
 from recollect.store.visibility import COLUMNS
 
 _PUT = (
@@ -44,14 +54,13 @@ _PUT = (
 # The values that tags and full text are made from.
 _WORDS_OF = (
     "SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, m.user_id,"
-    f" {rows.TAGS} FROM memories m WHERE m.id = ?"
+    f" {TAGS} FROM memories m WHERE m.id = ?"
 )
 _PURGES = "SELECT purge FROM change"
 _GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
 _PAGE = 500
 _Item = TypeVar("_Item")
 SHOWN_ID = 6  # people are shown the random end of an id; a shorter one may be a word
-_LONGEST_ID = 64
 
 
 class SqliteStore:
@@ -149,11 +158,11 @@ class SqliteStore:
 
     def _memories(self, which: str, *params: Any) -> list[m.Memory]:
         with self._db.reading() as db:
-            return [rows.memory_from(row) for row in db.execute(f"{rows.SELECT_MEMORIES} {which}", params)]
+            return [rows.memory_from(row) for row in db.execute(f"{SELECT_MEMORIES} {which}", params)]
 
     def resolve(self, view: m.View, name: str) -> str:
         wanted = name.strip().lstrip("#").lower()
-        if not wanted.isalnum() or len(wanted) > _LONGEST_ID:
+        if not wanted.isalnum() or len(wanted) > m.LONGEST_ID:
             raise MemoryNotFound(name)
         where, params = shown_in(view)
         patterns = [f"{wanted}*", f"*{wanted}"] if len(wanted) >= SHOWN_ID else [f"{wanted}*"]
@@ -298,7 +307,7 @@ class SqliteStore:
         return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
 
     def texts_since(self, seq: int) -> Iterator[TextRow]:
-        columns = f"m.num, m.id, m.content, {rows.TAGS}, m.file_paths, m.kind, {COLUMNS}"
+        columns = f"m.num, m.id, m.content, {TAGS}, m.file_paths, m.kind, {COLUMNS}"
         query = f"SELECT {columns} FROM memories m {_since(seq)}"
         with self._feed() as db:
             for num, memory_id, content, tags, paths, kind, *key in db.execute(query, (seq,)):
@@ -416,9 +425,21 @@ class SqliteStore:
         where = "l.relation = 'contradicts' AND l.resolved_at IS NULL"
         if ids is None:
             return self._links_in(view, where)
+        # Few links, so each end is looked up; reading all memories of the view first takes 50 ms at 100,000.
         chosen = "(SELECT value FROM json_each(?))"
-        where += f" AND (l.source IN {chosen} OR l.target IN {chosen})"
-        return self._links_in(view, where, json.dumps(list(ids)), json.dumps(list(ids)))
+        shown, params = shown_in(view)
+        ends = " AND ".join(
+            f"EXISTS (SELECT 1 FROM memories m WHERE m.id = l.{end} AND {shown})"
+            for end in ("source", "target")
+        )
+        columns = ", ".join(f"l.{name}" for name in rows.LINK_COLUMNS.split(", "))
+        query = (
+            f"SELECT {columns} FROM links l WHERE {where} AND (l.source IN {chosen} OR l.target IN {chosen})"
+            f" AND {ends} ORDER BY l.created_at, l.source, l.target"
+        )
+        names = json.dumps(list(ids))
+        with self._db.reading() as db:
+            return [rows.link_from(row) for row in db.execute(query, (names, names, *params, *params))]
 
     def _links_in(self, view: m.View, which: str, *given: str) -> list[m.Link]:
         # The plus keeps SQLite from trying each pair of ends in the index, which is quadratic; so in `iter_links`.
@@ -534,6 +555,15 @@ class SqliteStore:
         )
         with self._db.reading() as db:
             return [rows.session_from(row) for row in db.execute(query, (user_id, project_id, limit))]
+
+    def live_sessions(self, project_id: str | None, since: datetime) -> list[m.Session]:
+        query = (
+            f"SELECT {rows.SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND project_id IS ?"
+            " AND ended_at IS NULL AND coalesce(active_at, started_at) > ? ORDER BY started_at DESC, id DESC"
+        )
+        with self._db.reading() as db:
+            found = db.execute(query, (self.user_id, project_id, m.to_text(since)))
+            return [rows.session_from(row) for row in found]
 
     def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         where, params = placed_in(view, "s")

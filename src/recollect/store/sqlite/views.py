@@ -1,4 +1,4 @@
-"""Views and orphaned tags as SQL conditions."""
+"""Memories, views and orphaned tags as SQL."""
 
 import functools
 import json
@@ -6,9 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import recollect.model as m
+from recollect.store.rows import MEMORY_COLUMNS
 from recollect.store.visibility import IS_PROPOSAL
 
 Where = tuple[str, tuple[Any, ...]]  # a condition, and its parameters
+
+TAGS = "(SELECT json_group_array(tag ORDER BY position) FROM memory_tags t WHERE t.num = m.num)"
+# Rows for `rows.memory_from`.
+SELECT_MEMORIES = f"SELECT {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, {TAGS} FROM memories m"
 
 # A row of `tags` whose user has no memory with it.
 UNUSED_TAG = (

@@ -6,6 +6,7 @@
 
 - `delivery`: `Moment`, `DeliveryRequest` and `Delivery`
 - `moments`: what is said at each moment, in how many tokens: the table `PLANS`
+- `material`: what memory has to say at a moment, before it is fitted into a budget
 - `composer`: `Composer`, which collects the content of a moment and composes the text
 - `project`: the project in five lines, from the stored module map
 - `replay`: what a past session would be told today

@@ -13,10 +13,11 @@ from recollect.context.context import Context
 from recollect.errors import RecollectError, Refused
 from recollect.kinds import kind_of
 from recollect.memory import ranking
-from recollect.memory.anchors.stale import stale_in
+from recollect.memory.anchors.stale import refresh_changed, stale_in
 from recollect.memory.briefing.briefing import Briefing, BriefingContent, ProjectCard, compose
 from recollect.memory.briefing.budget import Allocation, allocate
 from recollect.memory.briefing.content import (
+    LIVE,
     Role,
     conflicts_of,
     fired_warnings,
@@ -33,6 +34,7 @@ from recollect.memory.seeds.hosts import is_for_host
 from recollect.text.shapes import looks_like_path
 from recollect.text.tokens import count
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.material import Material
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
 from recollect.work.delivery.told import Told
@@ -60,7 +62,7 @@ REQUEST = (
     ' reason), record it now with the tool record_memory, or with `recollect remember --created-by agent:{host} "…"` if'
     " you may not use that tool, each as one sentence that is understood by itself; otherwise just finish."
 )
-SEARCHED = 25  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
+SEARCHED = 40  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
 MOST_MATCHES = 5  # are shown at most
 MOST_WARNINGS = 3
 MOST_FIXES = 2
@@ -124,11 +126,14 @@ class Composer:
             if request.moment is Moment.ON_REQUEST:
                 self._context.refuse_if_off()
             return Delivery("", 0, ())
+        refresh_changed(self._context)
         if request.moment is Moment.AFTER_COMPACTION:
             told.forget()
-        format, plan = briefing_format(request.host), _plan(request, told)
+        format, starting = briefing_format(request.host), _is_starting(request, told)
+        plan = _plan_for(request.moment, starting)
         budget = self._budget(request, plan)
-        content, notes, forbidding = self._content(request, plan, sidecar)
+        material = self.material(request, starting=starting, sidecar=sidecar)
+        content, forbidding = self._content(request, plan, material)
         repeated = {memory.id for memory in forbidding}  # why the user is asked is said each time
         known = frozenset() if request.moment is Moment.ON_REQUEST else told.keys - repeated
         briefing = _fitted(content, budget, format, request, known)
@@ -142,7 +147,7 @@ class Composer:
             by_tier=briefing.by_tier,
             conflicts=briefing.conflicts,
             budget=briefing.budget,
-            notes=notes,
+            notes=material.notes,
             hits=tuple(hit for hit in content.task if hit.memory.id in shown),
         )
         told.add(shown)
@@ -283,7 +288,7 @@ class Composer:
         """Link two memories once: a settled conflict is not reopened, and a weight that has grown is not reset."""
         if any(
             {link.source, link.target} == {source, target} and link.relation == relation
-            for link in self._store.links(source)
+            for link in self._parts.memory.links(source)
         ):
             return
         try:
@@ -326,49 +331,74 @@ class Composer:
         share = allocate(request.remaining, ceiling)
         return share if plan.budget is None else plan.budget.within(share.total)
 
-    def _content(
-        self, request: DeliveryRequest, plan: MomentPlan, sidecar: "Sidecar | None"
-    ) -> tuple[BriefingContent, tuple[str, ...], list[m.Memory]]:
-        """Return what could be said, notes for people, and the user's rules that forbid what is about to happen."""
-        store, role = self._store, role_named(request.role)
+    def material(
+        self, request: DeliveryRequest, *, starting: bool = False, sidecar: "Sidecar | None" = None
+    ) -> Material:
+        """Return what memory has to say at this moment; `starting` = the session was not told its rules yet."""
+        store, role, plan = self._store, role_named(request.role), _plan_for(request.moment, starting)
         view = self._context.view(session=request.session, proposals=self._context.is_trusted)
-        text = request.text.strip() or " ".join(request.files)
+        text = _text_of(request)
         always = rules_in(store, view) if plan.rules else ()
         fired = (
             fired_warnings(store, view, "\n".join((text, *request.files))) if plan.triggers and text else []
         )
+        matches: list[m.Hit] = []
+        notes: tuple[str, ...] = ()
+        probabilities: dict[str, float] = {}
+        if plan.matches and text:
+            matches, notes, probabilities = self._matches(request, role, text, sidecar)
+        known_errors = self._known_errors(request) if plan.fixes else []
+        bridge = plan.matches and role.bridge
+        shown = (*always, *(hit.memory for hit in (*fired[:MOST_WARNINGS], *matches, *known_errors)))
+        return Material(
+            always=always,
+            fired=tuple(fired),
+            matches=tuple(matches),
+            known_errors=tuple(known_errors),
+            findings=self._findings(request, view) if bridge else (),
+            conflicts=conflicts_of(store, view, shown),
+            stale=frozenset(stale_in(store, view.project_id)),
+            notes=notes,
+            probabilities=probabilities,
+        )
+
+    def _content(
+        self, request: DeliveryRequest, plan: MomentPlan, material: Material
+    ) -> tuple[BriefingContent, list[m.Memory]]:
+        """Return what could be said, and the user's rules that forbid what is about to happen."""
+        role, text = role_named(request.role), _text_of(request)
+        always = material.always
         forbidding = [
             hit.memory
-            for hit in fired
+            for hit in material.fired
             if request.moment is Moment.BEFORE_TOOL
             and kind_of(hit.memory.kind).forbids
             and is_users(hit.memory)
         ]
-        hits = fired[:MOST_WARNINGS]
-        notes: tuple[str, ...] = ()
-        probabilities: dict[str, float] = {}
-        if plan.matches and text:
-            found, notes, probabilities = self._matches(request, role, text, sidecar)
-            hits = list({hit.memory.id: hit for hit in (*hits, *found)}.values())
+        found = (*material.fired[:MOST_WARNINGS], *material.matches)
+        hits = list({hit.memory.id: hit for hit in found}.values())
         fixes: tuple[str, ...] = ()
         if plan.fixes:
-            fixes, hits = self._fixes(request)
-        sessions = store.sessions(view.user_id, view.project_id, _SESSIONS_READ)
+            known = self._parts.episodes.fixes_for(request.text, request.command, MOST_FIXES)
+            fixes, hits = tuple(fix.text for fix in known), list(material.known_errors)
+        context = self._context
+        sessions = self._store.sessions(context.user_id, context.project_id, _SESSIONS_READ)
         content = BriefingContent(
             always=always,
             project=self._project(always) if plan.project else None,
             modules=self._modules(request, text) if plan.matches and text else (),
             files=self._files(request, text) if plan.matches and text else (),
-            bridge=self._findings(request, sessions, view) if plan.matches and role.bridge else (),
+            bridge=material.findings,
             task=tuple(hits),
             fixes=fixes,
             summaries=self._last_sessions(request, plan, sessions) if role.summaries else (),
-            conflicts=conflicts_of(store, view, (*always, *(hit.memory for hit in hits))),
-            stale=frozenset(stale_in(store, view.project_id)),
-            missing=missing_files(self._context.root, (*always, *(hit.memory for hit in hits))),
-            probabilities=probabilities,
+            conflicts=material.conflicts,
+            stale=material.stale,
+            missing=missing_files(context.root, (*always, *(hit.memory for hit in hits))),
+            probabilities=material.probabilities,
+            names=material.names,
         )
-        return content, notes, forbidding
+        return content, forbidding
 
     def _matches(
         self, request: DeliveryRequest, role: Role, text: str, sidecar: "Sidecar | None"
@@ -394,7 +424,9 @@ class Composer:
         if role.own_files_only and request.files:
             hits = [hit for hit in hits if "file" in hit.why["parts"]] or hits
         vectors = vectors_of(self._store, self._context.embedder.model, hits)
-        return diverse(hits, vectors, MOST_MATCHES), answer.notes, dict(usefulness.probabilities)
+        values = [usefulness.probabilities[hit.memory.id] for hit in hits]
+        chosen = diverse(hits, values, vectors, MOST_MATCHES)
+        return chosen, answer.notes, dict(usefulness.probabilities)
 
     def _verified(
         self,
@@ -423,13 +455,13 @@ class Composer:
                 self._relations += verified.relations
         return [hit for hit in hits if hit.memory.id in verified.relevant]
 
-    def _findings(
-        self, request: DeliveryRequest, sessions: Sequence[m.Session], view: m.View
-    ) -> tuple[m.Finding, ...]:
+    def _findings(self, request: DeliveryRequest, view: m.View) -> tuple[m.Finding, ...]:
         """Return what other running sessions have found, on this branch or for all."""
         from recollect.work.sessions.promote import branch_of
 
-        found = fresh_findings(self._store, sessions, request.session, self._context.clock())
+        now = self._context.clock()
+        running = self._store.live_sessions(self._context.project_id, now - LIVE)
+        found = fresh_findings(self._store, running, request.session)
         here = {None, *(view.branches or ())}
         is_here = (
             finding
@@ -438,27 +470,22 @@ class Composer:
         )
         return tuple(islice(is_here, MOST_FINDINGS))
 
-    def _fixes(self, request: DeliveryRequest) -> tuple[tuple[str, ...], list[m.Hit]]:
-        """Return what fixed such a failure before, from past work and from memories."""
+    def _known_errors(self, request: DeliveryRequest) -> list[m.Hit]:
+        """Return memories of what fixed such a failure before."""
         from recollect.work.extract.outcomes import error_line
 
-        known = self._parts.episodes.fixes_for(request.text, request.command, MOST_FIXES)
         query = error_line(request.text)
-        found = (
-            self._parts.retrieval.search(
-                query,
-                MOST_FIXES,
-                kind="error_pattern",
-                session=request.session,
-                meaning=request.use_model,
-                proposals=self._context.is_trusted,
-            ).results
-            if query
-            else ()
+        if not query:
+            return []
+        found = self._parts.retrieval.search(
+            query,
+            MOST_FIXES,
+            kind="error_pattern",
+            session=request.session,
+            meaning=request.use_model,
+            proposals=self._context.is_trusted,
         )
-        return tuple(fix.text for fix in known), [
-            hit for hit in found if hit.score >= ranking.KNOWN_ERROR_SCORE
-        ]
+        return [hit for hit in found.results if hit.score >= ranking.KNOWN_ERROR_SCORE]
 
     def _last_sessions(
         self, request: DeliveryRequest, plan: MomentPlan, sessions: Sequence[m.Session]
@@ -493,11 +520,17 @@ class Composer:
         return tuple(card for card in found if looks_like_path(card.path))
 
 
-def _plan(request: DeliveryRequest, told: Told) -> MomentPlan:
-    """Return what is said; a session whose start nobody heard is told at its first prompt what it missed."""
-    if request.moment is Moment.PROMPT and not told.has_started and request.session:
-        return PLANS[Moment.AFTER_COMPACTION]
-    return PLANS[request.moment]
+def _is_starting(request: DeliveryRequest, told: Told) -> bool:
+    """Whether this is the first prompt of a session whose start nobody heard: it is told now what it missed."""
+    return request.moment is Moment.PROMPT and not told.has_started and bool(request.session)
+
+
+def _plan_for(moment: Moment, starting: bool) -> MomentPlan:
+    return PLANS[Moment.AFTER_COMPACTION if starting else moment]
+
+
+def _text_of(request: DeliveryRequest) -> str:
+    return request.text.strip() or " ".join(request.files)
 
 
 def _fitted(

@@ -57,7 +57,7 @@ def _is_ruled_out(command: str, rules: Sequence[m.Memory]) -> bool:
     texts = [rule.content for rule in rules if words & _words(rule.content)]
     if not texts:
         return False
-    from recollect.memory.judgement.compare import banned_tools, tools_named  # their tables cost 60 ms
+    from recollect.memory.judgement.tools import banned_tools, tools_named  # their tables cost 60 ms
 
     return any(tools_named(command) & banned_tools(text) for text in texts)
 

@@ -22,7 +22,7 @@ tasks, and sums up rows that are too old. `recollect history` and `task`, the MC
 failed tool (`fixes_for`) ask.
 
 Rows live in the store: see `EpisodeStore`. Single rows are looked up there, aggregates are computed in DuckDB:
-docs/decisions/0011-episodes-in-sqlite-asked-through-duckdb.md.
+docs/decisions/0011-episodes-in-sqlite-and-duckdb-for-sql.md.
 
 What it promises:
 

@@ -53,6 +53,7 @@ _PURPOSE_TASKS = 500  # newest tasks that show what files are for
 _CONFIDENT = 0.5  # lowest confidence of a learning that is shown
 # Names of settings: the last execution searched for patterns, and when rows were last aggregated.
 _SEEN, _ROLLED = "episodes_seen", "episodes_rolled"
+_TERMINAL = "task of terminal "  # a setting, with the name of a terminal: the task that was started there
 
 
 @dataclass(slots=True)
@@ -89,14 +90,12 @@ class Episodes:
     clock: m.Clock = field(init=False)
     _followed: dict[str, _FollowedSession] = field(default_factory=dict)
     _recorder: Recorder[_QueuedCall] = field(init=False)
-    _tables: EpisodeTables = field(init=False)
 
     def __post_init__(self) -> None:
         self.store = self.context.store
         self.embedder = self.context.embedder
         self.clock = self.context.clock
         self._recorder = Recorder(self._write)
-        self._tables = EpisodeTables(self.store.episodes, self.context.user_id, self.owner.project_id or "")
 
     @property
     def owner(self) -> Owner:
@@ -157,7 +156,6 @@ class Episodes:
     def close(self) -> None:
         """Write what is queued. Closing twice is fine."""
         self._recorder.close()
-        self._tables.close()
 
     def _write(self, batch: Sequence[_QueuedCall]) -> None:
         if not self.on:
@@ -332,13 +330,19 @@ class Episodes:
 
     # tasks
 
-    def start_task(self, description: str, *, session: str | None = None) -> Task:
-        """Begin a task in `session`, or in the active one here. The session's current task is paused."""
+    def start_task(self, description: str, *, session: str | None = None, terminal: str = "") -> Task:
+        """Begin a task in `session`, or in the active one here. The session's current task is paused.
+
+        `terminal` is where a person typed it: `finish_task` and its kin end that one there.
+        """
         if not description.strip():
             raise Refused("A task needs a description.", 'For example: task start "fix the login loop".')
-        return self._begin(
+        task = self._begin(
             m.new_id(self.clock()), tasks.description_of(description), self._session(session), self.clock()
         )
+        if terminal:
+            self.store.set_setting(self.owner.project_id, _TERMINAL + terminal, task.id)
+        return task
 
     def _begin(self, name: str, description: str, session: str, at: datetime) -> Task:
         task = Task(name, session, description, at, intent=tasks.intent_of(description))
@@ -367,19 +371,23 @@ class Episodes:
         """Resume a task. The active task of its session is paused."""
         return self._set_status(self.task(name), TaskStatus.ACTIVE)
 
-    def pause_task(self, name: str | None = None) -> Task:
-        return self._set_status(self._task_or_active(name), TaskStatus.PAUSED)
+    def pause_task(self, name: str | None = None, terminal: str = "") -> Task:
+        return self._set_status(self._task_or_active(name, terminal), TaskStatus.PAUSED)
 
-    def finish_task(self, name: str | None = None, outcome: str = "") -> Task:
-        return self._set_status(self._task_or_active(name), TaskStatus.COMPLETED, outcome)
+    def finish_task(self, name: str | None = None, outcome: str = "", terminal: str = "") -> Task:
+        return self._set_status(self._task_or_active(name, terminal), TaskStatus.COMPLETED, outcome)
 
-    def fail_task(self, name: str | None = None, why: str = "") -> Task:
-        return self._set_status(self._task_or_active(name), TaskStatus.FAILED, why)
+    def fail_task(self, name: str | None = None, why: str = "", terminal: str = "") -> Task:
+        return self._set_status(self._task_or_active(name, terminal), TaskStatus.FAILED, why)
 
-    def _task_or_active(self, name: str | None) -> Task:
-        """Return the task called `name`, or the active task started last."""
+    def _task_or_active(self, name: str | None, terminal: str) -> Task:
+        """Return the task called `name`, the active task of this terminal, or the active task started last."""
         if name is not None:
             return self.task(name)
+        if terminal and (own := self.store.setting(self.owner.project_id, _TERMINAL + terminal)):
+            task = self.store.episodes.task(self.owner, str(own))
+            if task is not None and task.status is TaskStatus.ACTIVE:
+                return task
         active = self.store.episodes.tasks(self.owner, [TaskStatus.ACTIVE], 1)
         if not active:
             raise Refused(
@@ -420,11 +428,11 @@ class Episodes:
 
     def tools(self, since: datetime) -> tuple[queries.ToolUse, ...]:
         """Return how often each tool was used since then, and how often it succeeded."""
-        return queries.tool_use(self.store.episodes, self._tables, self.owner, since)
+        return queries.tool_use(self.store.episodes, self.owner, since)
 
     def tool_days(self, since: datetime) -> tuple[queries.ToolDay, ...]:
         """Return how often tools succeeded and failed on each day since then."""
-        return queries.tool_days(self._tables, since)
+        return queries.tool_days(self.store.episodes, self.owner, since)
 
     def tasks(self, status: TaskStatus | None = None, limit: int = 20) -> tuple[Task, ...]:
         """Return tasks, newest first."""
@@ -435,9 +443,11 @@ class Episodes:
         """Return similar past tasks with their outcomes, best first."""
         return queries.similar_tasks(self.store.episodes, self.embedder, self.owner, text, limit)
 
-    def coedits(self, path: str | None = None, limit: int = 20) -> tuple[queries.CoEdit, ...]:
+    def coedits(self, path: str | None = None, limit: int = 20) -> tuple[m.CoEdit, ...]:
         """Return files edited together: at least 3 times, within 5 minutes, in the same task."""
-        return queries.co_edits(self._tables, project_path(path, self.root) if path else None, limit)
+        return queries.co_edits(
+            self.store.episodes, self.owner, project_path(path, self.root) if path else None, limit
+        )
 
     def what_was_i_doing(self, limit: int = 5) -> tuple[Task, ...]:
         """Return active and paused tasks, newest first."""
@@ -467,7 +477,8 @@ class Episodes:
         """Write the six tables as Parquet files into `folder` and return the number of rows in each."""
         from recollect.work.episodes.export import export_parquet
 
-        return export_parquet(self._tables, folder, force=force)
+        tables = EpisodeTables(self.store.episodes, self.context.user_id, self.owner.project_id or "")
+        return export_parquet(tables, folder, force=force)
 
     # learning
 
@@ -502,10 +513,9 @@ class Episodes:
         for session, executions in by_session.items():
             earlier = rows.executions(self.owner, session=session, before=executions[0].id, limit=_OVERLAP)
             patterns += sightings([*earlier, *executions])
-        pairs: tuple[queries.CoEdit, ...] = ()
+        pairs: tuple[m.CoEdit, ...] = ()
         if any((execution.result or {}).get("files") for execution in new):
-            with contextlib.suppress(Refused):  # without DuckDB, fixes and workflows are still learnt
-                pairs = self.coedits(limit=500)
+            pairs = self.coedits(limit=500)
         with self.store.transaction():
             for sighting in patterns:
                 rows.add_sighting(self.owner, sighting)

@@ -26,7 +26,8 @@ def export_parquet(columns: EpisodeTables, folder: Path, *, force: bool = False)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for table, path in files.items():
-            rows = columns.load({table: EPISODE_TABLES[table]}).execute(f"SELECT * FROM {table}").fetchnumpy()
+            with columns.load({table: EPISODE_TABLES[table]}) as db:
+                rows = db.execute(f"SELECT * FROM {table}").fetchnumpy()
             counts[table] = len(rows["id"])
             partial = folder / f".{table}.{m.new_id()}.part"
             try:

@@ -112,7 +112,7 @@ def specific_lines(output: str) -> list[str]:
                 best.setdefault(line)
             if len(best) >= MOST_LINES:
                 return list(best)
-    return list(best) or [line for line in lines if len(line.split()) >= 5][-2:]
+    return list(best) or [line for line in lines if len(line.split()) >= 5][-2:] or lines[: len(lines) == 1]
 
 
 def normalise(line: str) -> ErrorLine:
@@ -191,10 +191,12 @@ _PLAIN = frozenset(
 def _line_similarity(one: ErrorLine, other: ErrorLine) -> float:
     """Return how similar two lines are: both their words and the names in them must agree."""
     a, b = set(one.words.split()), set(other.words.split())
+    mine, theirs = _strong(one), _strong(other)
+    a, mine = _with_plain_names(a, mine, theirs)
+    b, theirs = _with_plain_names(b, theirs, mine)
     words = len(a & b) / len(a | b)
     if words < _MIN_SHARED:
         return 0.0
-    mine, theirs = _strong(one), _strong(other)
     if mine and theirs:
         shared = _weight(mine & theirs)
         same = 0.6 * shared / min(_weight(mine), _weight(theirs)) + 0.4 * shared / _weight(mine | theirs)
@@ -203,6 +205,14 @@ def _line_similarity(one: ErrorLine, other: ErrorLine) -> float:
     else:  # no names: many words must agree, or the file must be the same
         same = len((a & b) - _PLAIN) / 4 + (0.3 if one.names & other.names else 0.0)
     return words * (0.3 + 0.7 * min(same, 1.0))
+
+
+def _with_plain_names(words: set[str], names: set[str], other_names: set[str]) -> tuple[set[str], set[str]]:
+    """Take names that only the other line puts in quotes out of the words, as people write them without."""
+    plain = {name for name in other_names - names if name.lstrip('"') in words}
+    if not plain:
+        return words, names
+    return words - {name.lstrip('"') for name in plain} | {"<name>"}, names | plain
 
 
 _MIN_SHARED = 0.4  # share of the words that two lines must have in common

@@ -1,42 +1,22 @@
-"""Queries over past work. Single rows are looked up in the store; aggregates are computed in DuckDB."""
+"""Queries over past work. The store looks rows up and counts them."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import EpisodeStore
 from recollect.errors import EmbedderUnavailable
-from recollect.model import FileTotal, FileTouch, Owner, Pattern, Task, TaskStatus
+from recollect.model import CoEdit, FileTotal, FileTouch, Owner, Pattern, Task, TaskStatus
 from recollect.text.words import query_terms
-from recollect.work.episodes.tables import EpisodeTables
 from recollect.work.episodes.tasks import words_of
 
-WITHIN = timedelta(minutes=5)  # between two edits of a pair, in either order; CO_EDITS says the same
+WITHIN = timedelta(minutes=5)  # between two edits of a pair, in either order
+_PAIRS = 3  # times that two files were edited together, at least
 _SIMILAR = 0.35  # lowest score of a similar task
 _CANDIDATES = 50
-
-CO_EDITS = """
-    WITH edits AS (
-        SELECT task_id, file_path, timestamp FROM file_interactions
-        WHERE operation IN ('edit', 'write') AND success AND task_id IS NOT NULL
-    )
-    SELECT a.file_path, b.file_path, count(*) AS times, min(a.timestamp), max(b.timestamp)
-    FROM edits a JOIN edits b ON a.task_id = b.task_id AND a.file_path < b.file_path
-        AND b.timestamp BETWEEN a.timestamp - INTERVAL 5 MINUTE AND a.timestamp + INTERVAL 5 MINUTE
-    GROUP BY 1, 2 HAVING count(*) >= 3 ORDER BY times DESC, 1, 2
-"""
-_TOOLS = """
-    SELECT tool_name, count(*), count(*) FILTER (WHERE success), count(duration_ms), coalesce(sum(duration_ms), 0)
-    FROM tool_executions WHERE timestamp >= ? GROUP BY 1
-"""
-_DAYS = """
-    SELECT strftime(timestamp, '%Y-%m-%d'), count(*) FILTER (WHERE success), count(*) FILTER (WHERE NOT success)
-    FROM tool_executions WHERE timestamp >= ? GROUP BY 1 ORDER BY 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +52,6 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
-class CoEdit:
-    files: tuple[str, str]
-    count: int
-    first_seen: datetime
-    last_seen: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class PastTask:
     task: Task
     score: float
@@ -103,48 +75,23 @@ def file_history(store: EpisodeStore, owner: Owner, path: str, limit: int) -> Fi
     return FileHistory(path, store.total(owner, path), tuple(touches))
 
 
-def tool_use(
-    store: EpisodeStore, columns: EpisodeTables, owner: Owner, since: datetime
-) -> tuple[ToolUse, ...]:
+def tool_use(store: EpisodeStore, owner: Owner, since: datetime) -> tuple[ToolUse, ...]:
     """Return the use of each tool since then, most used first. Days that were summed up count as whole days."""
-    totals: dict[str, Counter[str]] = {}
-    live = columns.ask(_TOOLS, [since.astimezone(UTC).replace(tzinfo=None)])
-    for tool, total, successes, timed, duration in [*live, *store.tool_days(owner, since)]:
-        totals.setdefault(tool, Counter()).update(
-            total=total, successes=successes, timed=timed, duration=duration
-        )
     uses = [
-        ToolUse(
-            tool,
-            count["total"],
-            count["successes"],
-            count["duration"] / count["timed"] if count["timed"] else None,
-        )
-        for tool, count in totals.items()
+        ToolUse(tool, total, successes, duration / timed if timed else None)
+        for tool, total, successes, timed, duration in store.tool_use(owner, since)
     ]
     return tuple(sorted(uses, key=lambda use: (-use.total, use.tool)))
 
 
-def tool_days(columns: EpisodeTables, since: datetime) -> tuple[ToolDay, ...]:
+def tool_days(store: EpisodeStore, owner: Owner, since: datetime) -> tuple[ToolDay, ...]:
     """Return each day since then on which a tool was used, oldest first. Days that were summed up are not among them."""
-    rows = columns.ask(_DAYS, [since.astimezone(UTC).replace(tzinfo=None)])
-    return tuple(ToolDay(*row) for row in rows)
+    return tuple(ToolDay(*row) for row in store.tool_days(owner, since))
 
 
-def co_edits(columns: EpisodeTables, path: str | None, limit: int) -> tuple[CoEdit, ...]:
+def co_edits(store: EpisodeStore, owner: Owner, path: str | None, limit: int) -> tuple[CoEdit, ...]:
     """Return pairs of files that were edited together in a task, most frequent first."""
-    query = f"SELECT * FROM ({CO_EDITS}) AS t (one, other, times, first, last)"
-    params: list[str] = []
-    if path is not None:
-        query, params = f"{query} WHERE one = ? OR other = ?", [path, path]
-    return tuple(
-        CoEdit((one, other), times, _aware(first), _aware(last))
-        for one, other, times, first, last in columns.ask(f"{query} ORDER BY times DESC", params, limit)
-    )
-
-
-def _aware(when: datetime) -> datetime:
-    return m.from_text(when.isoformat())
+    return tuple(store.co_edits(owner, WITHIN, _PAIRS, path, limit))
 
 
 def as_pattern(pair: CoEdit) -> Pattern:

@@ -142,24 +142,23 @@ def _answer(
 
     from recollect.store import open_store
     from recollect.store.keys import find_key
-    from recollect.work.episodes.tables import EpisodeTables
+    from recollect.work.episodes.tables import EpisodeTables, columns_read
 
     try:
         store = open_store(Path(database), user_id, find_key(Path(database), os.environ))
-        columns = EpisodeTables(store.episodes, user_id, project_id)
         with _limits(seconds):  # the planner evaluates constants
-            needed = columns.columns_read(_explained(query))
-        db = columns.load(needed)
-        db.execute("BEGIN TRANSACTION READ ONLY")  # in case a comment hides a write inside an EXPLAIN
-        with _limits(seconds, db):
-            cursor = db.execute(query)
-            names = [column[0] for column in cursor.description or ()]
-            rows = cursor.fetchmany(MOST_ROWS + 1)
-            return {
-                "columns": names,
-                "rows": [[_plain(value) for value in row] for row in rows[:MOST_ROWS]],
-                "more": len(rows) > MOST_ROWS,
-            }
+            needed = columns_read(_explained(query))
+        with EpisodeTables(store.episodes, user_id, project_id).load(needed) as db:
+            db.execute("BEGIN TRANSACTION READ ONLY")  # in case a comment hides a write inside an EXPLAIN
+            with _limits(seconds, db):
+                cursor = db.execute(query)
+                names = [column[0] for column in cursor.description or ()]
+                rows = cursor.fetchmany(MOST_ROWS + 1)
+                return {
+                    "columns": names,
+                    "rows": [[_plain(value) for value in row] for row in rows[:MOST_ROWS]],
+                    "more": len(rows) > MOST_ROWS,
+                }
     except duckdb.InterruptException:
         return {"failed": _TOO_LONG}
     except (duckdb.OutOfMemoryException, MemoryError):

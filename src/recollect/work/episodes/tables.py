@@ -1,13 +1,13 @@
-"""An in-process DuckDB over the store's episode tables. It loads only the columns a query reads, and only new rows."""
+"""An in-process DuckDB over the store's episode tables, for SQL of users and for Parquet files."""
 
+import contextlib
 import json
-import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.context.store import EpisodeStore
 from recollect.errors import Refused
-from recollect.model import APPEND_ONLY_TABLES, EPISODE_TABLES
+from recollect.model import EPISODE_TABLES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -27,100 +27,35 @@ _PLANNING = "filter_pushdown,statistics_propagation,empty_result_pullup,compress
 
 
 class EpisodeTables:
-    """The six episode tables of one user, for one project or all. Thread-safe; queries run one at a time."""
+    """The six episode tables of one user, for one project or all."""
 
     def __init__(self, store: EpisodeStore, user_id: str, project_id: str | None) -> None:
         self._store = store
         self._user_id = user_id
         self._project_id = project_id  # None = all projects
-        self._lock = threading.Lock()
-        self._db: DuckDBPyConnection | None = None
-        self._planner: DuckDBPyConnection | None = None
-        self._loaded: dict[str, tuple[str, ...]] = {}
-        self._last: dict[str, int] = {}
-        self._change: dict[str, tuple[int, int]] = {}
 
-    def ask(
-        self, query: str, params: Sequence[object] = (), most: int | None = None
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query, at most `most` of them."""
-        with self._lock:
-            cursor = self.load(self.columns_read(query, params)).execute(query, list(params))
-            return cursor.fetchall() if most is None else cursor.fetchmany(most)
-
-    def load(self, needed: Mapping[str, Iterable[str]]) -> "DuckDBPyConnection":
-        """Return the connection with these columns up to date. Its data never leaves the process's memory."""
-        if self._db is None:
-            self._db = self._opened()
-        for table, names in needed.items():
-            self._load(self._db, table, names)
-        return self._db
-
-    def columns_read(self, query: str, params: Sequence[object] = ()) -> dict[str, set[str]]:
-        """Return the columns of each table that `query` reads, according to DuckDB's own plan."""
-        if self._planner is None:
-            self._planner = _connect()
+    @contextlib.contextmanager
+    def load(self, needed: Mapping[str, Iterable[str]]) -> "Iterator[DuckDBPyConnection]":
+        """Open a database with these columns of the tables. Its data never leaves the process's memory."""
+        with _connect() as db:
+            db.execute("CREATE SCHEMA loaded")
             for table, columns in EPISODE_TABLES.items():
-                self._planner.execute(f"CREATE TABLE {table} ({_typed(columns)})")
-                self._planner.execute(
-                    f"INSERT INTO {table} (id) VALUES (1)"
-                )  # the planner leaves empty tables out
-            self._planner.execute(f"SET disabled_optimizers = '{_PLANNING}'")
-            self._planner.execute("SET lock_configuration = true")
-        plan = self._planner.execute(f"EXPLAIN (FORMAT json) {query}", list(params)).fetchall()
-        needed: dict[str, set[str]] = {}
-        for step in json.loads(plan[0][1]):
-            _collect(step, needed)
-        return needed
+                loaded = tuple(name for name in columns if name in {"id", *needed.get(table, ())})
+                # Columns that the query does not read exist by name only.
+                shown = ", ".join(
+                    name if name in loaded else f"NULL::{kind} AS {name}" for name, kind in columns.items()
+                )
+                db.execute(
+                    f"CREATE TABLE loaded.{table} ({_typed({name: columns[name] for name in loaded})})"
+                )
+                db.execute(f"CREATE VIEW {table} AS SELECT {shown} FROM loaded.{table}")
+                if table in needed:
+                    self._fill(db, table, loaded)
+            db.execute("SET lock_configuration = true")
+            yield db
 
-    def close(self) -> None:
-        for connection in (self._db, self._planner):
-            if connection is not None:
-                connection.close()
-        self._db = self._planner = None
-
-    def _opened(self) -> "DuckDBPyConnection":
-        db = _connect()
-        db.execute("CREATE SCHEMA loaded")
-        for table, columns in EPISODE_TABLES.items():
-            self._loaded[table] = ()
-            nothing = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-            db.execute(f"CREATE VIEW {table} AS SELECT {nothing} WHERE false")
-        db.execute("SET lock_configuration = true")
-        return db
-
-    def _load(self, db: "DuckDBPyConnection", table: str, names: Iterable[str]) -> None:
-        """Bring a table up to date, with at least these columns."""
-        change = self._store.change()
-        known = self._change.get(table)
-        wanted = {"id", *names}
-        reload = known is None or known[1] != change[1] or not wanted <= set(self._loaded[table])
-        if table not in APPEND_ONLY_TABLES and known != change:
-            reload = True
-        if reload:
-            wanted |= set(self._loaded[table])
-            self._loaded[table] = tuple(name for name in EPISODE_TABLES[table] if name in wanted)
-            self._last[table] = 0
-            self._create(db, table)
-        self._append(db, table)
-        self._change[table] = change
-
-    def _create(self, db: "DuckDBPyConnection", table: str) -> None:
-        columns = EPISODE_TABLES[table]
-        db.execute(
-            f"CREATE OR REPLACE TABLE loaded.{table} ({_typed({n: columns[n] for n in self._loaded[table]})})"
-        )
-        # Columns that no query has read yet exist by name only.
-        shown = ", ".join(
-            name if name in self._loaded[table] else f"NULL::{kind} AS {name}"
-            for name, kind in columns.items()
-        )
-        db.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT {shown} FROM loaded.{table}")
-
-    def _append(self, db: "DuckDBPyConnection", table: str) -> None:
-        names = self._loaded[table]
-        pages = self._store.columns(table, names, self._user_id, self._project_id, self._last[table])
-        for page in pages:
+    def _fill(self, db: "DuckDBPyConnection", table: str, names: Sequence[str]) -> None:
+        for page in self._store.columns(table, names, self._user_id, self._project_id):
             columns = {
                 name: _array(values, EPISODE_TABLES[table][name])
                 for name, values in zip(names, page, strict=True)
@@ -128,17 +63,36 @@ class EpisodeTables:
             db.register("incoming", columns)
             db.execute(f"INSERT INTO loaded.{table} SELECT {', '.join(names)} FROM incoming")
             db.unregister("incoming")
-            self._last[table] = int(page[names.index("id")][-1])
+
+
+def columns_read(query: str) -> dict[str, set[str]]:
+    """Return the columns of each table that `query` reads, according to DuckDB's own plan."""
+    with _connect() as planner:
+        for table, columns in EPISODE_TABLES.items():
+            planner.execute(f"CREATE TABLE {table} ({_typed(columns)})")
+            planner.execute(f"INSERT INTO {table} (id) VALUES (1)")  # the planner leaves empty tables out
+        planner.execute(f"SET disabled_optimizers = '{_PLANNING}'")
+        planner.execute("SET lock_configuration = true")
+        plan = planner.execute(f"EXPLAIN (FORMAT json) {query}").fetchall()
+    needed: dict[str, set[str]] = {}
+    for step in json.loads(plan[0][1]):
+        _collect(step, needed)
+    return needed
 
 
 def need_duckdb() -> None:
     """Raise `Refused` if DuckDB is not installed or cannot be loaded on this machine."""
     try:
-        import duckdb  # noqa: F401  costs 60 ms and 40 MB, so it is imported only for aggregates
+        import duckdb  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise Refused(
+            "SQL over past work and its export as Parquet need DuckDB, which is not installed.",
+            "Run: pip install 'recollect[history]'. All other commands of `recollect history` work without it.",
+        ) from error
     except ImportError as error:
         raise Refused(
-            f"DuckDB, which computes statistics over past work, cannot be loaded: {error}",
-            "Reinstall Recollect. History of files, tasks and fixes works without DuckDB.",
+            f"DuckDB cannot be loaded: {error}",
+            "Run: pip install --force-reinstall 'recollect[history]'.",
         ) from error
 
 

@@ -13,7 +13,8 @@ from recollect.work.transcripts.event import Event
 
 # Claude Code, Codex, Gemini CLI, OpenCode, Cursor.
 _ASKING = frozenset(("AskUserQuestion", "request_user_input", "ask_user", "question", "ask_question"))
-_PAIR = re.compile(r'"([^"\n]{4,300})"\s*=\s*"([^"\n]{1,300})"')
+# A question may quote a word itself, so it ends where an answer begins.
+_PAIR = re.compile(r'"([^=\n]{4,300}?)"\s*=\s*"([^"\n]{1,300})"')
 _PENDING = 16
 _MAX_CONTENT = 320
 # A question about what happens now, and an answer that says nothing without it.

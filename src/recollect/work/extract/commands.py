@@ -110,6 +110,26 @@ def is_same_command(failed: Command, passed: Command) -> bool:
     return not failed.words or bool(_CHECKS.search(failed.heads[-1]))
 
 
+def checks_something_else(failed: Command, passed: Command) -> bool:
+    """Return whether a check passed for other targets than those it failed for: `test cart`, `test format`."""
+    if not failed.heads or not _CHECKS.search(failed.heads[-1]):
+        return False
+    before, after = _targets(failed), _targets(passed)
+    return bool(before - after) and bool(after - before) and not before & after
+
+
+def _targets(command: Command) -> set[str]:
+    """Return the arguments of the last part that are neither options nor their values."""
+    words = command.text.rpartition(" && ")[2].split()
+    verb = command.heads[-1].split()[-1]
+    start = words.index(verb) + 1 if verb in words else 1
+    return {
+        word
+        for before, word in zip(words[start - 1 :], words[start:], strict=False)
+        if not word.startswith("-") and not before.startswith("-")
+    }
+
+
 def _is_inline(words: list[str]) -> bool:
     return _plain(basename(words[0])) in _INTERPRETERS and any(word in ("-c", "-e") for word in words[1:3])
 

@@ -11,7 +11,7 @@ from recollect.model import Source
 from recollect.text.redact import redact
 from recollect.text.sentences import clip, statement
 from recollect.work.extract.agent_statements import cause_in
-from recollect.work.extract.commands import Command, is_same_command, parse
+from recollect.work.extract.commands import Command, checks_something_else, is_same_command, parse
 from recollect.work.extract.observation import RESOLVED_ERROR, Observation, relative, relative_in
 from recollect.work.extract.outcomes import error_line, failed
 from recollect.work.transcripts.event import ASSISTANT, Event
@@ -154,13 +154,15 @@ class ErrorFixes:
 def _observation(
     failure: _Failure, passed: Command, last: int, cwd: str, *, passed_since: bool = True
 ) -> Observation | None:
-    if _OF_TODAY.search(failure.error):
+    if _OF_TODAY.search(failure.error) or (passed_since and checks_something_else(failure.command, passed)):
         return None
     other = "" if failure.replaced else _other_form(failure, passed, cwd)
     files = failure.changed[:3]
     commands = [
         step for step in failure.commands if not redact(step)[1] and (not files or _PREPARES.search(step))
     ]
+    if other and len(passed.heads) > len(failure.command.heads):
+        commands = []  # what was run before did not help: the last run brings its own
     steps = [_shown(step, cwd) for step in commands[-2:]]
     if not (other or steps or files):
         return None
@@ -193,13 +195,14 @@ def _may_fix(command: Command) -> bool:
     """Return whether a command may fix a failure; another check, a look or a commit cannot."""
     if command.is_git or command.writes or _LOOKS.search(command.text):
         return False
-    return not all(_CHECKS.search(head) for head in command.heads)
+    return not all(_CHECKS.search(head) and not _PREPARES.search(head) for head in command.heads)
 
 
 def _is_obvious(error: str, commands: Sequence[str]) -> bool:
     """Return whether the error itself says what to run, or names a slip in what was just written."""
     named = [found for found in _NAMED_COMMAND.findall(error) if len(found.split()) >= 2]
-    return bool(_SLIP.search(error)) or any(name in command for name in named for command in commands)
+    slip = bool(_SLIP.search(error)) and not any(map(_PREPARES.search, commands))
+    return slip or any(name in command for name in named for command in commands)
 
 
 def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
@@ -209,7 +212,8 @@ def _other_form(failure: _Failure, passed: Command, cwd: str) -> str:
         return ""
     if difference := _difference(tried.shell, passed.shell):
         return difference
-    if failure.acted and tried.heads[-1] in passed.heads:
+    adds_a_step = len(passed.heads) > len(tried.heads) and not failure.changed
+    if failure.acted and tried.heads[-1] in passed.heads and not adds_a_step:
         return ""
     if len(passed.shell) > _SHOWN:
         removed = [

@@ -10,6 +10,11 @@ from recollect.policy import USER_SOURCES
 from recollect.work.hosts.records import Evidence
 from recollect.work.sessions.promote import DEFAULT_PRESET, branch_of, judge, preset_named
 
+_MOST_RECORDED = 64  # memories of agents that a finding is compared with, the newest
+# Of the words of what an agent recorded, a finding about the same shares 60 % or more, one about another matter 40 % or less.
+_REPEATS = 0.55
+_SHARED = 3
+
 
 class Promotion:
     """Promotes findings by the preset of the project."""
@@ -49,6 +54,7 @@ class Promotion:
         typed = {finding.fingerprint for finding in rules_of(read_now)} if evidence.is_confirmed else set()
         promoted: list[str] = []
         left: list[tuple[str, str]] = []
+        recorded = self._recorded(session)
         for finding in findings:
             is_typed = finding.fingerprint in typed
             if finding.promoted_to is not None and not (is_typed and self._is_unconfirmed(finding)):
@@ -60,13 +66,15 @@ class Promotion:
             if not verdict.promoted:
                 left.append((finding.id, verdict.reason))
                 continue
+            if not is_typed and (twin := _told_by(finding, recorded)):
+                left.append((finding.id, f"the agent recorded it: {twin.id}"))
+                continue
             draft = _draft(
                 finding, session, verdict.reason, evidence, is_typed, branch_of(finding, self._context.folder)
             )
             try:
-                name = (
-                    None if is_typed else self._promoted_before(finding, session)
-                ) or self._memory.add_finding(draft).id
+                before = None if is_typed else self._memory.said_before(session.id, finding.fingerprint)
+                name = before or self._memory.add_finding(draft).id
             except Refused as error:
                 left.append((finding.id, error.message))
                 continue
@@ -74,17 +82,36 @@ class Promotion:
             promoted.append(name)
         return tuple(dict.fromkeys(promoted)), tuple(left)
 
+    def _recorded(self, session: m.Session) -> list[m.Memory]:
+        """Return what agents recorded in this project by the memory tool since the session began."""
+        view = m.View(self._context.user_id, self._context.project_id)
+        return [
+            memory
+            for memory in self._store.newest(view, limit=_MOST_RECORDED)
+            if memory.created_by.startswith("agent:")
+            and memory.provenance[0].messages is None  # what was learnt from a session cites it
+            and memory.created_at >= session.started_at
+        ]
+
     def _is_unconfirmed(self, finding: m.Finding) -> bool:
         """Return whether the memory that a finding became does not count as the user's word, and is still in use."""
-        memory = self._store.get_many([finding.promoted_to or ""]).get(finding.promoted_to or "")
+        memory = self._memory.get_many([finding.promoted_to or ""]).get(finding.promoted_to or "")
         return memory is not None and memory.state is m.State.ACTIVE and memory.source not in USER_SOURCES
 
-    def _promoted_before(self, finding: m.Finding, session: m.Session) -> str | None:
-        """Return the memory that the finding became before a crash; usually None."""
-        twins = self._store.with_fingerprint(
-            m.View(self._context.user_id, self._context.project_id), finding.fingerprint
-        )
-        return next((twin.id for twin in twins if twin.session == session.id), None)
+
+def _told_by(finding: m.Finding, recorded: Sequence[m.Memory]) -> m.Memory | None:
+    """Return the memory in which the agent told in its own words what the finding is about."""
+    if not recorded:
+        return None
+    from recollect.memory.judgement.compare import content_words  # its tables cost 60 ms
+
+    words = content_words(finding.content)
+    for memory in recorded:
+        told = content_words(memory.content)
+        shared = len(words & told)
+        if shared >= _SHARED and shared >= _REPEATS * min(len(words), len(told)):
+            return memory
+    return None
 
 
 def agent_of(session: m.Session) -> str:

@@ -15,5 +15,6 @@ LANGUAGES = (
         file_names=("SConstruct", "SConscript", "wscript"),
         interpreters=("python", "pypy"),
         reader="python",
+        constructor="__init__",
     ),
 )

@@ -1,6 +1,7 @@
 """Which file of the project a module name means, by Python's rules."""
 
 import sys
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -13,20 +14,38 @@ class PythonModules:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths: set[str] = set(paths)
+        self._found: dict[tuple[str, str], str | None] = {}
         self._index()
 
     def add(self, path: str) -> None:
         if path not in self._paths:
             self._paths.add(path)
-            self._index()
+            self._update(path)
 
     def remove(self, path: str) -> None:
         if path in self._paths:
             self._paths.remove(path)
+            self._update(path)
+
+    def _update(self, path: str) -> None:
+        """Index a file that was added or removed. Only a package changes what other files are called."""
+        file = path.rpartition("/")[2]
+        if _is_package(file):
             self._index()
+            return
+        for name in self._names(path):
+            if path in self._paths:
+                insort(self._by_name[name], path)
+            else:
+                self._by_name[name].remove(path)
+        last = file.rpartition(".")[0].rpartition(".")[2]
+        # A name that ends otherwise cannot mean it; one of dots alone can: a module may be called like a folder.
+        self._found = {
+            key: found for key, found in self._found.items() if key[0].rpartition(".")[2] not in ("", last)
+        }
 
     def _index(self) -> None:
-        self._found: dict[tuple[str, str], str | None] = {}
+        self._found = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
             for name in self._names(path):

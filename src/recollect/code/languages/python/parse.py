@@ -59,6 +59,9 @@ _LITERALS = {
 
 _NAMED = frozenset({"true", "false"})  # literals that look like names, and stay so
 _CHOICES = frozenset({"conditional_expression", "boolean_operator", "parenthesized_expression"})
+_SHOWN = frozenset(
+    {"identifier", "attribute", "subscript", "call", "keyword_argument", "list_splat"}
+)  # of bases
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
 
 # Functions that return an attribute of their argument.
@@ -217,7 +220,10 @@ class _PythonReader:
                     for child in supers.named_children
                     if child.type in ("identifier", "attribute", "subscript", "call")
                 )
-                signature = f"({', '.join(bases)})" if bases else ""
+                shown = ", ".join(
+                    self._base(child) for child in supers.named_children if child.type in _SHOWN
+                )
+                signature = f"({shown})" if shown else ""
         self.definitions.append(
             Definition(
                 name,
@@ -234,6 +240,17 @@ class _PythonReader:
                 not name.startswith("_") or name.endswith("__"),
             )
         )
+
+    def _base(self, node: Node) -> str:
+        """Return a base or a keyword of a class as written, without values and arguments, which may be secrets."""
+        if node.type == "keyword_argument":
+            name, value = node.child_by_field_id(_NAME), node.child_by_field_id(_VALUE)
+            is_name = value is not None and value.type in ("identifier", "attribute")
+            return f"{self.text(name) if name else ''}={self.text(value) if value and is_name else '…'}"
+        if node.type == "call":
+            called = node.child_by_field_id(_FUNCTION)
+            return f"{self.annotation(called) if called else ''}(…)"
+        return self.annotation(node)
 
     def _add_variable(self, node: Node, scope: int, known: set[tuple[int, str]]) -> None:
         left = node.child_by_field_id(_LEFT)

@@ -269,7 +269,7 @@ class PythonResolver:
                     yield CALLS, self._project.symbol(thing), rule
 
     def _called(self, things: Values, rule: str) -> Iterator[ResolvedEdge]:
-        """Yield the functions that a call runs: of a class its constructor, if it is in the project."""
+        """Yield the functions that a call runs: of a class its constructor, and the class if it inherits that or has none."""
         project = self._project
         callees, rule = project.read((things, rule))
         for thing in callees:
@@ -277,8 +277,12 @@ class PythonResolver:
                 yield CALLS, project.symbol(thing), rule
             elif thing.kind == CLASS:
                 made = [one for one in project.attribute(thing, "__init__") if one.kind == FUNCTION]
-                for one in made or (thing,):
+                for one in made:
                     yield CALLS, project.symbol(one), rule
+                if not any(
+                    one.path == thing.path and project.definition(one).scope == thing.number for one in made
+                ):
+                    yield CALLS, project.symbol(thing), rule
             elif thing.kind == values.INSTANCE:
                 for one in project.attribute(thing, "__call__"):
                     if one.kind == FUNCTION:
@@ -292,7 +296,8 @@ class PythonResolver:
         methods = self._names.methods.get(name)
         if not receiver or not methods:
             return
-        receiving, _ = self._project.read(self._project.follow(meaning, receiver))
+        read, _ = self._project.read(self._project.follow(meaning, receiver))
+        receiving = [one for one in read if one.kind != values.TYPE_VARIABLE]
         if not receiving and (majority := self._majority_type(receiver.rpartition(".")[2])):
             found = [one for one in self._project.attribute(majority, name) if one.kind == FUNCTION]
             if found:

@@ -33,6 +33,7 @@ OUTSIDE = "outside"  # not in the project; `path` is its dotted name
 MADE = "made"  # an instance of a class outside the project
 METHOD = "method"  # of such an instance
 CALLABLE = "callable"  # its one argument is what it returns
+TYPE_VARIABLE = "type variable"  # it stands for a type that only its user knows
 
 _DEEPEST = 16  # steps from one name to the next; code that needs more was generated
 _NO_CYCLE = _DEEPEST
@@ -42,6 +43,7 @@ _MOST_STEPS = 1000  # steps for one name
 _ANY_OF = {"Optional", "Union"}
 _FIRST_OF = {"Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard"}
 _LAST_OF = {"Awaitable", "Coroutine"}
+_TYPE_VARIABLES = {"TypeVar", "TypeVarTuple", "ParamSpec"}
 _NOTHING = {"Any", "None", "Literal", "NoReturn", "Never", "object", "TypeVar", "ParamSpec", "Generic"}
 
 # Methods of containers, by which of the container's arguments they return.
@@ -52,6 +54,7 @@ _GIVES_KEYS = {"__iter__", "__aiter__", "keys"}
 _NAME = re.compile(r"\w+").match
 _UNREAD = (VARIABLE, FUNCTION)  # values that have to be read; a function may be a property
 _TYPED = (INSTANCE, MADE, CALLABLE)
+_OF_OWNER = (SELF, TYPE_VARIABLE)  # what a method returns that depends on what it is called on
 _ITERATOR = "builtins.Iterator"
 _YIELDING = {"Generator", "AsyncGenerator", "Iterator", "AsyncIterator"}
 
@@ -468,11 +471,20 @@ class PythonProject:
         known = self._returns.get(key)
         if known is None:
             known = self._work_out(self._returns, key, (), self._read_returns, *key)
-        if any(value.kind == SELF for value in known):
+        if any(value.kind in _OF_OWNER for value in known):
             owner = function.owner
             itself = (owner._replace(kind=INSTANCE),) if owner and owner.kind != MODULE else ()
-            return _unique(one for value in known for one in (itself if value.kind == SELF else (value,)))
+            given = {SELF: itself, TYPE_VARIABLE: self._type_argument(function)}
+            return _unique(one for value in known for one in given.get(value.kind, (value,)))
         return known
+
+    def _type_argument(self, method: Value) -> Values:
+        """Return what a type variable of a method stands for: the argument of its class, if that has just one."""
+        owner = method.owner
+        if owner is None or owner.kind != INSTANCE or len(owner.arguments) != 1:
+            return ()
+        is_own = (owner.path, owner.number) == (method.path, self.definition(method).scope)
+        return owner.arguments[0] if is_own else ()
 
     def _read_returns(self, path: str, number: int) -> Values:
         scopes = self.scopes[path]
@@ -600,6 +612,11 @@ class PythonProject:
                 values.append(Value(INSTANCE, thing.path, thing.number, arguments))
             elif thing.kind == OUTSIDE:
                 values += self._of_form(path, scope, thing.path, named)
+            elif (
+                thing.kind == MADE
+            ):  # an object that stands for a type; what it is made of says nothing about that type
+                if thing.path.rpartition(".")[2] in _TYPE_VARIABLES:
+                    values.append(Value(TYPE_VARIABLE, thing.path))
             else:
                 values.append(thing)
         return _unique(values)

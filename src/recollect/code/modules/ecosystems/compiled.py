@@ -75,7 +75,7 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
         {},
         TestFramework(testify, "", test),
         ("golangci-lint",) if golangci else ("go vet",),
-        module[1] if module else "",
+        re.sub(r"/v\d+$", "", module[1]) if module else "",
         "",
         frozenset(re.findall(r"(?m)^(?:require\s+|\s+)([\w.-]+\.\w+/\S+) v", manifest)),
     )

@@ -30,6 +30,7 @@ _TESTS = (  # package → config file, command
     ("ava", r"ava\.config\.\w+", "ava"),
     ("jasmine", r"jasmine\.json", "jasmine"),
     ("tap", r"\.taprc", "tap"),
+    ("borp", r"", "borp"),
     ("qunit", r"", "qunit"),
     ("@playwright/test", r"playwright\.config\.\w+", "playwright test"),
     ("cypress", r"cypress\.config\.\w+", "cypress run"),
@@ -55,11 +56,13 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
         for name, body in table_at(document, "scripts").items()
         if "no test specified" not in str(body)
     }
-    tasks = tasks_by_slot(scripts, f"{tool} run ")
+    source = join(folder, "package.json")
+    tasks = tasks_by_slot(scripts, f"{tool} run ", source)
     if "test" in tasks and tasks["test"].line.endswith(" test"):
-        tasks["test"] = ProjectTask(f"{tool} test" if tool != "bun" else "bun run test", tasks["test"].body)
+        line = f"{tool} test" if tool != "bun" else "bun run test"
+        tasks["test"] = ProjectTask(line, tasks["test"].body, source)
     if "run" in tasks and tasks["run"].line == "npm run start":
-        tasks["run"] = ProjectTask("npm start", tasks["run"].body)
+        tasks["run"] = ProjectTask("npm start", tasks["run"].body, source)
     needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
     packages = needs | set(table_at(document, "devDependencies"))
     linters, commands = find_linters("node", names, text, run)
@@ -99,10 +102,14 @@ def _tests(
     names: set[str], folder: str, packages: set[str], scripts: Mapping[str, str], run: str, tool: str
 ) -> TestFramework | None:
     commands_run = " ".join(scripts.values())
+    tested = " ".join(
+        body for name, body in scripts.items() if re.match(r"(?:test|unit|spec|jest|ci)\b", name)
+    )
     for package, config, command in _TESTS:
-        if package in packages or re.search(
-            rf"(?<![\w-]){re.escape(package)}(?![\w-])", scripts.get("test", "")
-        ):
+        is_run = re.search(rf"(?<![\w-]){re.escape(package)}(?![\w-])", tested)
+        if is_run or (
+            package in packages and "test" not in scripts
+        ):  # a script may run another one than is installed
             found = first_name(names, config)
             return TestFramework(package, join(folder, found) if found else "", run + command)
     if "node --test" in commands_run:

@@ -9,8 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.code.modules.commands import ProjectTask
+from recollect.code.modules.commands import ProjectTask, ci_commands
 from recollect.code.modules.module_map import TestFramework
+from recollect.code.modules.scan_input import ScanInput
+from recollect.code.paths import join
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ class Linter(NamedTuple):
     name: str
     slot: str
     command: str
-    files: Sequence[str] = ()  # it is used if one of these exists, or…
+    files: Sequence[str] = ()  # it is set up if one of these exists, or…
     words: Sequence[str] = ()  # …one of these is in the manifest
+    runs: Sequence[str] = ()  # how a command or a hook names it; () = by its name
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -71,16 +74,38 @@ def known_linters(ecosystem: str) -> list[Linter]:
 
 
 def find_linters(
-    ecosystem: str, names: set[str], text: str, prefix: str = ""
+    ecosystem: str, names: set[str], text: str, prefix: str = "", used: str = ""
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the linters that are set up, and the command of the first one for each slot."""
+    """Return the linters that are set up, and the command of the first one for each slot.
+
+    `used` is what hooks, CI and tasks run (`what_runs`). If it names a linter of a slot, only those that it names count
+    there: settings of others are left over, or are there for editors.
+    """
+    rows = known_linters(ecosystem)
+    are_run = [any(_is_named(word, used) for word in row.runs or (row.name,)) for row in rows]
+    decided = {row.slot for row, is_run in zip(rows, are_run, strict=True) if is_run}
     found: list[str] = []
     commands: dict[str, str] = {}
-    for linter in known_linters(ecosystem):
-        if not names.isdisjoint(linter.files) or any(word in text for word in linter.words):
-            found.append(linter.name)
-            commands.setdefault(linter.slot, prefix + linter.command)
+    for row, is_run in zip(rows, are_run, strict=True):
+        is_set_up = not names.isdisjoint(row.files) or any(word in text for word in row.words)
+        if is_run or (is_set_up and (row.slot not in decided or row.name == "pre-commit")):
+            found.append(row.name)
+            commands.setdefault(row.slot, prefix + row.command)
     return tuple(dict.fromkeys(found)), commands
+
+
+def _is_named(word: str, text: str) -> bool:
+    return bool(re.search(rf"(?:^|[\s/\"'\[(,]){re.escape(word)}(?=[\s\"'\])=,:]|$)", text, re.MULTILINE))
+
+
+def what_runs(project: ScanInput, folder: str) -> str:
+    """Return the hooks of pre-commit and the commands of CI, tox, nox and task files, one per line."""
+    hooks = re.findall(
+        r"(?m)^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", project.text(join(folder, ".pre-commit-config.yaml"))
+    )
+    files = ("tox.ini", "noxfile.py", "Makefile", "justfile", "Taskfile.yml")
+    in_ci = [each.line for each in ci_commands(project)]
+    return "\n".join((*hooks, *in_ci, *(project.text(join(folder, name)) for name in files)))
 
 
 def first_name(names: Iterable[str], pattern: str) -> str:

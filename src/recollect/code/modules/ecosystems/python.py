@@ -11,6 +11,7 @@ from recollect.code.modules.ecosystems.package_info import (
     find_linters,
     parse_toml,
     table_at,
+    what_runs,
 )
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
@@ -45,7 +46,7 @@ def read_python(project: ScanInput, folder: str) -> PackageInfo:
     else:
         if "setup.py" in names or "setuptools" in manifest:
             tool = "setuptools"
-    linters, commands = find_linters("python", names, settings, run)
+    linters, commands = find_linters("python", names, settings, run, what_runs(project, folder))
     if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]):
         commands["types"] = f"{run}mypy"
     test = _tests(project, folder, names, settings, run)
@@ -110,7 +111,7 @@ def _tasks(document: Mapping[str, Any], run: str) -> dict[str, ProjectTask]:
         (("tool", "hatch", "envs", "default", "scripts"), "hatch run "),
     ):
         if found := table_at(document, *path):
-            return tasks_by_slot({name: str(body) for name, body in found.items()}, call)
+            return tasks_by_slot({name: str(body) for name, body in found.items()}, call, "pyproject.toml")
     return {}
 
 

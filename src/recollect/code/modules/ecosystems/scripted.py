@@ -22,14 +22,18 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     rakefile = project.text(join(folder, "Rakefile"))
     gems = project.text(join(folder, "Gemfile")) + project.text(join(folder, gemspec))
     run = "bundle exec " if "Gemfile" in names else ""
-    framework = "rspec" if "rspec" in gems + rakefile or ".rspec" in names else "minitest"
+    start = f"{folder}/" if folder else ""
+    has_specs = any(path.startswith(start) and path.endswith("_spec.rb") for path in project.sizes)
+    framework = "rspec" if ".rspec" in names or has_specs else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
     if "TestTask" in rakefile:
         tasks.setdefault("test", "rake")
     if "RSpec::Core::RakeTask" in rakefile:
         tasks.setdefault("spec", "rake")
     known = {name for names in task_names().values() for name in names}
-    named = tasks_by_slot({name: body for name, body in tasks.items() if name in known}, f"{run}rake ")
+    named = tasks_by_slot(
+        {name: body for name, body in tasks.items() if name in known}, f"{run}rake ", join(folder, "Rakefile")
+    )
     if "config/application.rb" in project:
         defaults = {"test": "bin/rails test", "run": "bin/rails server"}
     else:
@@ -66,7 +70,7 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
     document = parse_json(text)
     linters, commands = find_linters("php", names, text)
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
-    tasks = tasks_by_slot(scripts, "composer ")
+    tasks = tasks_by_slot(scripts, "composer ", join(folder, "composer.json"))
     pest = '"pestphp/pest"' in text
     config = first_name(names, r"phpunit\.(xml|xml\.dist|dist\.xml)")
     test = None

@@ -11,17 +11,28 @@ from recollect.interfaces.web.page import Page, WebRequest
 from recollect.memory.maintenance.undo import GRACE
 
 SHOWN = 100
+MOST_NAMED = 3  # memories whose texts are shown with a change
+_WORD = re.compile(r"\b[0-9a-z]{18,26}\b")  # a summary has ids, never texts
 
 
 def show(request: WebRequest) -> Response:
     changes = request.engine.care.changes(SHOWN, all_projects=request.all_projects)
-    return request.render("changes.html", changes=changes, grace=GRACE)
+    named = {change.id: _WORD.findall(change.summary)[:MOST_NAMED] for change in changes}
+    known = request.engine.store.get_many(sorted({name for names in named.values() for name in names}))
+    mine = request.engine.context.user_id
+    memories = {
+        change: [known[name] for name in names if name in known and known[name].user_id == mine]
+        for change, names in named.items()
+    }
+    return request.render("changes.html", changes=changes, memories=memories, grace=GRACE)
 
 
 def undo(request: WebRequest) -> Response:
     """Undo one change; the undo is a change too, so the notice offers to undo that."""
     undone = request.engine.care.undo(request.params["id"])
     count = len(undone.restored)
+    if not count:  # a module, say
+        return request.done(text("Undone."), undone.undo, _page_after(request, undone))
     message = texts("Undone: %d memory is as it was.", "Undone: %d memories are as they were.", count) % count
     if undone.left_alone:
         left = len(undone.left_alone)

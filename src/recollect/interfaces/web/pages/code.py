@@ -97,8 +97,9 @@ def correct(request: WebRequest) -> Response:
         merge_with=request.field("merge_with") or None,
         split_off=request.field("split_off").strip() or None,
     )
-    changed = engine.maps.correct(module.key, correction)
-    return request.done(text("%s is corrected. Later scans keep that.") % changed.name)
+    change = engine.context.new_change("correct")
+    changed = engine.maps.correct(module.key, correction, change.id)
+    return request.done(text("%s is corrected. Later scans keep that.") % changed.name, change.id)
 
 
 def _words(field: str) -> list[str]:

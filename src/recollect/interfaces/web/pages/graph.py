@@ -14,7 +14,11 @@ FAMILIES = tuple(dict.fromkeys(kind.family for kind in KINDS.values()))
 
 def show(request: WebRequest) -> Response:
     """Show the page: the picture is drawn by the script, the list beside it reads without one."""
-    graph = _graph(request)
+    made = request.get("made")
+    graph = request.engines.graphs.get(made)
+    if graph is None:
+        graph = _graph(request)
+        made = request.engines.graphs.keep(graph)
     degrees = graph.degrees()
     chosen = graph.position(request.get("node"))
     hits = _hits(request)
@@ -25,6 +29,7 @@ def show(request: WebRequest) -> Response:
     return request.render(
         "graph.html",
         graph=graph,
+        made=made,
         degrees=degrees,
         places=places[:LISTED],
         node=graph.nodes[chosen] if chosen is not None else None,
@@ -39,7 +44,7 @@ def show(request: WebRequest) -> Response:
 
 def show_data(request: WebRequest) -> Response:
     """Return the graph for the script: labels, groups and ends of links, as short as possible."""
-    graph = _graph(request)
+    graph = request.engines.graphs.get(request.get("made")) or _graph(request)
     hits = _hits(request) or ()
     found = [place for name in hits if (place := graph.position(f"m:{name}")) is not None]
     return JSONResponse(
@@ -76,9 +81,8 @@ def _hits(request: WebRequest) -> list[str] | None:
     query = request.get("q").strip()
     if not query:
         return None
-    answer: m.Answer = request.engine.retrieval.search(
-        query, LISTED, noted=False, all_projects=request.all_projects
-    )
+    view = request.engine.context.view(all_projects=request.all_projects)
+    answer: m.Answer = request.engine.retrieval.search(query, LISTED, noted=False, view=view)
     return [hit.memory.id for hit in answer.results]
 
 

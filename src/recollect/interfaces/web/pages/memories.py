@@ -16,6 +16,7 @@ from recollect.memory.memories import Memories
 from recollect.memory.write.enrich import normal_tag
 
 PER_PAGE = 50
+FIRST_HITS = 20  # of a search; a page with more takes longer than the search itself
 MAX_HITS = 50
 MAX_SELECTED = 500
 _FILTERS = ("family", "kind", "standing", "state", "branch", "tag", "author", "file", "stale", "conflict")
@@ -41,20 +42,25 @@ def show(request: WebRequest) -> Response:
     number = max(int(found[0]), 1) if (found := re.fullmatch("[0-9]{1,6}", request.get("page"))) else 1
     notes: tuple[str, ...] = ()
     hits: dict[str, m.Hit] = {}
+    has_more = False
     if query:
-        answer = engine.retrieval.browse(query, view, which, MAX_HITS)
+        limit = MAX_HITS if request.get("more") == "1" else FIRST_HITS
+        answer = engine.retrieval.search(query, limit, noted=False, view=view, which=which)
         hits = {hit.memory.id: hit for hit in answer.results}
         memories: tuple[m.Memory, ...] = tuple(hit.memory for hit in answer.results)
         total, notes = len(memories), answer.notes
+        has_more = total == limit < MAX_HITS
     else:
         memories, total = engine.memory.page(view, which, order, PER_PAGE, (number - 1) * PER_PAGE)
-    every = replace(view, kinds=None)
+    chosen = {name: request.get(name) for name in _FILTERS if request.get(name)}
+    opened = bool(chosen.keys() - {"family", "stale", "conflict"}) or request.get("filters") == "1"
     return request.render(
         "memories.html",
         cards=cards(request, memories, hits),
         total=total,
         query=query,
         notes=notes,
+        has_more=has_more,
         number=number,
         last=max((total + PER_PAGE - 1) // PER_PAGE, 1),
         order=order,
@@ -62,15 +68,21 @@ def show(request: WebRequest) -> Response:
         families=FAMILIES,
         kinds=tuple(KINDS),
         filters={name: request.get(name) for name in _FILTERS},
-        chosen={name: request.get(name) for name in _FILTERS if request.get(name)},
-        choices={
-            "standing": [str(each) for each in m.Standing],
-            "state": [*(str(each) for each in m.State), "all"],
-            "branch": [name for name in engine.store.counts(every, "branch") if name],
-            "author": list(engine.store.counts(every, "created_by")),
-        },
+        chosen=chosen,
+        choices=_choices(request, replace(view, kinds=None)) if opened else None,
         actions=_ACTIONS,
     )
+
+
+def _choices(request: WebRequest, view: m.View) -> dict[str, list[str]]:
+    """Return what the menus offer. It reads all memories of the view, so a page does it only if the menus are open."""
+    store = request.engine.store
+    return {
+        "standing": [str(standing) for standing in m.Standing],
+        "state": [*(str(state) for state in m.State), "all"],
+        "branch": [name for name in store.counts(view, "branch") if name],
+        "author": list(store.counts(view, "created_by")),
+    }
 
 
 def cards(
@@ -213,7 +225,7 @@ def preview(request: WebRequest) -> Response:
         action=action,
         name=request.field("action"),
         value=request.field("value"),
-        next=request.field("next"),
+        next=request.back,
         cards=cards(request, tuple(memories)),
     )
 

@@ -10,6 +10,7 @@ from recollect.errors import ChangedMeanwhile
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.interfaces.web.pages.memories import cards, lines, words
+from recollect.interfaces.web.pages.sessions import MOMENTS, REASONS
 from recollect.kinds import KINDS
 from recollect.memory.decay import confidence_now, half_life
 from recollect.memory.memories import edition
@@ -46,6 +47,10 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
     engine = request.engine_of(memory)
     (card,) = cards(request, (memory,))
     deliveries = engine.memory.shown(memory.id)
+    links = _links(request, memory)
+    replaced = [
+        each.other for each in links if each.is_outgoing and each.link.relation == m.Relation.SUPERSEDES
+    ]
     return request.render(
         "memory.html",
         status,
@@ -53,7 +58,8 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
         card=card,
         edition=edition(memory),
         chart=chart_of(memory, engine.context.clock()),
-        links=_links(request, memory),
+        links=links,
+        replaced=next(iter(replaced), None),
         deliveries=[
             (record, next(item for item in record.items if item.key == memory.id)) for record in deliveries
         ],
@@ -62,6 +68,8 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
         kinds=tuple(KINDS),
         visibilities=tuple(m.Visibility),
         relations=tuple(m.Relation),
+        moments=MOMENTS,
+        reasons_told=REASONS,
         **{"yours": None, **more},
     )
 
@@ -241,12 +249,19 @@ def show_similar(request: WebRequest) -> Response:
     return request.render("similar.html", memory=memory, cards=shown)
 
 
+def show_code(request: WebRequest) -> Response:
+    """Show how the code that the memory is about has changed. It comes after the page itself, because it reads git's history."""
+    memory = request.engine.get(request.params["id"])
+    found = request.engine_of(memory).care.code_differences(memory)
+    return request.render("code_difference.html", memory=memory, differences=found)
+
+
 PAGE = Page(
     "memory",
     text("Memory"),
     "/memories/{id}",
     show,
-    more={"/memories/{id}/similar": show_similar},
+    more={"/memories/{id}/similar": show_similar, "/memories/{id}/code": show_code},
     actions={
         f"/memories/{{id}}/{name}": act
         for name, act in {

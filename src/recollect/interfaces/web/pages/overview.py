@@ -1,25 +1,54 @@
 """*Overview*: what is known, what was learnt lately, what waits for the user, and whether everything works."""
 
+from dataclasses import dataclass
+
 from starlette.responses import Response
 
+import recollect.model as m
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
+from recollect.interfaces.web.pages.review import WORDINGS
+from recollect.interfaces.web.pages.sessions import newest_sessions
 from recollect.work.metrics.overview import overview
+from recollect.work.metrics.saved import Savings
 
 SWITCHES = ("memory", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """What the newest session cost and saved."""
+
+    session: m.Session
+    tokens: int  # that the agent was told
+    used: int  # memories of those that it used
+    savings: Savings
 
 
 def show(request: WebRequest) -> Response:
     engine = request.engine
     figures = overview(engine.context, all_projects=request.all_projects)
-    return request.render("overview.html", figures=figures)
+    last = next(iter(newest_sessions(request, 1)), None)
+    questions = {name: wording.name for name, wording in WORDINGS.items()}
+    return request.render(
+        "overview.html", figures=figures, questions=questions, last=last and _last(request, last)
+    )
+
+
+def _last(request: WebRequest, session: m.Session) -> LastSession:
+    engine = request.engines.engine_for(session.project_id)
+    records = engine.store.deliveries.of_session(session.user_id, session.id)
+    return LastSession(
+        session,
+        sum(record.tokens for record in records),
+        sum(item.used_at is not None for record in records for item in record.items),
+        engine.measures.saved(session.id),
+    )
 
 
 def show_health(request: WebRequest) -> Response:
     """Show whether agents, daemon and store work. It comes after the page itself, because it takes longer."""
-    from recollect.interfaces.install.connection import check_all
-
-    checks = sorted(check_all(request.engine), key=lambda check: check.ok)
+    checks = sorted(request.engines.health.get(request.engine), key=lambda check: check.ok)
     return request.render("health.html", checks=checks)
 
 
@@ -28,10 +57,23 @@ def turn(request: WebRequest) -> Response:
     switch, on = request.field("switch"), request.field("on") == "1"
     if switch not in SWITCHES:
         return request.redirect()
+    place = text("in all projects") if request.all_projects else text("in this project")
+    if answer := request.ask(_QUESTIONS[switch, on] % place):
+        return answer
     request.engine.preferences.set_switch(switch, on, everywhere=request.all_projects)
     return request.done(_SWITCHED[switch, on])
 
 
+_QUESTIONS = {
+    ("memory", True): text(
+        "Turn memory on %s? Agents are told again what is known, and Recollect records their sessions."
+    ),
+    ("memory", False): text(
+        "Turn memory off %s? Nothing is recorded, learnt or given to agents until you turn it on."
+    ),
+    ("auto", True): text("Let Recollect learn from sessions %s?"),
+    ("auto", False): text("Stop learning from sessions %s? What is known stays, and agents are still told."),
+}
 _SWITCHED = {
     ("memory", True): text("Memory is on."),
     ("memory", False): text("Memory is off: nothing is recorded, learnt or given to agents."),

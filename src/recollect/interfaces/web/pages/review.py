@@ -1,6 +1,7 @@
 """*Review*: questions that only a person can decide, one at a time, one keystroke each."""
 
 import difflib
+from collections import Counter
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -9,13 +10,72 @@ from recollect.errors import Refused
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.interfaces.web.pages.memories import ShownMemory, cards
-from recollect.memory.maintenance.review import KINDS, OpenReview
+from recollect.memory.maintenance.review import KINDS, OpenReview, find
 
 SHOWN = 50
 ANSWERS = {
     "accept": text("Accepted."),
     "reject": text("Rejected."),
     "edit": text("Edited."),
+    "older": text("Settled: the older one is right."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a kind of question is put to a person."""
+
+    name: str  # of several such questions
+    title: str
+    roles: tuple[str, ...]  # of the memories, in their order
+    accepting: str
+    rejecting: str
+
+
+_ONE = (text("Memory"),)
+WORDINGS = {
+    "contradiction": Wording(
+        text("contradictions"),
+        text("These two contradict each other. Which is right?"),
+        (text("Newer"), text("Older")),
+        text("The newer is right"),
+        text("Both are right"),
+    ),
+    "merge": Wording(
+        text("duplicates"),
+        text("Do these two say the same?"),
+        (text("Stays"), text("Is merged into it")),
+        text("Merge them"),
+        text("Keep both"),
+    ),
+    "stale": Wording(
+        text("out of date"),
+        text("Its code has changed. Is it still right?"),
+        _ONE,
+        text("It is out of date"),
+        text("It is still right"),
+    ),
+    "seed": Wording(
+        text("found in the project"),
+        text("Found in your project. Is it right?"),
+        _ONE,
+        text("It is right"),
+        text("Forget it"),
+    ),
+    "forget": Wording(
+        text("to forget"),
+        text("An agent proposes to forget this."),
+        _ONE,
+        text("Forget it"),
+        text("Keep it"),
+    ),
+    "derived": Wording(
+        text("based on a wrong one"),
+        text("It is based on something that was marked as wrong."),
+        (text("Memory"), text("What was wrong")),
+        text("It is wrong too"),
+        text("Keep it"),
+    ),
 }
 
 
@@ -24,6 +84,7 @@ class ReviewCard:
     """A question with its memories, and where the texts of two differ."""
 
     question: OpenReview
+    wording: Wording
     cards: list[ShownMemory]
     texts: tuple[
         tuple[tuple[str, bool], ...], ...
@@ -32,16 +93,16 @@ class ReviewCard:
 
 def show(request: WebRequest) -> Response:
     kind = request.get("kind")
-    questions = request.engine.care.questions(
-        kind if kind in KINDS else None, all_projects=request.all_projects, tidy=False
-    )
+    every = request.engine.care.questions(None, all_projects=request.all_projects, tidy=False)
+    questions = [question for question in every if kind not in KINDS or question.review.kind == kind]
     skipped = request.get("after")
     ordered = [question for question in questions if question.review.id > skipped] if skipped else questions
     return request.render(
         "review.html",
         reviews=[_card(request, question) for question in ordered[:SHOWN]],
         total=len(questions),
-        kinds=KINDS,
+        kinds={name: wording.name for name, wording in WORDINGS.items()},
+        counts=Counter(question.review.kind for question in every),
         kind=kind,
         gaps=request.engine.gaps(20),
     )
@@ -50,7 +111,8 @@ def show(request: WebRequest) -> Response:
 def _card(request: WebRequest, question: OpenReview) -> ReviewCard:
     shown = cards(request, question.memories)
     contents = [memory.content for memory in question.memories]
-    return ReviewCard(question, shown, tuple(differences(contents)))
+    wording = WORDINGS[question.review.kind]
+    return ReviewCard(question, wording, shown, tuple(differences(contents)))
 
 
 def differences(contents: list[str]) -> list[tuple[tuple[str, bool], ...]]:
@@ -69,8 +131,20 @@ def answer(request: WebRequest) -> Response:
     chosen = request.field("answer")
     if chosen not in ANSWERS:
         raise Refused(text("This is not an answer."), text("Accept, reject or edit."))
+    if chosen == "older":
+        return _keep_older(request)
     decision = request.engine.decide(request.params["id"], chosen, request.field("text"))
     return request.done(" ".join((ANSWERS[chosen], *decision.notes)), decision.change)
+
+
+def _keep_older(request: WebRequest) -> Response:
+    """Settle a contradiction for the older memory, which accepting it would replace. That answers the question."""
+    engine = request.engine
+    question = find(engine.store, engine.context.user_id, request.params["id"])
+    newer, older = question.memories
+    change = engine.context.new_change("resolve")
+    request.engine_of(newer).memory.resolve(newer.id, older.id, older.id, change=change)
+    return request.done(ANSWERS["older"], change.id)
 
 
 PAGE = Page(

@@ -47,7 +47,8 @@ def show(request: WebRequest) -> Response:
         found = [engine.store.get_session(hit.session) for hit in hits]
         sessions = [session for session in found if session is not None]
     else:
-        sessions = _newest(request, int(request.get("n") or 0) if request.get("n").isdigit() else 0)
+        wanted = request.get("n")
+        sessions = newest_sessions(request, SHOWN, int(wanted) if wanted.isdigit() and len(wanted) < 7 else 0)
     deliveries = {
         session.id: engine.store.deliveries.of_session(session.user_id, session.id) for session in sessions
     }
@@ -67,7 +68,8 @@ def show(request: WebRequest) -> Response:
     )
 
 
-def _newest(request: WebRequest, skipped: int) -> list[m.Session]:
+def newest_sessions(request: WebRequest, limit: int, skipped: int = 0) -> list[m.Session]:
+    """Return the sessions of the project, or of all, newest first."""
     engine = request.engine
     projects: list[str | None] = [engine.context.project_id]
     if request.all_projects:
@@ -75,10 +77,10 @@ def _newest(request: WebRequest, skipped: int) -> list[m.Session]:
     found = [
         session
         for project in projects
-        for session in engine.store.sessions(engine.context.user_id, project, skipped + SHOWN)
+        for session in engine.store.sessions(engine.context.user_id, project, skipped + limit)
     ]
     found.sort(key=lambda session: session.started_at, reverse=True)
-    return found[skipped : skipped + SHOWN]
+    return found[skipped : skipped + limit]
 
 
 def show_one(request: WebRequest) -> Response:

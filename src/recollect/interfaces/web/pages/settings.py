@@ -71,7 +71,7 @@ def set_budget(request: WebRequest) -> Response:
         if wanted
         else text("Use the default budget of %s tokens?") % CEILING
     )
-    if answer := _ask(request, question):
+    if answer := request.ask(question):
         return answer
     request.engine.preferences.set_budget(int(wanted) if wanted else None)
     return request.done(text("The budget is %s tokens.") % request.engine.preferences.budget())
@@ -80,7 +80,7 @@ def set_budget(request: WebRequest) -> Response:
 def set_preset(request: WebRequest) -> Response:
     """Set how readily findings become memories."""
     name = request.field("preset")
-    if answer := _ask(request, text("Promote findings as the preset %s does?") % name):
+    if answer := request.ask(text("Promote findings as the preset %s does?") % name):
         return answer
     request.engine.sessions.set_preset(name, everywhere=request.all_projects)
     return request.done(text("The preset is %s.") % name)
@@ -89,7 +89,7 @@ def set_preset(request: WebRequest) -> Response:
 def add_alias(request: WebRequest) -> Response:
     """Make words find each other in searches."""
     name, words = request.field("name").strip(), _words(request.field("words"))
-    if answer := _ask(request, text("Let a search for %s also find %s?") % (name, ", ".join(words))):
+    if answer := request.ask(text("Let a search for %s also find %s?") % (name, ", ".join(words))):
         return answer
     alias = request.engine.preferences.add_alias(name, words)
     return request.done(text("A search for %s now also finds %s.") % (alias.name, ", ".join(alias.words)))
@@ -97,7 +97,7 @@ def add_alias(request: WebRequest) -> Response:
 
 def remove_alias(request: WebRequest) -> Response:
     name = request.field("name")
-    if answer := _ask(request, text("Remove the alias %s?") % name):
+    if answer := request.ask(text("Remove the alias %s?") % name):
         return answer
     removed = request.engine.preferences.remove_alias(name)
     return request.done(text("A search for %s no longer finds %s.") % (name, ", ".join(removed)))
@@ -105,7 +105,7 @@ def remove_alias(request: WebRequest) -> Response:
 
 def start_season(request: WebRequest) -> Response:
     name = request.field("name").strip()
-    if answer := _ask(request, text("Start the season %s? Its memories rank higher until it ends.") % name):
+    if answer := request.ask(text("Start the season %s? Its memories rank higher until it ends.") % name):
         return answer
     request.engine.preferences.start_season(name)
     return request.done(text("The season %s has begun.") % name)
@@ -113,7 +113,7 @@ def start_season(request: WebRequest) -> Response:
 
 def end_season(request: WebRequest) -> Response:
     name = request.field("name")
-    if answer := _ask(request, text("End the season %s?") % name):
+    if answer := request.ask(text("End the season %s?") % name):
         return answer
     request.engine.preferences.end_season(name)
     return request.done(text("The season %s is over.") % name)
@@ -121,14 +121,6 @@ def end_season(request: WebRequest) -> Response:
 
 def _words(field: str) -> list[str]:
     return [part.strip() for part in field.split(",") if part.strip()]
-
-
-def _ask(request: WebRequest, question: str) -> Response | None:
-    """Return a page that asks whether to go on; None once the person has agreed."""
-    if request.field("sure") == "1":
-        return None
-    kept = [(name, value) for name, value in request.form if name not in ("csrf", "sure")]
-    return request.render("confirm.html", question=question, kept=kept)
 
 
 # agents

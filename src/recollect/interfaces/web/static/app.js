@@ -129,7 +129,14 @@
   document.addEventListener("visibilitychange", () => { follow(); if (!document.hidden) refresh(); });
   addEventListener("pagehide", () => { stream?.close(); stream = null; });
 
-  document.addEventListener("htmx:afterSettle", cleanAddress);
+  // on a phone the menu is one line, of which the current page is to be seen
+  function showPlace() {
+    const link = find("nav a[aria-current]"), menu = link?.closest("nav");
+    if (menu && menu.scrollWidth > menu.clientWidth) menu.scrollLeft = link.offsetLeft - (menu.clientWidth - link.offsetWidth) / 2;
+  }
+
+  document.addEventListener("htmx:afterSettle", () => { cleanAddress(); showPlace(); });
   cleanAddress();
+  showPlace();
   follow();
 })();

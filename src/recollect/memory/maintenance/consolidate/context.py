@@ -9,7 +9,8 @@ import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.llm.protocol import Judge, StatementRelation
-from recollect.memory.judgement.compare import ALIKE, Comparison, compare
+from recollect.memory.judgement.compare import compare
+from recollect.memory.judgement.comparison import ALIKE, Comparison
 from recollect.memory.judgement.second_opinion import Inference, asked_of, held_back
 from recollect.memory.maintenance.consolidate.groups import MemoryGroup, SimilarPair, load_groups
 from recollect.memory.maintenance.consolidate.throttle import Throttle
@@ -84,6 +85,7 @@ class OperationContext:
     inference: Inference | None = None  # None = nothing holds back a merge
     verifiers: Mapping[str, Verifier] | None = None  # by project; None = for all projects on this machine
     here: m.Project | None = None  # of several worktrees of a project, this one is looked at
+    project_id: str | None = None  # only this project and global memories; None = all projects
     since: datetime | None = None  # when the last run ended; None = never
     advance: Callable[[float], None] = lambda share: None  # reports progress of the current operation
     superseded: set[str] = field(default_factory=set)  # memories that this run supersedes
@@ -91,8 +93,8 @@ class OperationContext:
 
     @property
     def everything(self) -> m.View:
-        """All active memories of the user, in every project and session."""
-        return m.View(self.user_id, all_projects=True, all_sessions=True)
+        """All active memories of the user that this run is about, of every session."""
+        return m.View(self.user_id, self.project_id, all_projects=self.project_id is None, all_sessions=True)
 
     def owns(self, memory: m.Memory) -> bool:
         """Return whether the memory is the user's: those of others may be visible, but stay unchanged."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import ALIKE, NEAR, Comparison
+from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.maintenance.consolidate.neighbours import Yield, by_meaning, by_words
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _share_most(one: frozenset[str], other: frozenset[str]) -> bool:
 def load_groups(
     store: Store, user_id: str, view: m.View, model: str, yield_to_foreground: Yield
 ) -> list[MemoryGroup]:
-    """Return the groups of all active memories of the user, ordered by name."""
+    """Return the groups of the active memories of the user in the projects of `view`, ordered by name."""
     import numpy as np
 
     members: dict[str, list[tuple[str, str, str | None]]] = {}
@@ -125,6 +125,8 @@ def load_groups(
             yield_to_foreground()
         owner, project_id, scope, branch, _, state, _, is_proposal, session = row.key
         if owner != user_id or state != m.State.ACTIVE:
+            continue
+        if not view.all_projects and project_id not in (None, view.project_id):
             continue
         within = session if scope == m.Scope.SESSION else None
         # What a repository proposes is not merged with what somebody said, nor does it contradict that.

@@ -8,7 +8,8 @@ from functools import partial
 
 import recollect.model as m
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import ALIKE, subject_words
+from recollect.memory.judgement.compare import subject_words
+from recollect.memory.judgement.comparison import ALIKE
 from recollect.memory.judgement.statement import Statement, TokenKind, parse
 from recollect.memory.maintenance.compact import is_stated
 from recollect.memory.maintenance.consolidate.context import (
@@ -59,10 +60,10 @@ def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m
     ):
         return None
     survivor, other = survivor_of(*both)
-    if (pair.cosine or 0.0) < SURE and _each_says_more(survivor.content, other.content):
+    agreed = pair.verdict.certain and (not same or pair.verdict.rule == "same meaning")
+    if not agreed and (pair.cosine or 0.0) < SURE and _each_says_more(survivor.content, other.content):
         return None
     in_order = (pair.cosine or 0.0) >= SURE and _says_the_same(survivor.content, other.content)
-    agreed = pair.verdict.relation is StatementRelation.MERGEABLE and pair.verdict.certain
     sure = survivor.fingerprint == other.fingerprint or (same and in_order) or agreed
     return survivor, other, sure and may_go(survivor, other)
 

@@ -157,7 +157,7 @@ class Run:
         """Return the unfinished run of these operations, or a new one."""
         store = context.store
         saved = store.setting(None, UNFINISHED)
-        if saved and saved["names"] == names:
+        if saved and (saved["names"], saved.get("project")) == (names, context.project_id):
             change = _change(context, saved["change"])
             if change.undone_at is None:
                 return cls(context, change, names, saved)
@@ -165,11 +165,11 @@ class Run:
             "consolidate",
             "Started to consolidate.",
             user_id=context.user_id,
-            project_id=None,
+            project_id=context.project_id,
             actor=context.actor,
             now=context.now,
         )
-        if saved:  # it ran other operations, or was undone: close it
+        if saved:  # it ran other operations or in another project, or was undone: close it
             old = _change(context, saved["change"])
             if old.undone_at is None:
                 summary = f"{summarise(saved['counts'])} Stopped before the end."
@@ -198,6 +198,7 @@ class Run:
             {
                 "change": self._change.id,
                 "names": self._names,
+                "project": self._context.project_id,
                 "done": self._done,
                 "position": position,
                 "counts": dict(counts),
@@ -212,7 +213,8 @@ class Run:
                 store.log("update", context.actor, context.now, None, {"consolidated": counts})
                 store.changes.finish(replace(self._change, summary=summary, finished_at=context.now))
                 store.set_setting(None, UNFINISHED, None)
-                store.set_setting(None, LAST, {"at": context.now, "summary": summary})
+                if context.project_id is None:  # else other projects are still to be consolidated
+                    store.set_setting(None, LAST, {"at": context.now, "summary": summary})
         return Consolidation(
             self._change.id if any(counts.values()) else None, counts, summary, finished, self.resumed
         )

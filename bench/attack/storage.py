@@ -1,0 +1,193 @@
+"""Attacks on what is stored: kills, many processes at once, damaged files. Nothing acknowledged may be lost."""
+
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bench.attack.case import (
+    CASE_SECONDS,
+    ROOT,
+    Commands,
+    Result,
+    cases,
+    check_daemon,
+    environment,
+    garbled,
+    hook_event,
+    place,
+    run,
+)
+
+PROCESSES = 16
+MODEL = "all-MiniLM-L6-v2"
+TAIL = 20  # times its median that the 99th percentile of a search may take
+
+
+def kill_writers(folder: Path, seconds: float) -> Result:
+    """Writers that are killed in the middle of a write; a try is an acknowledged write."""
+    from bench.durability import _killed
+
+    (folder / "project").mkdir()
+    rounds = max(4, int(seconds / 3))
+    figures = _killed(folder, rounds, 60)
+    result = Result(figures["acknowledged"], figures["lost"], note=f"{rounds} kills")
+    result.add("crashed", "the store has faults", figures["problems"])
+    result.need(figures["acknowledged"] >= rounds, "writers were killed before they wrote")
+    return result
+
+
+def kill_daemons(folder: Path, seconds: float) -> Result:
+    """A daemon that is killed again and again while hooks report events; a try is an event."""
+    from recollect.interfaces.daemon_client import control
+    from recollect.interfaces.daemon_client.protocol import LOCK
+
+    result, pick, kills = Result(), random.Random(3), 0
+    with place() as (home, project):
+        for number in cases(seconds, 60, least=6):
+            result.tries += 1
+            event = json.dumps(hook_event(project, f"echo {number}")).encode()
+            run(result, home, project, "hook", "claude-code", "PostToolUse", given=event)
+            status = control.status(home) or control.ensure(home)
+            if status is not None and (number < 2 or pick.random() < 0.5):
+                with suppress(ProcessLookupError):
+                    os.kill(int(status["pid"]), signal.SIGKILL)
+                    kills += 1
+                os.utime(home / LOCK, (0, 0))  # a hook starts no daemon within two seconds of the last start
+        wanted, found = {f"echo {number}" for number in range(result.tries)}, set[str]()
+        until = time.monotonic() + CASE_SECONDS
+        while wanted - found and time.monotonic() < until:
+            control.ensure(home)
+            found = _recorded_commands(home)
+            time.sleep(0.2)
+        result.add("lost", f"events {sorted(wanted - found)[:5]}", len(wanted - found))
+        check_daemon(result, home)
+    result.note = f"{kills} kills"
+    result.need(kills, "no daemon was killed")
+    return result
+
+
+def _recorded_commands(home: Path) -> set[str]:
+    import apsw
+
+    if not (home / "recollect.db").exists():
+        return set()
+    database = apsw.Connection(str(home / "recollect.db"))
+    try:
+        events = [json.loads(row[0]) for row in database.execute("SELECT event FROM session_events")]
+    except apsw.Error:  # busy, or not made yet
+        return set()
+    finally:
+        database.close()
+    return {event["input"]["command"] for event in events if "input" in event}
+
+
+def crowd(folder: Path, seconds: float) -> Result:
+    """Processes that write and search in one store at once, each with the model; a try is a write or a search."""
+    result = Result()
+    with place() as (home, project):
+        run(result, home, project, "remember", "The shop uses PostgreSQL.")
+        words = [sys.executable, "-m", "bench.attack.children", "crowd", str(project), str(seconds)]
+        workers = [
+            subprocess.Popen(
+                [*words, str(number)],
+                env=environment(home, "minilm"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=ROOT,
+            )
+            for number in range(PROCESSES)
+        ]
+        for worker in workers:
+            assert worker.stdout is not None
+            worker.stdout.readline()  # it is ready
+        for worker in workers:
+            assert worker.stdin is not None
+            with suppress(BrokenPipeError):  # it has ended: there will be no report
+                worker.stdin.write(b"go\n")
+                worker.stdin.flush()
+        reports = [_report_of(worker, seconds, result) for worker in workers]
+        acknowledged = {name for report in reports for name in report["ids"]}
+        from recollect.embed.open import NoEmbedder
+        from recollect.engine import Engine
+
+        with Engine.open(project, home, embedder=NoEmbedder()) as engine:
+            kept = engine.store.get_many(list(acknowledged)).keys()
+    result.add("lost", "acknowledged writes", len(acknowledged - kept))
+    searches = sorted(ms for report in reports for ms in report["search"])
+    result.tries = len(searches) + len(acknowledged)
+    for report in reports:
+        for error in report["errors"]:
+            result.add("crashed", error)
+    result.need(all(report["search"] or report["ids"] for report in reports), "a process did nothing")
+    result.need({report["model"] for report in reports} == {MODEL}, "not every process had the model")
+    if len(searches) > 10:
+        median, tail = statistics.median(searches), searches[int(0.99 * (len(searches) - 1))]
+        result.note = f"search p50 {median:.0f} ms, p99 {tail:.0f} ms ({tail / median:.1f} x, at most {TAIL})"
+        if tail > TAIL * median:
+            result.add("hung", f"searches at the 99th percentile took {tail / median:.0f} times the median")
+    return result
+
+
+def _report_of(worker: "subprocess.Popen[bytes]", seconds: float, result: Result) -> dict[str, Any]:
+    try:
+        out, errors = worker.communicate(timeout=seconds + 2 * CASE_SECONDS)
+        report: dict[str, Any] = json.loads(out.splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.communicate()
+        result.add("hung", "one of the processes")
+    except (ValueError, IndexError):
+        result.add("crashed", errors[-300:].decode(errors="replace"))
+    else:
+        if errors:
+            result.add("crashed", f"printed: {errors[-300:].decode(errors='replace')}")
+        return report
+    return {"ids": [], "errors": [], "search": [], "model": ""}
+
+
+SENTENCES = ("Invoices are stored as PDF.", "The queue is Redis.", "Deploy on Tuesdays only.")
+
+
+def damage(folder: Path, seconds: float) -> Result:
+    """A store with flipped or missing bytes: all is there (repaired from a backup), or the command says what is wrong."""
+    result, pick, refused = Result(), random.Random(5), 0
+    with place() as (home, project):
+        commands = Commands(result, home, project)
+        for sentence in SENTENCES:
+            commands.run("remember", sentence)
+        result.need(commands.run("backup").code == 0, "there is no backup")
+        commands.close()
+        whole = (home / "recollect.db").read_bytes()
+        for _ in cases(seconds, 300, least=5):
+            result.tries += 1
+            for name in ("recollect.db-wal", "recollect.db-shm"):
+                (home / name).unlink(missing_ok=True)
+            (home / "recollect.db").write_bytes(garbled(whole, pick))
+            if pick.random() < 0.3:
+                commands.run(*pick.choice((("search", "queue"), ("doctor",), ("stats",), ("changes",))))
+            listed = commands.run("list", "--json")
+            if listed.code == 0:
+                missing = [sentence for sentence in SENTENCES if sentence.encode() not in listed.out]
+                result.add("lost", f"not listed, and nothing said: {missing}", len(missing))
+            elif listed.code is not None:
+                refused += 1
+                if not (listed.err or listed.out):
+                    result.add("crashed", "refused without a message")
+        for damaged in home.glob("recollect.db*"):
+            damaged.unlink()
+        commands.run("backup", "restore")
+        listed = commands.run("list", "--json")
+        missing = [sentence for sentence in SENTENCES if sentence.encode() not in listed.out]
+        result.add("lost", f"not in the backup: {missing}", len(missing))
+        commands.close()
+    result.note = f"{refused} refused with a message"
+    return result

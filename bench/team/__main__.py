@@ -1,0 +1,17 @@
+import argparse
+
+from bench.team import PARTS, __doc__
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--only", choices=sorted(PARTS), help="one part")
+parser.add_argument("--operations", type=int, help="of isolation")
+parser.add_argument("--seed", type=int, help="of isolation")
+parser.add_argument("--times", type=int, help="each fault")
+parser.add_argument("--teams", type=int, help="of isolation and load")
+parser.add_argument("--size", type=int, help="memories of each team under load")
+OPTIONS = {"isolation": ("operations", "seed", "teams"), "faults": ("times",), "load": ("teams", "size")}
+
+given = parser.parse_args()
+for name in [given.only] if given.only else PARTS:
+    chosen = {option: value for option in OPTIONS[name] if (value := getattr(given, option)) is not None}
+    PARTS[name].show(PARTS[name].run(**chosen))

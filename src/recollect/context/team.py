@@ -1,0 +1,107 @@
+"""What the team server needs of a database: a store for each verified caller, and the directory of people and tokens."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Protocol
+
+from recollect.context.store import Store
+from recollect.model.team import Erased, Identity, Invite, Notice, Person, Role, TeamProject, Token
+
+
+class Directory(Protocol):
+    """People, invitations and tokens of all tenants. It knows hashes, never a token or a code."""
+
+    def create_team(self, name: str, owner: str, at: datetime) -> Person:
+        """Create a tenant and its first owner, who is called `owner`."""
+
+    def team_name(self, tenant: str) -> str:
+        """Return the name of the tenant."""
+
+    def invite(self, invite: Invite) -> None:
+        """Store an invitation."""
+
+    def invites(self, tenant: str) -> list[Invite]:
+        """Return the invitations that nobody has used, newest first."""
+
+    def accept(self, code_hash: str, at: datetime) -> Person | None:
+        """Use the invitation and create its person; None if it is unknown, used or expired. It works once."""
+
+    def people(self, tenant: str) -> list[Person]:
+        """Return everybody who is or was in the tenant, in the order they joined."""
+
+    def set_role(self, tenant: str, user: str, role: Role) -> None:
+        """Change a role. Raise `Refused` if the last owner would be none."""
+
+    def flag(self, tenant: str, user: str, on: bool) -> None:
+        """Quarantine what the person's agents write from now on, or no longer."""
+
+    def remove(self, tenant: str, user: str, at: datetime) -> None:
+        """Let a person leave and revoke their tokens at once. Raise `Refused` for the last owner."""
+
+    def put_token(self, token: Token) -> None:
+        """Store a token."""
+
+    def identify(self, token_hash: str, at: datetime) -> Identity | None:
+        """Return who the token is, if it and its person are valid at that time."""
+
+    def tokens(self, tenant: str, user: str | None = None) -> list[Token]:
+        """Return the tokens of a person or of everybody, newest first."""
+
+    def revoke(self, tenant: str, token: str, at: datetime) -> bool:
+        """Revoke the token with this id; return False if there is none or it is revoked already."""
+
+    def touch(self, tenant: str, token: str, at: datetime) -> None:
+        """Note that the token was used."""
+
+    def projects(self, tenant: str) -> list[TeamProject]:
+        """Return the projects of the tenant, by name."""
+
+    def restrict(self, tenant: str, project: str, members: frozenset[str] | None) -> None:
+        """Let only these people see the project; None opens it to everybody in the team."""
+
+    def hide(self, tenant: str, user: str, memory: str, on: bool) -> None:
+        """Hide a memory for one person, or show it again."""
+
+    def hidden(self, tenant: str, user: str) -> frozenset[str]:
+        """Return the memories that the person has hidden for themselves."""
+
+    def consent(self, tenant: str, user: str, what: str, on: bool, at: datetime) -> None:
+        """Record that a person agrees to something, or no longer."""
+
+    def consents(self, tenant: str, user: str) -> dict[str, datetime]:
+        """Return what the person agrees to, and since when."""
+
+    def erase(self, tenant: str, user: str, at: datetime) -> Erased:
+        """Permanently delete everything of a person: rows, vectors, links, undo images and their name."""
+
+
+class TeamStore(Store, Protocol):
+    """A caller's store: it shows what they may see, and nothing else."""
+
+    def once(self, key: str) -> str | None:
+        """Return the answer that was kept under the key by this person; None if there is none."""
+
+    def keep_answer(self, key: str, answer: str, at: datetime) -> None:
+        """Keep the answer of a write in the same transaction, so that a repeated request is answered and not run."""
+
+    def share_session(self, session_id: str, on: bool) -> None:
+        """Let everybody in the project see the session and its findings, or no longer. Its messages stay private."""
+
+
+class TeamBackend(Protocol):
+    """The database behind a team server. It can be used from any thread."""
+
+    @property
+    def directory(self) -> Directory: ...
+
+    def store(self, identity: Identity) -> TeamStore:
+        """Return a store with the rights of this caller; close it after use."""
+
+    def ready(self) -> bool:
+        """Whether the database answers and has the tables of this version."""
+
+    def listen(self, stop: Callable[[], bool]) -> Iterator[Notice]:
+        """Yield what has changed, as it happens, until `stop` says so."""
+
+    def close(self) -> None:
+        """Close all connections."""

@@ -1,0 +1,167 @@
+"""Engines for callers: an engine has the store of its caller, and the project and actor that the request names."""
+
+import contextlib
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import recollect.model as m
+from recollect.config import Settings
+from recollect.context.context import Context
+from recollect.context.embedder import Embedder
+from recollect.context.project import ProjectFolder
+from recollect.context.team import TeamBackend, TeamStore
+from recollect.engine import Engine
+from recollect.errors import OutOfScope, RecollectError
+from recollect.memory.index.index import MemoryIndex
+from recollect.model.team import Identity, Role
+from recollect.remote.wire import Place, team_project_id
+
+logger = logging.getLogger(__name__)
+
+ROOT = "/team"  # where projects have their files, as far as the server knows: nowhere
+SEARCH_PATIENCE = 10.0  # callers have deadlines of their own, and an answer that is cut off helps nobody
+MOST_CALLERS = 256  # stores that stay open
+MOST_ENGINES = 16  # of one caller: projects, branches and agents
+MOST_TENANTS = 64  # whose indexes stay in memory
+
+
+_EngineKey = tuple[Place, str]
+
+
+@dataclass
+class _Caller:
+    """The open store of one identity, and its engines."""
+
+    store: TeamStore
+    engines: OrderedDict[_EngineKey, Engine] = field(default_factory=OrderedDict)
+    users: int = 0
+
+
+class CallerEngines:
+    """Lends engines. The stores of the callers that came last stay open, and so do the indexes of their tenants.
+
+    An index has all memories of a tenant, as the server's own work reads them. What a search finds in it is read again with
+    the rights of the caller, and is not returned if they may not see it.
+    """
+
+    def __init__(
+        self, backend: TeamBackend, settings: Settings, embedder: Embedder, clock: m.Clock = m.utc_now
+    ) -> None:
+        self._backend = backend
+        self._settings = settings
+        self._embedder = embedder
+        self._clock = clock
+        self._callers: OrderedDict[Identity, _Caller] = OrderedDict()
+        self._indexes: OrderedDict[str, tuple[TeamStore, MemoryIndex]] = OrderedDict()  # by tenant
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def use(self, identity: Identity, place: Place, actor: str) -> Iterator[Engine]:
+        """Yield an engine for one call. Raise `OutOfScope` if the token is not for that project."""
+        project = project_of(identity, place)
+        if identity.projects is not None and (project is None or project.id not in identity.projects):
+            raise OutOfScope("This token is not for that project.", "Ask for a token that is.")
+        caller, engine = self._acquire(identity, place, actor_of(identity, actor), project)
+        try:
+            yield engine
+        finally:
+            self._release(caller)
+
+    def _acquire(
+        self, identity: Identity, place: Place, actor: str, project: m.Project | None
+    ) -> tuple[_Caller, Engine]:
+        key = (place, actor)
+        with self._lock:
+            caller = self._callers.get(identity)
+            if caller is None:
+                caller = self._callers[identity] = _Caller(self._backend.store(identity))
+            self._callers.move_to_end(identity)
+            engine = caller.engines.get(key)
+            if engine is None:
+                engine = caller.engines[key] = self._open(identity, place, actor, project, caller.store)
+            caller.engines.move_to_end(key)
+            caller.users += 1
+            surplus = len(caller.engines) - MOST_ENGINES
+            stopped = [caller.engines.popitem(last=False)[1] for _ in range(surplus)] if surplus > 0 else []
+        for old in stopped:
+            _stop(old)
+        return caller, engine
+
+    def _open(
+        self, identity: Identity, place: Place, actor: str, project: m.Project | None, store: TeamStore
+    ) -> Engine:
+        folder = None
+        if project is not None:
+            root = Path(project.root)
+            keys = (*place.keys, f"dir:{root}")
+            folder = ProjectFolder(root, root, keys, "its keys", place.branch)
+        settings = replace(self._settings, user=identity.user)
+        context = Context(
+            settings, store, self._embedder, self._clock, actor, project, folder, place.keys, SEARCH_PATIENCE
+        )
+        engine = Engine(context)
+        engine.memory.index = self._index_of(identity)
+        return engine
+
+    def _index_of(self, identity: Identity) -> MemoryIndex:
+        """Return the index of the caller's tenant. Call it with the lock."""
+        if identity.tenant not in self._indexes:
+            store = self._backend.store(Identity(identity.tenant, "", "", Role.SERVICE))
+            self._indexes[identity.tenant] = store, MemoryIndex(store)
+            while len(self._indexes) > MOST_TENANTS:
+                self._indexes.popitem(last=False)
+        self._indexes.move_to_end(identity.tenant)
+        return self._indexes[identity.tenant][1]
+
+    def _release(self, caller: _Caller) -> None:
+        with self._lock:
+            caller.users -= 1
+            surplus = max(len(self._callers) - MOST_CALLERS, 0)
+            idle = [identity for identity, each in self._callers.items() if not each.users][:surplus]
+            closing = [self._callers.pop(identity) for identity in idle]
+        _close(closing)
+
+    def close(self) -> None:
+        with self._lock:
+            closing = list(self._callers.values())
+            self._callers.clear()
+            indexes = list(self._indexes.values())
+            self._indexes.clear()
+        _close(closing)
+        for store, _ in indexes:
+            store.close()
+
+
+def _stop(engine: Engine) -> None:
+    retrieval = engine.__dict__.get("retrieval")
+    if retrieval is not None and "searcher" in retrieval.__dict__:
+        retrieval.searcher.close()
+
+
+def project_of(identity: Identity, place: Place) -> m.Project | None:
+    """Return the project that a request names by its keys; the id is made here, whatever the client thinks it is."""
+    project_id = team_project_id(identity.user, place.keys)
+    if project_id is None:
+        return None
+    return m.Project(project_id, place.name[:100] or project_id, f"{ROOT}/{project_id}", "its keys")
+
+
+def actor_of(identity: Identity, claimed: str) -> str:
+    """Return who acts: a token of an agent is that agent; a person's client may say that one of their agents acts."""
+    if identity.agent:
+        return f"agent:{identity.agent}"
+    return claimed if m.is_agent(claimed) and claimed.startswith("agent:") else "user"
+
+
+def _close(callers: list[_Caller]) -> None:
+    for caller in callers:
+        for engine in caller.engines.values():
+            _stop(engine)
+        try:
+            caller.store.close()
+        except RecollectError:
+            logger.exception("a store was not closed")

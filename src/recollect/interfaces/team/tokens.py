@@ -1,0 +1,63 @@
+"""Who a bearer token is."""
+
+import threading
+import time
+from collections import OrderedDict
+from datetime import datetime
+
+import recollect.model as m
+from recollect.context.team import Directory
+from recollect.errors import TokenRefused
+from recollect.model.team import Identity
+from recollect.remote.secrets import TOKEN_PREFIX, hash_of
+
+KNOWN_SECONDS = (
+    20.0  # that a verified token is trusted without asking again: it ends this long after it is revoked
+)
+TOUCH_SECONDS = 60.0  # between two notes that a token was used
+_MOST = 10_000
+
+
+class Verifier:
+    """Says who a token is. It can be used from any thread."""
+
+    def __init__(self, directory: Directory, clock: m.Clock) -> None:
+        self._directory = directory
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, Identity]] = OrderedDict()
+        self._touched: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def identify(self, header: str | None) -> Identity:
+        """Return who sent the `Authorization` header. Raise `TokenRefused`."""
+        scheme, _, token = (header or "").partition(" ")
+        if scheme.lower() != "bearer" or not token.startswith(TOKEN_PREFIX) or len(token) > 200:
+            raise TokenRefused("A token is missing.", "Send `Authorization: Bearer TOKEN`.")
+        hashed, now = hash_of(token), time.monotonic()
+        with self._lock:
+            known = self._known.get(hashed)
+        if known is not None and now - known[0] < KNOWN_SECONDS:
+            return known[1]
+        at = self._clock()
+        identity = self._directory.identify(hashed, at)
+        with self._lock:
+            if identity is None:
+                self._known.pop(hashed, None)
+                raise TokenRefused
+            self._known[hashed] = (now, identity)
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+            is_due = now - self._touched.get(identity.token, -TOUCH_SECONDS) >= TOUCH_SECONDS
+            if is_due:
+                self._touched[identity.token] = now
+        if is_due:
+            self._note(identity, at)
+        return identity
+
+    def _note(self, identity: Identity, at: datetime) -> None:
+        self._directory.touch(identity.tenant, identity.token, at)
+
+    def forget(self) -> None:
+        """Ask for every token again: somebody has left or was given another role."""
+        with self._lock:
+            self._known.clear()

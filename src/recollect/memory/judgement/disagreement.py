@@ -1,0 +1,280 @@
+"""Rules by which two statements contradict each other, or only seem to."""
+
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.certainty import denies_no_more, holds_in_the_same_case, takes_one_value
+from recollect.memory.judgement.comparison import AGREED, Comparison
+from recollect.memory.judgement.meaning import adding, is_plain
+from recollect.memory.judgement.pair import MEANS, MEASURES, NARROWING, Pair, is_name, is_owner
+from recollect.memory.judgement.statement import Statement, TokenKind, canonical, canonical_set, word_set
+from recollect.memory.judgement.tools import FAMILIES_OF, USING, banned, role_words
+
+
+def exception(pair: Pair) -> Comparison | None:
+    if pair.new.has_exception != pair.old.has_exception:
+        return Comparison(StatementRelation.RELATED, "an exception to a rule", certain=True)
+    if bool(pair.new.conditions) != bool(pair.old.conditions) and pair.is_reversed:
+        return Comparison(StatementRelation.RELATED, "one holds only in a case", certain=True)
+    narrower = pair.left_new if pair.new.permits else pair.left_old
+    if pair.new.permits != pair.old.permits and narrower and pair.is_reversed:
+        return Comparison(StatementRelation.RELATED, "a permission for some cases", certain=False)
+    return None
+
+
+def question(pair: Pair) -> Comparison | None:
+    """A question states nothing."""
+    if pair.new.is_question != pair.old.is_question:
+        return Comparison(StatementRelation.RELATED, "one only asks", certain=True)
+    return None
+
+
+def other_order(pair: Pair) -> Comparison | None:
+    """Each puts first what the other puts last: "the API before the worker", "the worker before the API"."""
+    for earlier, later in pair.new.sequences:
+        for first, last in pair.old.sequences:
+            moved_back, moved_up = (earlier & last) - first, (later & first) - last
+            if moved_back and moved_up:
+                reason = (
+                    f"{_surface(pair.old, moved_up)} before {_surface(pair.old, moved_back)} / the other way"
+                )
+                return Comparison(StatementRelation.CONTRADICTION, reason, certain=not pair.left)
+    return None
+
+
+def not_only(pair: Pair) -> Comparison | None:
+    """One says that something is all, the other that there is more: "only for caching", "also holds the sessions"."""
+    for limiting, wider in ((pair.new, pair.old), (pair.old, pair.new)):
+        more = not wider.lowers.isdisjoint(_ALSO)
+        if (
+            more
+            and "only" in limiting.tokens
+            and pair.topic & limiting.subject
+            and pair.topic & wider.subject
+        ):
+            return Comparison(StatementRelation.CONTRADICTION, "'only' / 'also'", certain=False)
+    return None
+
+
+def other_scope(pair: Pair) -> Comparison | None:
+    for scope, words in pair.new.scopes.items():
+        others = pair.old.scopes.get(scope, frozenset())
+        if others and words.isdisjoint(others):
+            reason = f"another {scope}: {_surface(pair.old, others)} / {_surface(pair.new, words)}"
+            return Comparison(StatementRelation.RELATED, reason, certain=True)
+    return None
+
+
+def ended(pair: Pair) -> Comparison | None:
+    """One treats as current what the other says is over."""
+    for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
+        over = denying.rejected - holding.rejected
+        if not over or not over <= holding.content or not _is_affirmed(over, holding):
+            continue
+        rest = pair.shared - over
+        is_named = any(denying.tokens[word].in_subject and is_name(holding.tokens[word]) for word in over)
+        if rest or is_named or 2 * len(over) >= len(holding.content):
+            same_thing = bool(rest) and not pair.are_two_things and denying is pair.new
+            certain = (same_thing or over <= banned(denying)) and denies_no_more(denying, holding, over)
+            return Comparison(
+                StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=certain
+            )
+    return None
+
+
+def banned_tool(pair: Pair) -> Comparison | None:
+    """One rules out a tool that the other uses: "use pnpm, not npm" and "`npm run build` builds the project"."""
+    reversal = polarity(pair)
+    denied = reversal is not None and reversal.relation is StatementRelation.CONTRADICTION
+    if _narrows_scope(pair) or (reversal is not None and denied and reversal.certain):
+        return None
+    for ruling, using in ((pair.new, pair.old), (pair.old, pair.new)):
+        for word in sorted(banned(ruling) & using.tokens.keys() - banned(using) - using.rejected):
+            token = using.tokens[word]
+            is_used = token.kind is TokenKind.CODE or token.before in MEANS or using.imperative == word
+            if is_used and _is_affirmed(frozenset({word}), using):
+                certain = denies_no_more(ruling, using, frozenset({word}))
+                reason = f"{token.surface} is not to be used"
+                return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+    return None
+
+
+def other_thing(pair: Pair) -> Comparison | None:
+    """The value that differs is the subject ("src/a.py is generated"), not what is said about it."""
+    for new, old in pair.values:
+        if new.in_subject and old.in_subject:
+            another = new.kind in (TokenKind.PATH, TokenKind.CODE)
+            plays_no_part = new.word in FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
+            if another or plays_no_part:
+                return Comparison(
+                    StatementRelation.RELATED, f"another thing: {old.surface} / {new.surface}", certain=False
+                )
+    return None
+
+
+def polarity(pair: Pair) -> Comparison | None:
+    if not pair.is_reversed or (not pair.shared and (pair.left or not pair.opposed)):
+        return None
+    if _are_two_commands(pair):
+        return Comparison(StatementRelation.RELATED, f"two commands, {_opposed_reason(pair)}", certain=False)
+    if pair.values and not pair.opposed:
+        return Comparison(
+            StatementRelation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False
+        )
+    # "Needs two approvals" is denied by "needs no approval": the number does not matter.
+    fewer, more = sorted(sum(token.kind is not TokenKind.NUMBER for token in left) for left in adding(pair))
+    if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):
+        return _denied_clause(pair)
+    if _narrows(pair) or _is_restricted(pair):
+        return Comparison(StatementRelation.RELATED, "a case of its own", certain=False)
+    reason = _opposed_reason(pair) if pair.opposed else _stance_reason(pair)
+    ordered = any(
+        {new.word, old.word} == {pair.new.imperative, pair.old.imperative} for new, old in pair.opposed
+    )
+    certain = not pair.left and not ordered and holds_in_the_same_case(pair)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def _are_two_commands(pair: Pair) -> bool:
+    """Return whether they say how to do a thing and its opposite: "start it with `up`", "stop it with `down`"."""
+    orders = {pair.new.imperative, pair.old.imperative}
+    opposed = any({new.word, old.word} == orders for new, old in pair.opposed)
+    return opposed and all(
+        any(token.kind is TokenKind.CODE for token in statement.tokens.values())
+        for statement in (pair.new, pair.old)
+    )
+
+
+def _denied_clause(pair: Pair) -> Comparison | None:
+    """A whole clause of one denies what the other affirms, whatever else they say."""
+    for denying, holding in ((pair.new, pair.old), (pair.old, pair.new)):
+        for clause in denying.clauses:
+            whole = len(clause.words) > 1 and clause.words <= holding.tokens.keys()
+            if whole and clause.negations % 2 == 1 and _is_affirmed(clause.words, holding):
+                return Comparison(
+                    StatementRelation.CONTRADICTION, f"not {_surface(denying, clause.words)!r}", certain=False
+                )
+    return None
+
+
+def other_value(pair: Pair) -> Comparison | None:
+    if not pair.values:
+        return None
+    reason = _value_reason(pair)
+    names = all(new.kind not in MEASURES for new, _ in pair.values)
+    if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
+        return Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
+    orders = {pair.new.imperative, pair.old.imperative}
+    two_orders = len(orders - USING) == 2 and "" not in orders and not _are_plain_values(pair)
+    owners = any(is_owner(new) and is_owner(old) for new, old in pair.values) and any(pair.apart)
+    if pair.are_two_things or two_orders or owners or _narrows_scope(pair):
+        return Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
+    in_role = _both_in_role(pair)
+    if not pair.topic and not in_role and pair.left:
+        return None
+    if pair.left and not (pair.new.claims and pair.old.claims):
+        return Comparison(StatementRelation.RELATED, f"only named: {reason}", certain=False)
+    if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
+        return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
+    additive = not _ADDITIVE.isdisjoint(pair.new.tokens.keys() | pair.old.tokens.keys())
+    certain = not pair.left and not additive and _is_stated(pair, orders)
+    certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def _is_stated(pair: Pair, orders: set[str]) -> bool:
+    """Return whether both say what holds, and not what to do once."""
+    return all(new.word in FAMILIES_OF for new, _ in pair.values) or orders <= {"", *USING}
+
+
+def _are_plain_values(pair: Pair) -> bool:
+    """Return whether the values that differ are tools of one family or measures, not commands or paths."""
+    return all(new.kind in MEASURES or new.word in FAMILIES_OF for new, _ in pair.values)
+
+
+def _both_in_role(pair: Pair) -> bool:
+    """Return whether both say what a tool of one family does: "the pipelines run on Jenkins", "CI is GitHub Actions"."""
+    return any(
+        roles & pair.new.tokens.keys() and roles & pair.old.tokens.keys()
+        for new, old in pair.values
+        if (roles := role_words(new.word) & role_words(old.word))
+    )
+
+
+def _is_affirmed(words: frozenset[str], statement: Statement) -> bool:
+    return all(
+        clause.negations % 2 == 0 for clause in statement.clauses if not clause.words.isdisjoint(words)
+    )
+
+
+def _is_restricted(pair: Pair) -> bool:
+    """Return whether one is only about some of what the other is about: "jobs that were cancelled"."""
+    for one, other, left in ((pair.new, pair.old, pair.left_new), (pair.old, pair.new, pair.left_old)):
+        words = {token.word for token in left}
+        if words and words <= one.restrictions and other.restrictions.isdisjoint(one.restrictions):
+            return True
+    return False
+
+
+def _narrows(pair: Pair) -> bool:
+    """Return whether one only narrows the subject ("encrypted secrets", "secrets") or names where it holds."""
+    plain = is_plain if pair.near >= AGREED else lambda token: False
+    extra = [
+        token
+        for side in pair.apart
+        for token in side
+        if token.kind is not TokenKind.NUMBER and not plain(token)
+    ]
+    if extra and not pair.is_substitution and all(token.in_subject for token in extra):
+        return True
+    return _narrows_scope(pair)
+
+
+def _narrows_scope(pair: Pair) -> bool:
+    roles = frozenset[str]().union(*(role_words(new.word, old.word) for new, old in pair.values))
+    return bool(pair.left) and any(
+        (scope in pair.new.scopes) != (scope in pair.old.scopes)
+        and not (pair.new.scopes.get(scope) or pair.old.scopes[scope]) <= roles
+        for scope in NARROWING
+    )
+
+
+def _has_role(pair: Pair) -> bool:
+    """Return whether the subject has a role that only one can have: "Redis is used for …", "Vite is the bundler"."""
+    if not _ROLES.isdisjoint(pair.new.tokens) or not _ROLES.isdisjoint(pair.old.tokens):
+        return True
+    return any(
+        pair.new.tokens[word].before in ("the", "our") and not pair.new.tokens[word].in_subject
+        for word in pair.shared
+    )
+
+
+def _opposed_reason(pair: Pair) -> str:
+    new, old = pair.opposed[0]
+    return f"{old.surface} / {new.surface}"
+
+
+def _stance_reason(pair: Pair) -> str:
+    if pair.old.stance and pair.new.stance:
+        return f"{pair.old.stance} / {pair.new.stance}"
+    return f"{pair.old.stance or pair.new.stance or 'not'!r} on one side"
+
+
+def _value_reason(pair: Pair) -> str:
+    new, old = pair.values[0]
+    label = ""
+    if new.before == old.before and canonical(new.before) in pair.shared:
+        label = f"{new.before} "
+    elif new.kind in MEASURES and pair.new.subject and pair.new.subject == pair.old.subject:
+        label = f"{_surface(pair.new, pair.new.subject)} "
+    return f"{label}{old.surface} → {new.surface}"
+
+
+def _surface(statement: Statement, words: frozenset[str]) -> str:
+    return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
+
+
+_ALSO = word_set("also too additionally besides")
+# What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
+_ADDITIVE = canonical_set(
+    "support accept include contain offer provide understand export test target".split()
+)
+_ROLES = canonical_set(("use", "handle", "power", "replace"))

@@ -1,0 +1,103 @@
+"""People who share memories: their roles, invitations and tokens. Times are UTC and aware."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+READ, WRITE, ADMIN = "read", "write", "admin"
+ACTIONS = frozenset({READ, WRITE, ADMIN})
+
+
+class Role(StrEnum):
+    OWNER = "owner"  # an admin who cannot be removed while being the last one
+    ADMIN = "admin"  # all that is shared, people, tokens and audit; not other people's private memories
+    MEMBER = "member"  # reads what is shared, writes their own
+    READER = "reader"  # reads what is shared
+    SERVICE = "service"  # the server's own work in one tenant; no token has it
+
+    @property
+    def is_admin(self) -> bool:
+        return self in (Role.OWNER, Role.ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who calls, as the server has verified it from a token. Nothing of it comes from the body of a request."""
+
+    tenant: str
+    user: str
+    name: str
+    role: Role
+    agent: str = ""  # the agent or job that the token was made for; "" = a person's own client
+    projects: frozenset[str] | None = None  # the token is for these projects only; None = all
+    actions: frozenset[str] = ACTIONS
+    token: str = ""  # the token's id
+    is_new: bool = False  # a new or flagged member: what their agents write is a candidate until reviewed
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    tenant: str
+    id: str  # opaque: names are in this row only
+    name: str
+    role: Role
+    joined_at: datetime
+    is_flagged: bool = False  # what their agents write is quarantined
+    left_at: datetime | None = None  # None = still there
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """An invitation that works once."""
+
+    id: str
+    tenant: str
+    name: str  # of the person
+    role: Role
+    code_hash: str
+    invited_by: str
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None  # None = still open
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a client shows to the server. Only its hash is stored."""
+
+    id: str
+    tenant: str
+    user: str
+    name: str  # for people: "laptop", "ci"
+    hash: str
+    created_at: datetime
+    agent: str = ""  # "" = a person's own client
+    actions: frozenset[str] = ACTIONS
+    projects: frozenset[str] | None = None  # None = all
+    expires_at: datetime | None = None  # None = never
+    last_used_at: datetime | None = None  # None = never
+    revoked_at: datetime | None = None  # None = not revoked
+
+
+@dataclass(frozen=True, slots=True)
+class TeamProject:
+    id: str
+    name: str
+    members: frozenset[str] | None = None  # None = open to everybody in the team
+
+
+class Notice(NamedTuple):
+    """Something has changed. It names ids only: whoever is told reads the rows with their own rights."""
+
+    tenant: str
+    project_id: str | None  # None = outside any project, or in several
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased of a person, by table."""
+
+    user: str
+    rows: dict[str, int]

@@ -1,0 +1,291 @@
+"""Operations for people, tokens and projects. They belong to the table in `operations`."""
+
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Annotated, Any
+
+from pydantic import Field
+
+import recollect.model as m
+from recollect.errors import OutOfScope, Refused, UnknownName
+from recollect.model.team import (
+    ACTIONS,
+    ADMIN,
+    READ,
+    WRITE,
+    Erased,
+    Invite,
+    Person,
+    Role,
+    TeamProject,
+    Token,
+)
+from recollect.remote.operations import MOST, Call, Name, Names, Short, operation
+from recollect.remote.results import Adopted, IssuedToken, MemoryPage, MyData, NewInvite, WhoAmI
+from recollect.remote.secrets import CODE_PREFIX, new_secret
+
+INVITE_DAYS = 7
+PAGE = 500  # memories in one answer
+ADOPTED = 100  # memories in one request
+LONGEST_DAYS = 3650
+GIVEN_ROLES = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER)
+Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
+
+
+@operation(READ)
+def whoami(call: Call) -> WhoAmI:
+    """Return who the token is, and what it may do."""
+    me = call.identity
+    return WhoAmI(
+        me.tenant,
+        call.directory.team_name(me.tenant),
+        me.user,
+        me.name,
+        me.role,
+        me.agent,
+        tuple(sorted(me.actions)),
+        None if me.projects is None else tuple(sorted(me.projects)),
+        call.directory.consents(me.tenant, me.user),
+        me.token,
+    )
+
+
+@operation(READ)
+def members(call: Call) -> tuple[Person, ...]:
+    """Return the people in the team, in the order they joined."""
+    return tuple(person for person in call.directory.people(call.identity.tenant) if person.left_at is None)
+
+
+@operation(ADMIN, directory=True)
+def invite(call: Call, name: Name, role: Role = Role.MEMBER, days: Days = INVITE_DAYS) -> NewInvite:
+    """Invite a person. The code in the answer works once, and is stored nowhere."""
+    _may_give(call, role)
+    code, hashed = new_secret(CODE_PREFIX)
+    at = _now(call)
+    made = Invite(
+        m.new_id(at),
+        call.identity.tenant,
+        name,
+        role,
+        hashed,
+        call.identity.user,
+        at,
+        at + timedelta(days=min(days, 90)),
+    )
+    call.directory.invite(made)
+    return NewInvite(made.id, made.name, made.role, made.expires_at, code)
+
+
+@operation(ADMIN, directory=True)
+def set_role(call: Call, person: Name, role: Role) -> None:
+    """Change the role of a person. Only an owner makes owners."""
+    found = _person(call, person)
+    _may_give(call, role)
+    _may_give(call, found.role)
+    call.directory.set_role(call.identity.tenant, found.id, role)
+
+
+@operation(ADMIN, directory=True)
+def flag_member(call: Call, person: Name, on: bool = True) -> None:
+    """Keep what a person's agents write from the others until it is reviewed, or no longer."""
+    call.directory.flag(call.identity.tenant, _person(call, person).id, on)
+
+
+@operation(ADMIN, directory=True)
+def remove_member(call: Call, person: Name) -> None:
+    """Let a person leave the team. All their tokens end at once; what they shared stays."""
+    found = _person(call, person)
+    _may_give(call, found.role)
+    call.directory.remove(call.identity.tenant, found.id, _now(call))
+
+
+@operation(WRITE, directory=True)
+def leave(call: Call) -> None:
+    """Leave the team. The last owner cannot."""
+    _only_people(call)
+    call.directory.remove(call.identity.tenant, call.identity.user, _now(call))
+
+
+@operation(READ)
+def tokens(call: Call, everybody: bool = False) -> tuple[IssuedToken, ...]:
+    """Return your own tokens, or for an admin those of everybody, newest first; never the secrets."""
+    me = call.identity
+    if everybody and not me.role.is_admin:
+        raise OutOfScope("Only an admin sees the tokens of others.", "Ask an admin of your team.")
+    return tuple(_issued(token) for token in call.directory.tokens(me.tenant, None if everybody else me.user))
+
+
+@operation(WRITE, directory=True)
+def create_token(
+    call: Call,
+    name: Name,
+    agent: Short = "",
+    actions: Names = (),
+    projects: Names | None = None,
+    days: Days | None = None,
+) -> IssuedToken:
+    """Make a token of your own for another machine, an agent or a CI job. It can do at most what yours can."""
+    me = call.identity
+    wanted = frozenset(actions) or me.actions
+    if not wanted <= ACTIONS:
+        raise UnknownName("action", sorted(wanted - ACTIONS)[0], sorted(ACTIONS))
+    if not wanted <= me.actions:
+        raise OutOfScope(
+            "A token cannot allow more than yours.", f"Yours allows: {', '.join(sorted(me.actions))}."
+        )
+    limited = None if projects is None else frozenset(projects)
+    if me.projects is not None:
+        limited = me.projects if limited is None else limited & me.projects
+    secret, hashed = new_secret()
+    at = _now(call)
+    expires = None if days is None else at + timedelta(days=days)
+    token = Token(
+        m.new_id(at), me.tenant, me.user, name, hashed, at, agent or me.agent, wanted, limited, expires
+    )
+    call.directory.put_token(token)
+    return _issued(token, secret)
+
+
+@operation(WRITE, directory=True)
+def revoke_token(call: Call, token: Name) -> None:
+    """Revoke a token of your own, or as an admin any. It ends within a minute on every server."""
+    me = call.identity
+    mine = call.directory.tokens(me.tenant, None if me.role.is_admin else me.user)
+    found = [each for each in mine if each.id.endswith(token) or each.id.startswith(token)]
+    if len(found) != 1 or not call.directory.revoke(me.tenant, found[0].id, _now(call)):
+        raise Refused(f"No single valid token matches {token!r}.", "Run `recollect team token list`.")
+
+
+@operation(READ)
+def projects(call: Call) -> tuple[TeamProject, ...]:
+    """Return the projects that you may see, by name."""
+    me = call.identity
+    return tuple(
+        project
+        for project in call.directory.projects(me.tenant)
+        if project.members is None or me.user in project.members or me.role.is_admin
+    )
+
+
+@operation(ADMIN, directory=True)
+def restrict_project(call: Call, project: Name, people: Names | None = None) -> None:
+    """Let only these people see a project; without people, open it to the whole team."""
+    ids = None if people is None else frozenset(_person(call, person).id for person in people)
+    found = [
+        each for each in call.directory.projects(call.identity.tenant) if project in (each.id, each.name)
+    ]
+    if len(found) != 1:
+        raise Refused(f"No single project is called {project!r}.", "Run `recollect team projects`.")
+    call.directory.restrict(call.identity.tenant, found[0].id, ids)
+
+
+@operation(WRITE, directory=True)
+def consent(call: Call, what: Short, on: bool = True) -> None:
+    """Record that you agree to something, such as sending memories to this server, or no longer."""
+    _only_people(call)
+    call.directory.consent(call.identity.tenant, call.identity.user, what, on, _now(call))
+
+
+@operation(READ)
+def my_data(call: Call, offset: Annotated[int, Field(ge=0)] = 0) -> MyData:
+    """Return everything that is stored of you, a page at a time."""
+    engine = call.engine
+    view = engine.context.full_view()
+    mine = [memory for memory in engine.store.iter_memories(view) if memory.user_id == call.identity.user]
+    page = tuple(mine[offset : offset + MOST])
+    more = offset + len(page) if offset + len(page) < len(mine) else None
+    whoami_now = whoami(call)
+    return MyData(
+        whoami_now,
+        page,
+        tuple(_issued(t) for t in call.directory.tokens(call.identity.tenant, call.identity.user)),
+        more,
+    )
+
+
+@operation(READ)
+def export(call: Call, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryPage:
+    """Return all memories that you may see, in every project and state, a page at a time."""
+    engine = call.engine
+    view = engine.context.full_view()
+    page = tuple(islice(engine.store.iter_memories(view), offset, offset + PAGE + 1))
+    return MemoryPage(page[:PAGE], offset + PAGE if len(page) > PAGE else None)
+
+
+@operation(WRITE)
+def adopt(
+    call: Call,
+    records: Annotated[tuple[dict[str, Any], ...], Field(max_length=ADOPTED)],
+    visibility: m.Visibility | None = None,
+) -> Adopted:
+    """Store memories of your own as they were elsewhere: in the project of the call, or global ones.
+
+    They are checked and redacted like everything else. The answer names the change, which `undo` takes back.
+    """
+    _only_people(call)
+    engine = call.engine
+    engine.context.register_project()
+    own = {"user_id": call.identity.user, "project_id": engine.context.project_id}
+    if visibility is not None:
+        own["visibility"] = visibility
+    mine = [
+        {**record, **own, "scope": m.Scope.PROJECT if engine.context.project_id else m.Scope.GLOBAL}
+        for record in records
+    ]
+    report = engine.transfer.import_records(mine)
+    return Adopted(tuple(report.ids), report.change, tuple(report.refused), report.redacted)
+
+
+@operation(WRITE, directory=True)
+def erase_me(call: Call, confirm: Short) -> Erased:
+    """Permanently delete everything of yours: memories, vectors, links, undo images, sessions and your name.
+
+    It cannot be undone. `confirm` is your name.
+    """
+    _only_people(call)
+    me = call.identity
+    if confirm != me.name:
+        raise Refused("Erasing everything needs your name as confirmation.", f"Give --confirm {me.name!r}.")
+    call.directory.remove(me.tenant, me.user, _now(call))
+    return call.directory.erase(me.tenant, me.user, _now(call))
+
+
+def _now(call: Call) -> datetime:
+    now: datetime = call.engine.context.clock()
+    return now
+
+
+def _only_people(call: Call) -> None:
+    if call.identity.agent or call.engine.context.is_agent:
+        raise OutOfScope("An agent may not do this.", "Ask the person whose token it is.")
+
+
+def _may_give(call: Call, role: Role) -> None:
+    if role not in GIVEN_ROLES:
+        raise UnknownName("role", role, [str(each) for each in GIVEN_ROLES])
+    if role is Role.OWNER and call.identity.role is not Role.OWNER:
+        raise OutOfScope("Only an owner may do this to an owner.", "Ask an owner of your team.")
+
+
+def _person(call: Call, name: str) -> Person:
+    people = [person for person in call.directory.people(call.identity.tenant) if person.left_at is None]
+    found = [person for person in people if name in (person.id, person.name)]
+    if len(found) != 1:
+        raise Refused(f"No single person is called {name!r}.", "Run `recollect team members`.")
+    return found[0]
+
+
+def _issued(token: Token, secret: str = "") -> IssuedToken:
+    return IssuedToken(
+        token.id,
+        token.user,
+        token.name,
+        token.agent,
+        tuple(sorted(token.actions)),
+        None if token.projects is None else tuple(sorted(token.projects)),
+        token.created_at,
+        token.expires_at,
+        token.last_used_at,
+        token.revoked_at,
+        secret,
+    )

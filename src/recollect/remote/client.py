@@ -1,0 +1,173 @@
+"""Requests to the team server: one JSON document there, one back."""
+
+import contextlib
+import http.client
+import json
+import secrets
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+import recollect.model as m
+from recollect.errors import BadSetting, Offline, TeamError, TokenRefused
+from recollect.remote.wire import (
+    ACTOR_HEADER,
+    IDEMPOTENCY_HEADER,
+    NOWHERE,
+    PREFIX,
+    VERSION_HEADER,
+    Place,
+    error_from,
+)
+
+SECONDS = 10.0  # that an answer may take; what waits for less gives up by itself
+CONNECT_SECONDS = 2.0
+MOST_IDLE = 8  # connections that are kept
+PAUSE = 1.0  # seconds after a failed connection in which no other is tried
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_TROUBLE = (OSError, http.client.HTTPException)
+
+
+def checked_address(url: str) -> str:
+    """Return the address of a server without a slash at its end. Raise `BadSetting` unless it is safe to send a token to."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.username:
+        raise BadSetting(
+            f"{url!r} is not the address of a server.", "Give one like https://memory.example.com."
+        )
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise BadSetting(
+            "A token is not sent over an unencrypted connection.", "Use https://, or http:// on this machine."
+        )
+    return url.rstrip("/")
+
+
+class TeamClient:
+    """Calls the operations of one server with one token. It can be used from any thread."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address = checked_address(address)
+        self._token = token
+        parts = urlsplit(self.address)
+        self._secure, self._host = parts.scheme == "https", parts.hostname or ""
+        self._port, self._path = parts.port, parts.path
+        self._idle: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+        self._down_until = 0.0
+        self._why = ""
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the last attempt to reach the server failed a moment ago."""
+        return time.monotonic() < self._down_until
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        place: Place = NOWHERE,
+        actor: str = "user",
+        key: str | None = None,
+    ) -> Any:
+        """Run an operation and return its result. A write with the same `key` is written once, however often it is sent.
+
+        Raise `Offline`, `TokenRefused`, or the error that the operation raised on the server.
+        """
+        from recollect.remote.operations import OPERATIONS
+
+        operation = OPERATIONS[name]
+        body = m.dumps({"place": place, "arguments": arguments}).encode("utf-8", "surrogatepass")
+        headers = {ACTOR_HEADER: actor}
+        if operation.is_write:
+            headers[IDEMPOTENCY_HEADER] = key or secrets.token_hex(16)
+        answer = self.request("POST", f"{PREFIX}/{name}", body, headers)
+        try:
+            return operation.result.validate_json(answer)
+        except ValidationError as error:
+            raise TeamError(
+                f"The answer of {self.address} to {name} is not understood.",
+                "The server may have another version of Recollect: `recollect whoami` shows both.",
+            ) from error
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Send a request and return the body of the answer. One that is not understood on the way is sent once more."""
+        if self.is_down:
+            raise Offline(self.address, self._why)
+        sent = {
+            "content-type": "application/json",
+            VERSION_HEADER: version("recollect"),
+            **({"authorization": f"Bearer {self._token}"} if self._token else {}),
+            **(headers or {}),
+        }
+        for attempt in (1, 2):
+            connection, fresh = None, False
+            try:
+                connection, fresh = self._acquire()
+                connection.request(method, self._path + path, body, sent)
+                response = connection.getresponse()
+                data = response.read()
+            except _TROUBLE as error:
+                if connection is not None:
+                    connection.close()
+                if connection is None or fresh or attempt == 2:
+                    self._down_until, self._why = time.monotonic() + PAUSE, _reason(error)
+                    raise Offline(self.address, self._why) from error
+                self.close()  # the server may have closed connections that were idle
+                continue
+            self._release(connection)
+            self._down_until = 0.0
+            if response.status == 200:
+                return data
+            raise self._error(response.status, data)
+        raise AssertionError("unreachable")
+
+    def _error(self, status: int, data: bytes) -> Exception:
+        if status in (502, 503, 504):
+            return Offline(self.address, f"status {status}")
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            return error_from(json.loads(data)["error"])
+        if status == 401:
+            return TokenRefused()
+        return TeamError(f"{self.address} answered with status {status}.", "Is this a Recollect team server?")
+
+    def _acquire(self) -> tuple[http.client.HTTPConnection, bool]:
+        """Return a connection, and whether it is new."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop(), False
+        if self._secure:
+            context = ssl.create_default_context()
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                self._host, self._port, timeout=CONNECT_SECONDS, context=context
+            )
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
+        connection.connect()
+        connection.sock.settimeout(SECONDS)
+        return connection, True
+
+    def _release(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            if connection.sock is not None and len(self._idle) < MOST_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Close the connections that are idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def _reason(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__

@@ -1,0 +1,45 @@
+"""Which memories maintenance may have to archive, as SQL over the memories `m`.
+
+These are the rules of `memory.maintenance.compact` without the exceptions that depend on a memory's provenance.
+"""
+
+from datetime import datetime
+
+from recollect.kinds import FADED, INFERRED_HALF_LIFE, KINDS, LATELY, QUARANTINE, USED_ENOUGH
+from recollect.model import to_text
+from recollect.store.postgres.views import Where
+
+
+def ageing_at(now: datetime) -> Where:
+    """Return the condition: quarantine, lifetime or session may be over, or the confidence has faded."""
+    since = to_text(now - QUARANTINE), to_text(now - LATELY)
+    return f"({_QUARANTINED} OR {_OUTLIVED})", (*since, to_text(now), to_text(now))
+
+
+_QUARANTINED = (
+    "(m.standing = 'candidate' AND m.promoted_at <= %s AND (m.settled_at IS NULL OR m.access_count > 0"
+    " OR EXISTS (SELECT 1 FROM json_array_elements(m.provenance::json) e"
+    " WHERE e ->> 'source' IN ('user_stated', 'user_corrected'))))"
+)
+
+
+def _by_kind(column: str) -> str:
+    days = {kind.name: getattr(kind, column) for kind in KINDS.values() if getattr(kind, column)}
+    return " ".join(("CASE m.kind", *(f"WHEN '{name}' THEN {each}" for name, each in days.items()), "END"))
+
+
+def _days_since(when: str) -> str:
+    """Return the days since `when` as SQL, slightly rounded up so that rounding misses no memory."""
+    return f"greatest(extract(epoch FROM %s::timestamptz - {when}::timestamptz)::float8 / 86400 + 0.001, 0)"
+
+
+_MOST_HALVINGS = 1000  # PostgreSQL refuses powers that are too small to be stored
+_OUTLIVED = f"""(m.standing <> 'pinned' AND (m.last_accessed_at IS NULL OR m.last_accessed_at <= %s) AND (
+    (m.access_count < {USED_ENOUGH} AND {_days_since("m.created_at")} > {_by_kind("ttl")})
+    OR m.confidence * m.trust
+        * power(0.5::float8, least({_days_since("greatest(m.created_at, coalesce(m.last_accessed_at, ''))")}
+            / least(coalesce({_by_kind("half_life")}, 1e9),
+                  CASE WHEN m.provenance::json -> 0 ->> 'source' = 'inferred' THEN {INFERRED_HALF_LIFE} ELSE 1e9 END),
+            {_MOST_HALVINGS})) < {FADED}
+    OR (m.scope = 'session'
+        AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session AND s.ended_at IS NOT NULL))))"""

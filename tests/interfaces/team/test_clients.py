@@ -1,0 +1,289 @@
+"""Two people with a command line, hooks and homes of their own, and a team server between them."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import pytest
+from click.testing import CliRunner
+from mcp import Client
+from mcp_types import Implementation
+
+import recollect.model as m
+from fakes import FakeEmbedder
+from recollect.__main__ import main
+from recollect.config import load_settings
+from recollect.interfaces.daemon.hook_service import HookService
+from recollect.interfaces.daemon_client.spool import HookSpool
+from recollect.interfaces.engine_pool import EngineOpener, EnginePool
+from recollect.interfaces.mcp.requests import McpRequests
+from recollect.interfaces.mcp.server import build_server
+from recollect.store.sqlite.store import SqliteStore
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@dataclass
+class Person:
+    """Somebody with a home and a clone of the project."""
+
+    home: Path
+    folder: Path
+
+    def run(self, *arguments, stdin=""):
+        with CliRunner().isolation(input=stdin) as (out, err, _):
+            code = main([*arguments, "--home", str(self.home), "--project", str(self.folder)])
+            return Result(code, out.getvalue().decode(), err.getvalue().decode())
+
+    def local_memories(self):
+        """How many memories are on this machine, in the local store and in all others."""
+        count = 0
+        for path in self.home.rglob("recollect.db"):
+            try:
+                store = SqliteStore(path, "x")
+            except Exception:  # encrypted
+                continue
+            count += store.count(m.View("x", None, all_projects=True, all_sessions=True, states=m.ALL_STATES))
+            store.close()
+        return count
+
+
+class Host:
+    """A coding agent of a person's, with the daemon behind its hooks in this process."""
+
+    def __init__(self, person):
+        self.person = person
+        embedder = FakeEmbedder()
+        opener = EngineOpener(lambda: load_settings(person.home), lambda settings: embedder)
+        self.service = HookService(EnginePool(opener), HookSpool(person.home))
+        self._number = 0
+
+    def hook(self, event, session="s1", **body):
+        self._number += 1
+        fields = (
+            "claude-code",
+            event,
+            f"{session}-{self._number}",
+            str(1_700_000_000_000 + self._number),
+            "20",
+            str(self.person.folder),
+        )
+        told = self.service.handle(fields, {"session_id": session, "cwd": str(self.person.folder), **body})
+        self.service.settle(20)
+        if not told:
+            return ""
+        return json.loads(told)["hookSpecificOutput"]["additionalContext"]
+
+    def close(self):
+        self.service.close()
+
+
+@pytest.fixture
+def person(tmp_path, monkeypatch, home):
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+
+    def make(name):
+        folder = tmp_path / name / "shop"
+        folder.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        subprocess.run(
+            ["git", "-C", folder, "remote", "add", "origin", "https://example.com/team/shop.git"], check=True
+        )
+        made = tmp_path / name / "home"
+        made.mkdir(mode=0o700)
+        return Person(made, folder)
+
+    return make
+
+
+@pytest.fixture
+def ada(person, team):
+    ada = person("ada")
+    owner = team.new_team()
+    result = ada.run("login", team.address, "--token", owner.token, "--yes")
+    assert result.code == 0, result.err
+    return ada
+
+
+@pytest.fixture
+def ben(person, team, ada):
+    ben = person("ben")
+    code = ada.run("team", "invite", "Ben", "--json").json["code"]
+    assert ben.run("login", team.address, "--code", code, "--yes").code == 0
+    assert ada.run("team", "quarantine", "Ben", "--off").code == 0
+    return ben
+
+
+def test_after_login_commands_use_the_server_and_logout_returns_to_the_local_store(team, person):
+    ada = person("ada")
+    ada.run("remember", "Only on this machine")
+    owner = team.new_team()
+
+    said = ada.run("login", team.address, "--token", owner.token, "--yes")
+
+    assert "Logged in to Shop as Ada (owner)." in said.out
+    assert "1 memory is in the local store" in said.out
+    assert ada.run("list", "--json").json["memories"] == []
+    assert ada.run("remember", "The shop runs on port 8080", "--visibility", "team").code == 0
+    assert [memory["content"] for memory in ada.run("list", "--json").json["memories"]] == [
+        "The shop runs on port 8080"
+    ]
+    assert "Ada (owner) in Shop" in ada.run("whoami").out
+
+    assert ada.run("logout").code == 0
+    assert [memory["content"] for memory in ada.run("list", "--json").json["memories"]] == [
+        "Only on this machine"
+    ]
+
+
+def test_what_one_person_learns_the_other_finds_and_what_is_private_stays(ada, ben):
+    ada.run("remember", "Tests need a running Redis", "--kind", "gotcha", "--visibility", "team")
+    ada.run("remember", "My own note about redis")
+
+    found = ben.run("search", "redis tests", "--json").json["results"]
+
+    assert [hit["memory"]["content"] for hit in found] == ["Tests need a running Redis"]
+    assert "Tests need a running Redis" in ben.run("recall", "run the redis tests").out
+
+
+def test_a_hook_tells_an_agent_what_another_persons_agent_recorded(ada, ben):
+    ada.run("remember", "Always run make fmt before a commit", "--kind", "convention", "--visibility", "team")
+    host = Host(ben)
+
+    start = host.hook("SessionStart", source="startup")
+    ada.run(
+        "remember",
+        "The payment tests need a running Redis",
+        "--kind",
+        "gotcha",
+        "--created-by",
+        "agent:claude",
+    )
+    prompt = host.hook("UserPromptSubmit", prompt="run the payment tests that need redis")
+
+    assert "Always run make fmt before a commit" in start
+    assert "The payment tests need a running Redis" in prompt
+    host.close()
+
+
+def test_without_the_server_commands_fail_and_hooks_go_on_and_what_was_learnt_is_delivered_once(
+    team, ada, ben, monkeypatch
+):
+    monkeypatch.setattr("recollect.remote.client.PAUSE", 0.0)
+    host = Host(ben)
+    host.hook("SessionStart", source="startup")
+    team.stop()
+
+    said = ben.run("search", "redis")
+    noted = ben.run("remember", "The build needs Node 22", "--created-by", "agent:claude")
+
+    assert said.code == 1
+    assert "Memory unavailable: offline." in said.err
+    assert "waits, encrypted" in noted.out
+    assert host.hook("UserPromptSubmit", prompt="why does the build fail") == ""
+    spooled = [path.read_bytes() for path in ben.home.rglob("*") if path.is_file()]
+    assert not any(b"Node 22" in data for data in spooled)
+
+    team.start()
+    for _ in range(3):
+        host.hook("UserPromptSubmit", prompt="go on")
+        ben.run("search", "build")
+
+    found = ada.run("list", "--json").json["memories"]
+    assert [(memory["content"], memory["strength"]) for memory in found] == [("The build needs Node 22", 1)]
+    host.close()
+
+
+def test_no_memory_is_stored_on_a_machine_that_is_logged_in(ada):
+    ada.run("remember", "The shop runs on port 8080", "--visibility", "team")
+    ada.run("search", "port")
+
+    assert ada.local_memories() == 0
+    files = [path for path in ada.home.rglob("*") if path.is_file()]
+    assert not any(b"8080" in path.read_bytes() for path in files)
+
+
+def ask_mcp(person, tool, **arguments):
+    """Call a tool as an agent of the person's does, in a session of its own."""
+
+    async def call():
+        opener = EngineOpener(lambda: load_settings(person.home), lambda settings: FakeEmbedder())
+        requests = McpRequests(str(person.home), str(person.folder), opener)
+        info = Implementation(name="codex", version="1")
+        try:
+            async with Client(build_server(requests), mode="auto", client_info=info) as client:
+                answer = await client.call_tool(tool, arguments)
+                return "\n".join(part.text for part in answer.content)
+        finally:
+            requests.close()
+
+    return anyio.run(call)
+
+
+def test_an_agent_finds_by_mcp_what_another_persons_agent_recorded_by_mcp(ada, ben):
+    ask_mcp(ada, "record_memory", kind="gotcha", content="Staging has no payment provider; use the fake one")
+
+    found = ask_mcp(ben, "search_memory", query="payment provider on staging")
+
+    assert "Staging has no payment provider" in found
+
+
+def test_an_agent_is_told_by_mcp_that_memory_is_offline_and_what_it_records_waits(team, ada, ben):
+    team.stop()
+
+    said = ask_mcp(
+        ben, "record_memory", kind="gotcha", content="Staging has no payment provider; use the fake one"
+    )
+    found = ask_mcp(ben, "search_memory", query="payment provider on staging")
+
+    assert "waits, encrypted" in said
+    assert "offline" in found
+    team.start()
+
+
+def test_local_memories_move_after_a_preview_and_can_be_taken_back(team, person):
+    ada = person("ada")
+    ada.run("remember", "Tests need a running Redis", "--kind", "gotcha")
+    ada.run("remember", "I prefer small commits", "--scope", "global", "--kind", "preference")
+    owner = team.new_team()
+    ada.run("login", team.address, "--token", owner.token, "--yes")
+
+    shown = ada.run("team", "migrate")
+    assert "shop: 1 gotcha (1 private)" in shown.out
+    assert ada.run("list", "--json").json["memories"] == []
+
+    moved = ada.run("team", "migrate", "--yes", "--json").json["report"]
+    assert (moved["sent"], moved["refused"], moved["missing"]) == (2, [], [])
+    contents = {memory["content"] for memory in ada.run("list", "--json").json["memories"]}
+    assert contents == {"Tests need a running Redis", "I prefer small commits"}
+    assert ada.run("team", "migrate", "--yes", "--json").json["report"]["known"] == 2
+
+    assert ada.run("team", "migrate", "--undo").code == 0
+    assert ada.run("list", "--json").json["memories"] == []
+    ada.run("logout")
+    assert len(ada.run("list", "--json").json["memories"]) == 2
+
+
+def test_an_export_of_the_team_can_be_imported_into_a_local_store(ada, ben, tmp_path):
+    ada.run("remember", "Tests need a running Redis", "--visibility", "team")
+    ada.run("remember", "Mine alone")
+    file = tmp_path / "export.jsonl"
+
+    assert "Wrote 1 memory" in ben.run("team", "export", str(file)).out
+    ben.run("logout")
+
+    assert ben.run("import", str(file)).code == 0
+    assert [memory["content"] for memory in ben.run("list", "--json").json["memories"]] == [
+        "Tests need a running Redis"
+    ]

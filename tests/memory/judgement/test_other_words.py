@@ -1,0 +1,101 @@
+"""The same in other words is merged; what has another condition, value, order, subject or polarity is not."""
+
+import pytest
+
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import compare
+
+SAME = [
+    ("The emulator hangs with less than 8 GB of RAM.", "With less than 8 GB RAM the emulator freezes.", 0.9),
+    ("Each worker handles at most ten jobs at once.", "A worker processes up to 10 jobs concurrently.", 0.83),
+    ("Uploads are limited to 2048 MB.", "The upload limit is 2 GB.", 0.9),
+    ("A token expires after 30 minutes of inactivity.", "After half an hour without activity a token becomes invalid.", 0.78),
+    ("Only the release manager may tag a version.", "Tagging a version is reserved for the release manager.", 0.88),
+    ("The flaky checkout test is quarantined.", "checkout test is in quarantine because it flakes", 0.88),
+    ("Only the gateway talks to the auth server.", "No service except the gateway calls the auth server.", 0.83),
+    ("Only Kerstin can approve IAM changes.", "IAM changes need Kerstin's approval, nobody else can give it.", 0.84),
+    ("Deploy the API before the worker.", "The worker is deployed after the API.", 0.86),
+]  # fmt: skip
+TWO = [
+    ("`pnpm build` runs `turbo build`.", "`pnpm test` runs `turbo test`.", 0.79),
+    ("Retries are enabled.", "Retries are enabled for idempotent requests only.", 0.9),
+    ("The CLI prints JSON.", "The CLI prints JSON when --json is given.", 0.93),
+    ("Jana reviews the migrations.", "Jana and Piotr review the migrations.", 0.93),
+    ("The worker keeps failed jobs.", "The worker purges failed jobs.", 0.9),
+    ("The job reads the report.", "The job deletes the report.", 0.9),
+    ("Failed jobs are retried.", "Failed requests are retried.", 0.88),
+    ("The limit is 10 rows.", "The limit is 10 columns.", 0.9),
+    ("Does the exporter support Avro?", "The exporter supports Avro.", 0.95),
+    ("The worker retries failed jobs.", "The worker retries failed jobs that were cancelled.", 0.9),
+    ("The pool has at least 5 connections.", "The pool has at most 5 connections.", 0.96),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "cosine"), SAME)
+def test_the_same_in_other_words_is_certain(old, new, cosine):
+    verdict = compare(new, old, cosine)
+
+    assert verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+    assert verdict.certain
+
+
+@pytest.mark.parametrize(("old", "new", "cosine"), TWO)
+def test_what_says_more_or_less_is_not_merged(old, new, cosine):
+    verdict = compare(new, old, cosine)
+
+    assert not (
+        verdict.certain and verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+    )
+
+
+def test_vectors_alone_merge_nothing():
+    verdict = compare("The importer is fed by cron.", "The importer is fed by hand.", 0.99)
+
+    assert not verdict.certain or verdict.relation is StatementRelation.CONTRADICTION
+
+
+def test_another_order_contradicts():
+    verdict = compare(
+        "The worker has to be deployed before the API.", "Deploy the API before the worker.", 0.85
+    )
+
+    assert verdict.relation is StatementRelation.CONTRADICTION
+    assert verdict.explanation == "API before worker / the other way (rule other order, certain)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Logs go to Loki.", "Logs go to Datadog."),
+        ("The importer reads CSV.", "The importer reads Parquet."),
+        ("Ana reviews frontend PRs.", "Tom reviews frontend PRs."),
+        ("The job runs on Monday.", "The job runs on Thursday."),
+        ("Version 2 of the API is stable.", "Version 3 of the API is stable."),
+        ("Open the firewall for port 5432.", "Close the firewall for port 5432."),
+        ("Enable strict mode in tsconfig.json.", "Disable strict mode in tsconfig.json when migrating."),
+        ("The feature is off by default.", "The feature is on."),
+        ("We moved the docs from Sphinx to MkDocs.", "The API reference is built with Sphinx."),
+        ("Redis is used only for caching.", "Redis also holds the sessions, it's not just a cache."),
+    ],
+)
+def test_what_may_both_hold_supersedes_nothing(old, new):
+    verdict = compare(new, old, 0.8)
+
+    assert not (verdict.certain and verdict.relation is StatementRelation.CONTRADICTION)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Logs go to Loki.", "Logs now go to Datadog."),
+        ("The bundler is webpack.", "The bundler is Vite."),
+        ("Use tabs in Makefiles.", "Use spaces in Makefiles."),
+        ("Two approvals are needed to merge.", "One approval is enough for merging."),
+        ("Images are stored on the local disk.", "Images go to S3 instead of the local disk."),
+    ],
+)
+def test_what_is_said_to_replace_or_has_one_value_supersedes(old, new):
+    verdict = compare(new, old, 0.8)
+
+    assert verdict.certain
+    assert verdict.relation is StatementRelation.CONTRADICTION
