@@ -101,7 +101,10 @@ class TeamBackend(Protocol):
         """Whether the database answers and has the tables of this version."""
 
     def listen(self, stop: Callable[[], bool]) -> Iterator[Notice]:
-        """Yield what has changed, as it happens, until `stop` says so."""
+        """Yield what has changed, as it happens, until `stop` says so, which is asked every second.
+
+        The first notice has no tenant: it says that changes are heard of from now on.
+        """
 
     def close(self) -> None:
         """Close all connections."""

@@ -90,9 +90,13 @@ class TeamProject:
 class Notice(NamedTuple):
     """Something has changed. It names ids only: whoever is told reads the rows with their own rights."""
 
-    tenant: str
+    tenant: str  # "" = of all tenants: anything may have changed
     project_id: str | None  # None = outside any project, or in several
     seq: int
+    only: str | None = None  # the one person who may see it; None = others may too
+    people: bool = (
+        False  # somebody has left or has another role, or a token was revoked; no memory has changed
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ the rights of the token, and runs it on an `Engine` of its own.
 - `login`: which server this home uses, and where the token is kept
 - `migration`: the way of local memories to a team, and back
 - `outbox`: what agents learnt while the server was away, sealed, delivered once
+- `updates`: live updates from the server
 - `parts`: the parts of an engine
 
 What it promises:

@@ -4,10 +4,12 @@ import contextlib
 import http.client
 import json
 import secrets
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,6 +30,8 @@ from recollect.remote.wire import (
 
 SECONDS = 10.0  # that an answer may take; what waits for less gives up by itself
 CONNECT_SECONDS = 2.0
+STREAM_SECONDS = 60.0  # that a stream may be silent; the server sends a line every 20
+LONGEST_LINE = 64 * 1024  # bytes that are read of a line in a stream
 MOST_IDLE = 8  # connections that are kept
 PAUSE = 1.0  # seconds after a failed connection in which no other is tried
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -61,6 +65,7 @@ class TeamClient:
         self._lock = threading.Lock()
         self._down_until = 0.0
         self._why = ""
+        self.changes = 0  # of the team's memories that live updates have told of
 
     @property
     def is_down(self) -> bool:
@@ -129,6 +134,29 @@ class TeamClient:
             raise self._error(response.status, data)
         raise AssertionError("unreachable")
 
+    @contextlib.contextmanager
+    def stream(self) -> Iterator[tuple[Iterator[str], Callable[[], None]]]:
+        """Open the stream of live updates; yield its lines, and a function that ends it from another thread.
+
+        The lines end when the connection does. Raise `Offline`, `TokenRefused` and `TeamError`.
+        """
+        try:
+            connection = self._connected(STREAM_SECONDS)
+        except _TROUBLE as error:
+            raise Offline(self.address, _reason(error)) from error
+        try:
+            headers = {"authorization": f"Bearer {self._token}", VERSION_HEADER: version("recollect")}
+            try:
+                connection.request("GET", f"{self._path}{PREFIX}/events", headers=headers)
+                response = connection.getresponse()
+                if response.status != 200:
+                    raise self._error(response.status, response.read(LONGEST_LINE))
+            except _TROUBLE as error:
+                raise Offline(self.address, _reason(error)) from error
+            yield _lines(response), partial(_hang_up, connection.sock)
+        finally:
+            connection.close()
+
     def _error(self, status: int, data: bytes) -> Exception:
         if status in (502, 503, 504):
             return Offline(self.address, f"status {status}")
@@ -143,6 +171,10 @@ class TeamClient:
         with self._lock:
             if self._idle:
                 return self._idle.pop(), False
+        return self._connected(SECONDS), True
+
+    def _connected(self, seconds: float) -> http.client.HTTPConnection:
+        """Return a new connection on which an answer may take so many seconds."""
         if self._secure:
             context = ssl.create_default_context()
             connection: http.client.HTTPConnection = http.client.HTTPSConnection(
@@ -151,8 +183,8 @@ class TeamClient:
         else:
             connection = http.client.HTTPConnection(self._host, self._port, timeout=CONNECT_SECONDS)
         connection.connect()
-        connection.sock.settimeout(SECONDS)
-        return connection, True
+        connection.sock.settimeout(seconds)
+        return connection
 
     def _release(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
@@ -167,6 +199,21 @@ class TeamClient:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+
+def _lines(response: http.client.HTTPResponse) -> Iterator[str]:
+    """Yield the lines of a stream that are not empty, until it ends or is cut off."""
+    try:
+        while line := response.readline(LONGEST_LINE):
+            if text := line.decode("utf-8", "replace").rstrip("\r\n"):
+                yield text
+    except (*_TROUBLE, ValueError, AttributeError):  # closed by another thread, or silent for too long
+        return
+
+
+def _hang_up(stream: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        stream.shutdown(socket.SHUT_RDWR)
 
 
 def _reason(error: BaseException) -> str:

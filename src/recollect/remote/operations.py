@@ -24,6 +24,7 @@ from recollect.policy import Operation as PolicyOperation
 from recollect.text.redact import redact
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.material import Material
+from recollect.work.extract.observation import RESOLVED_ERROR
 
 AGREED = 2  # people whose agents found the same: then it is a memory
 MOST = 1000  # memories in one answer
@@ -555,7 +556,7 @@ def publish(
     with store.transaction():
         store.put_session(mine)
         store.share_session(mine.id, not call.identity.is_new)
-        for finding in findings:
+        for finding in filter(is_of_agent, findings):
             text, _ = clean_text(finding.content)
             safe = m.Finding(
                 m.new_id(at),
@@ -571,8 +572,14 @@ def publish(
             )
             new += store.put_finding(safe)
     if not call.identity.is_new:
-        _promote_agreed(call, findings)
+        _promote_agreed(call, filter(is_of_agent, findings))
     return new
+
+
+def is_of_agent(finding: m.Finding) -> bool:
+    """Whether an agent said or did it. What a person said in a chat is private until they share it."""
+    is_observed = RESOLVED_ERROR in finding.signals or bool(finding.steps)
+    return finding.source is m.Source.EXTRACTED or (finding.source is m.Source.OBSERVED and is_observed)
 
 
 def _promote_agreed(call: Call, findings: Iterable[m.Finding]) -> None:

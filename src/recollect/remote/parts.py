@@ -56,6 +56,7 @@ class Remote:
         self.outbox = outbox
         self._delivering: threading.Thread | None = None
         self._recent: OrderedDict[str, m.Memory] = OrderedDict()
+        self._read_at = client.changes  # how many changes were known when they were read
         self._lock = threading.Lock()
 
     @classmethod
@@ -110,6 +111,7 @@ class Remote:
 
     def note(self, memories: Iterable[m.Memory]) -> None:
         with self._lock:
+            self._drop_outdated()
             for memory in memories:
                 self._recent[memory.id] = memory
                 self._recent.move_to_end(memory.id)
@@ -118,7 +120,13 @@ class Remote:
 
     def noted(self, ids: Iterable[str]) -> dict[str, m.Memory]:
         with self._lock:
+            self._drop_outdated()
             return {name: self._recent[name] for name in ids if name in self._recent}
+
+    def _drop_outdated(self) -> None:
+        if self._read_at != self.client.changes:
+            self._read_at = self.client.changes
+            self._recent.clear()
 
 
 def place_of(context: Context) -> Place:
@@ -552,7 +560,10 @@ class RemoteSessions(Sessions):
     def _publish(self, session_id: str) -> None:
         if not (self.on and self.auto and self.context.project):
             return
-        session, findings = self.get(session_id), self.store.findings(session_id)[-200:]
+        from recollect.remote.operations import is_of_agent
+
+        session = self.get(session_id)
+        findings = [each for each in self.store.findings(session_id) if is_of_agent(each)][-200:]
         if not findings:
             return
         public = m.Session(

@@ -1,128 +1,15 @@
 """Two people with a command line, hooks and homes of their own, and a team server between them."""
 
-import json
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
-
 import anyio
-import pytest
-from click.testing import CliRunner
 from mcp import Client
 from mcp_types import Implementation
 
-import recollect.model as m
 from fakes import FakeEmbedder
-from recollect.__main__ import main
 from recollect.config import load_settings
-from recollect.interfaces.daemon.hook_service import HookService
-from recollect.interfaces.daemon_client.spool import HookSpool
-from recollect.interfaces.engine_pool import EngineOpener, EnginePool
+from recollect.interfaces.engine_pool import EngineOpener
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
-from recollect.store.sqlite.store import SqliteStore
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self):
-        return json.loads(self.out)
-
-
-@dataclass
-class Person:
-    """Somebody with a home and a clone of the project."""
-
-    home: Path
-    folder: Path
-
-    def run(self, *arguments, stdin=""):
-        with CliRunner().isolation(input=stdin) as (out, err, _):
-            code = main([*arguments, "--home", str(self.home), "--project", str(self.folder)])
-            return Result(code, out.getvalue().decode(), err.getvalue().decode())
-
-    def local_memories(self):
-        """How many memories are on this machine, in the local store and in all others."""
-        count = 0
-        for path in self.home.rglob("recollect.db"):
-            try:
-                store = SqliteStore(path, "x")
-            except Exception:  # encrypted
-                continue
-            count += store.count(m.View("x", None, all_projects=True, all_sessions=True, states=m.ALL_STATES))
-            store.close()
-        return count
-
-
-class Host:
-    """A coding agent of a person's, with the daemon behind its hooks in this process."""
-
-    def __init__(self, person):
-        self.person = person
-        embedder = FakeEmbedder()
-        opener = EngineOpener(lambda: load_settings(person.home), lambda settings: embedder)
-        self.service = HookService(EnginePool(opener), HookSpool(person.home))
-        self._number = 0
-
-    def hook(self, event, session="s1", **body):
-        self._number += 1
-        fields = (
-            "claude-code",
-            event,
-            f"{session}-{self._number}",
-            str(1_700_000_000_000 + self._number),
-            "20",
-            str(self.person.folder),
-        )
-        told = self.service.handle(fields, {"session_id": session, "cwd": str(self.person.folder), **body})
-        self.service.settle(20)
-        if not told:
-            return ""
-        return json.loads(told)["hookSpecificOutput"]["additionalContext"]
-
-    def close(self):
-        self.service.close()
-
-
-@pytest.fixture
-def person(tmp_path, monkeypatch, home):
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
-
-    def make(name):
-        folder = tmp_path / name / "shop"
-        folder.mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", folder], check=True)
-        subprocess.run(
-            ["git", "-C", folder, "remote", "add", "origin", "https://example.com/team/shop.git"], check=True
-        )
-        made = tmp_path / name / "home"
-        made.mkdir(mode=0o700)
-        return Person(made, folder)
-
-    return make
-
-
-@pytest.fixture
-def ada(person, team):
-    ada = person("ada")
-    owner = team.new_team()
-    result = ada.run("login", team.address, "--token", owner.token, "--yes")
-    assert result.code == 0, result.err
-    return ada
-
-
-@pytest.fixture
-def ben(person, team, ada):
-    ben = person("ben")
-    code = ada.run("team", "invite", "Ben", "--json").json["code"]
-    assert ben.run("login", team.address, "--code", code, "--yes").code == 0
-    assert ada.run("team", "quarantine", "Ben", "--off").code == 0
-    return ben
+from team_people import Host
 
 
 def test_after_login_commands_use_the_server_and_logout_returns_to_the_local_store(team, person):

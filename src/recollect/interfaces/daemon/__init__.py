@@ -21,6 +21,7 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
 - `code_index`: the code of projects, read before a session's first prompt needs it
 - `host_process`: the process of a host, by which a session that never ended is known to be over
+- `team_follower`: live updates of the team server
 - `watchdog`: threads in which a project's work is given up when it does not end
 
 What other processes use of it is in `interfaces.daemon_client`.

@@ -22,6 +22,7 @@ from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, St
 from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import NOTHING, HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
+from recollect.interfaces.daemon.team_follower import TeamFollower
 from recollect.interfaces.daemon.watchdog import Abandoned, Watchdog
 from recollect.interfaces.daemon_client.protocol import NotRecorded
 from recollect.interfaces.daemon_client.spool import Fields, HookSpool, ShownText, SpooledEvent
@@ -101,6 +102,7 @@ class HookService:
         self._rules = self.watchdog.pool("rules", 2, LOOKUP_SECONDS, per_project=1)
         self._readers = self.watchdog.pool("code", 2, JOB_SECONDS, per_project=1)
         self.code_index = CodeIndex(engines, HOOK_ACTOR, self._attempt, self._readers)
+        self.team = TeamFollower(engines, HOOK_ACTOR, self._team_changed)
         self.model_is_ready = threading.Event()
         self.model_is_ready.set()  # until `warm_up` begins to load it
         self._stopping = threading.Event()
@@ -150,6 +152,7 @@ class HookService:
             with self.engines.use(session.folder, HOOK_ACTOR) as engine:
                 if not engine.sessions.on:
                     return b""
+                self.team.follow(engine)
                 recording = self._recorder.submit(session.folder, self._record, session, [event])
                 session.record(event)
                 request = session.request_for(event)
@@ -476,6 +479,14 @@ class HookService:
                 briefing = engine.delivery.compose(request, Told()).text
                 write_briefing(session.host, engine.context.folder.root, briefing)
 
+    def _team_changed(self, folder: str) -> None:
+        """Renew the rules files of sessions in a folder: somebody in the team has changed what they say."""
+        with self._lock:
+            sessions = {each.host: each for each in self._sessions.values() if each.folder == folder}
+        for session in sessions.values():
+            name = f"rules of {session.host} in {folder}"
+            self._later_once(name, folder, partial(self._write_rules, session))
+
     def _later(self, folder: str, job: Callable[..., object], *arguments: Any) -> "Future[None] | None":
         """Queue a job of the project at `folder`; return None if we are closing: recovery does it later."""
 
@@ -696,6 +707,7 @@ class HookService:
         What is acknowledged is on disk already.
         """
         self._stopping.set()
+        self.team.close()
         self.code_index.close()
         until = time.monotonic() + STOP_SECONDS
         pools = (self._lookups, self._rules, self._readers, self._recorder, self._worker)

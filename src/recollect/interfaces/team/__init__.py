@@ -12,6 +12,7 @@ A request takes this path:
 - `app`: routes, errors and logs
 - `tokens`: bearer tokens and invitation codes; their hashes are what is stored
 - `limits`: requests per person, agent and tenant
+- `feed`: live updates: notices of the database to streams of clients
 - `engines`: engines of callers, kept for a while
 - `metrics`: counters and timings for Prometheus
 - `openapi`: the document, made from the table of operations

@@ -14,7 +14,7 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import recollect.errors as errors
@@ -23,6 +23,7 @@ from recollect import __version__
 from recollect.context.team import Directory, TeamBackend, TeamStore
 from recollect.engine import Engine
 from recollect.interfaces.team.engines import CallerEngines
+from recollect.interfaces.team.feed import Feed
 from recollect.interfaces.team.limits import LARGEST_BODY, RateLimiter
 from recollect.interfaces.team.metrics import Metrics
 from recollect.interfaces.team.openapi import document
@@ -128,6 +129,7 @@ class TeamApp:
         self.limiter = limiter
         self.clock = clock
         self.verifier = Verifier(backend.directory, clock)
+        self.feed = Feed(backend, self.verifier.forget)
         self.metrics = Metrics()
         self._threads = anyio.CapacityLimiter(THREADS)
 
@@ -136,12 +138,15 @@ class TeamApp:
 
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
+            self.feed.start()
             yield
+            self.feed.stop()
             await self._in_thread(self.engines.close)
 
         routes = [
             Route(f"{PREFIX}/openapi.json", self._openapi),
             Route(f"{PREFIX}/join", self._join, methods=["POST"]),
+            Route(f"{PREFIX}/events", self._events),
             Route(f"{PREFIX}/{{name}}", self._operation, methods=["POST"]),
             Route("/health", self._health),
             Route("/ready", self._ready),
@@ -227,6 +232,39 @@ class TeamApp:
                     kept = json.dumps([digest, answer.decode()])
                     call.store.keep_answer(f"{operation.name} {key}", kept, self.clock())
             return answer
+
+    # live updates
+
+    async def _events(self, request: Request) -> Response:
+        """Stream what changes in what the caller may see, as server-sent events, until their token ends."""
+        header = request.headers.get("authorization")
+
+        async def recheck() -> Identity:
+            identity: Identity = await self._in_thread(self.verifier.identify, header)
+            return identity
+
+        async def may_see(identity: Identity, project: str) -> bool:
+            return bool(await self._in_thread(self._may_see, identity, project))
+
+        try:
+            identity = await recheck()
+            if READ not in identity.actions:
+                raise errors.OutOfScope("This token does not allow to read.", "It needs the action read.")
+            self.feed.check_room(identity)
+        except errors.RecollectError as error:
+            return _error(status_of(error), error)
+        return StreamingResponse(
+            self.feed.stream(identity, recheck, may_see),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-store", VERSION_HEADER: __version__},
+        )
+
+    def _may_see(self, identity: Identity, project: str) -> bool:
+        if identity.projects is not None and project not in identity.projects:
+            return False
+        known = {each.id: each for each in self.backend.directory.projects(identity.tenant)}
+        members = known[project].members if project in known else frozenset()
+        return members is None or identity.user in members or identity.role.is_admin
 
     # the rest
 

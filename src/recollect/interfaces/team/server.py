@@ -81,7 +81,7 @@ class TeamServer:
             h11_max_incomplete_event_size=64 * 1024,
             **tls,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config, app)
 
     def run(self) -> None:
         self._server.run(sockets=[self._listener])
@@ -92,6 +92,18 @@ class TeamServer:
     @property
     def started(self) -> bool:
         return self._server.started
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of live updates first when it shuts down: it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, app: TeamApp) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.feed.stop()
+        await super().shutdown(sockets)
 
 
 def _listen(where: Listening) -> socket.socket:

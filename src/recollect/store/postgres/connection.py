@@ -32,7 +32,8 @@ CHANNEL = "recollect"  # of notifications
 # than one for all; planning a query over eight partitions takes longer than running it.
 _PLANS = "-c plan_cache_mode=force_generic_plan"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"  # of a tenant, until the transaction ends
-_NOTIFY = "SELECT pg_notify(%s, tenant || ' ' || seq || ' ' || %s) FROM change"
+_NOTIFY = "SELECT pg_notify(%s, %s || ' ' || coalesce((SELECT seq FROM change), 0) || ' ' || %s || ' ' || %s)"
+PEOPLE = "people"  # instead of a project in a notification: somebody has left, or a token was revoked
 Row = tuple[Any, ...]
 Connection = psycopg.Connection[Row]
 
@@ -182,14 +183,17 @@ class Database:
                 self._thread.notices = set()
                 try:
                     yield connection
-                    for project in sorted(self._thread.notices):
-                        connection.execute(_NOTIFY, (CHANNEL, project))
+                    for user, project in sorted(self._thread.notices):
+                        connection.execute(_NOTIFY, (CHANNEL, self.identity.tenant, user, project))
                 finally:
                     self._thread.connection = None
 
-    def notify(self, project_id: str | None) -> None:
-        """Tell listeners, when the transaction is committed, that memories of the project have changed."""
-        self._thread.notices.add(project_id or "")
+    def notify(self, project_id: str | None, only: str = "") -> None:
+        """Tell listeners, when the transaction is committed, that something in the project has changed, or `PEOPLE`.
+
+        `only` names the one person who is told, if nobody else may see it.
+        """
+        self._thread.notices.add((only, project_id or ""))
 
 
 def _identified(identity: Identity) -> sql.Composed:

@@ -13,7 +13,15 @@ from typing import Any
 import recollect.model as m
 from recollect.errors import Refused
 from recollect.model.team import Erased, Identity, Invite, Person, Role, TeamProject, Token
-from recollect.store.postgres.connection import Connection, Database, Pool, by_secret, number, translated
+from recollect.store.postgres.connection import (
+    PEOPLE,
+    Connection,
+    Database,
+    Pool,
+    by_secret,
+    number,
+    translated,
+)
 
 _TOKEN_COLUMNS = "id, tenant, user_id, name, hash, created_at, agent, actions, projects, expires_at, last_used_at, revoked_at"
 _INVITE_COLUMNS = "id, tenant, name, role, hash, invited_by, created_at, expires_at, accepted_at"
@@ -60,6 +68,14 @@ class PostgresDirectory:
     def _service(self, tenant: str) -> Database:
         return Database(self._pool, Identity(tenant, "", "", Role.SERVICE))
 
+    @contextlib.contextmanager
+    def _changing_people(self, tenant: str) -> Iterator[Connection]:
+        """Open a transaction after which every server asks again who its callers are."""
+        database = self._service(tenant)
+        with database.writing() as db:
+            yield db
+            database.notify(PEOPLE)
+
     # teams and people
 
     def create_team(self, name: str, owner: str, at: datetime) -> Person:
@@ -90,17 +106,17 @@ class PostgresDirectory:
     def set_role(self, tenant: str, user: str, role: Role) -> None:
         if role is Role.SERVICE:
             raise Refused("No person can have the role of the server.", "Use owner, admin, member or reader.")
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             if role is not Role.OWNER:
                 _refuse_last_owner(db, user)
             db.execute("UPDATE people SET role = %s WHERE user_id = %s", (role, user))
 
     def flag(self, tenant: str, user: str, on: bool) -> None:
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             db.execute("UPDATE people SET is_new = %s WHERE user_id = %s", (on, user))
 
     def remove(self, tenant: str, user: str, at: datetime) -> None:
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             _refuse_last_owner(db, user)
             then = m.to_text(at)
             db.execute(
@@ -199,7 +215,7 @@ class PostgresDirectory:
             return [_token(row) for row in db.execute(query, (user, user))]
 
     def revoke(self, tenant: str, token: str, at: datetime) -> bool:
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             query = "UPDATE tokens SET revoked_at = %s WHERE id = %s AND revoked_at IS NULL"
             return db.execute(query, (m.to_text(at), token)).rowcount > 0
 
@@ -222,7 +238,7 @@ class PostgresDirectory:
             ]
 
     def restrict(self, tenant: str, project: str, members: frozenset[str] | None) -> None:
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             db.execute("DELETE FROM project_members WHERE project_id = %s", (project,))
             db.execute("DELETE FROM restricted_projects WHERE project_id = %s", (project,))
             if members is not None:
@@ -304,7 +320,7 @@ class PostgresDirectory:
 
     def erase(self, tenant: str, user: str, at: datetime) -> Erased:
         rows: dict[str, int] = {}
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             _refuse_last_owner(db, user)
             # Undo images of others may hold rows of theirs: changes that touched one can no longer be undone.
             nums = {row[0] for row in db.execute("SELECT num FROM memories WHERE user_id = %s", (user,))}

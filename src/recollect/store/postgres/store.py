@@ -128,7 +128,8 @@ class PostgresStore:
                 memory.visibility,
             )
             seq = _bump(db, purge=hidden)
-            self._db.notify(memory.project_id)
+            is_private = memory.visibility is m.Visibility.PRIVATE and not hidden
+            self._db.notify(memory.project_id, memory.user_id if is_private else "")
             num = seq if before is None else int(before[0])
             if before is None:
                 db.execute(_INSERT, (num, seq, *row))
@@ -283,11 +284,11 @@ class PostgresStore:
     def delete(self, memory_id: str) -> None:
         with self.transaction(), self._db.writing() as db:
             found = db.execute(
-                "SELECT num, user_id, project_id FROM memories WHERE id = %s", (memory_id,)
+                "SELECT num, user_id, project_id, visibility FROM memories WHERE id = %s", (memory_id,)
             ).fetchone()
             if found is None:
                 raise MemoryNotFound(memory_id)
-            num, user_id, project_id = found
+            num, user_id, project_id, visibility = found
             tags = [row[0] for row in db.execute("SELECT tag FROM memory_tags WHERE num = %s", (num,))]
             self._db.journal.before_delete("memories", "num = %s", (num,))
             for tag in tags:
@@ -298,7 +299,7 @@ class PostgresStore:
             for tag in tags:
                 db.execute(f"DELETE FROM tags WHERE {ORPHAN_TAG}", (user_id, tag))
             _bump(db, purge=True)
-            self._db.notify(project_id)
+            self._db.notify(project_id, user_id if visibility == m.Visibility.PRIVATE else "")
 
     # finding
 
@@ -347,12 +348,13 @@ class PostgresStore:
 
     def put_vector(self, memory_id: str, model: str, vector: bytes) -> None:
         with self._db.writing() as db:
-            found = db.execute("SELECT num, project_id FROM memories WHERE id = %s", (memory_id,)).fetchone()
+            query = "SELECT num, project_id, visibility, user_id FROM memories WHERE id = %s"
+            found = db.execute(query, (memory_id,)).fetchone()
             if found is None:
                 raise MemoryNotFound(memory_id)
-            num, project_id = found
+            num, project_id, visibility, user_id = found
             db.execute("UPDATE memories SET seq = %s WHERE num = %s", (_bump(db), num))
-            self._db.notify(project_id)
+            self._db.notify(project_id, user_id if visibility == m.Visibility.PRIVATE else "")
             self._db.journal.before_put("vectors", num, model)
             db.execute(
                 "INSERT INTO vectors (num, model, vector) VALUES (%s, %s, %s)"
@@ -580,7 +582,10 @@ class PostgresStore:
 
     def share_session(self, session_id: str, on: bool) -> None:
         with self._db.writing() as db:
-            db.execute("UPDATE sessions SET shared = %s WHERE id = %s", (on, session_id))
+            query = "UPDATE sessions SET shared = %s WHERE id = %s RETURNING project_id"
+            found = db.execute(query, (on, session_id)).fetchone()
+            if found is not None and on:
+                self._db.notify(found[0])
 
     def iter_sessions(self, view: m.View) -> Iterator[m.Session]:
         where, params = placed_in(view, "s")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from recollect.context.team import TeamStore
 from recollect.errors import StoreError
 from recollect.model.team import Identity, Notice
-from recollect.store.postgres.connection import CHANNEL, CONNECTIONS, Pool, translated
+from recollect.store.postgres.connection import CHANNEL, CONNECTIONS, PEOPLE, Pool, translated
 from recollect.store.postgres.directory import PostgresDirectory
 from recollect.store.postgres.schema import newest_version, version_of
 from recollect.store.postgres.store import PostgresStore
@@ -32,13 +32,16 @@ class PostgresTeam:
             return False
 
     def listen(self, stop: Callable[[], bool]) -> Iterator[Notice]:
-        """Yield what has changed, as it happens."""
         with translated(), self._pool.connect() as db:
             db.execute(f"LISTEN {CHANNEL}")
+            yield Notice("", None, 0)
             while not stop():
                 for notice in db.notifies(timeout=_LISTEN_SECONDS, stop_after=1):
-                    tenant, seq, project_id = notice.payload.split(" ", 2)
-                    yield Notice(tenant, project_id or None, int(seq))
+                    tenant, seq, user, project_id = notice.payload.split(" ", 3)
+                    if project_id == PEOPLE:
+                        yield Notice(tenant, None, int(seq), people=True)
+                    else:
+                        yield Notice(tenant, project_id or None, int(seq), user or None)
 
     def close(self) -> None:
         self._pool.close()
