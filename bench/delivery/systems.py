@@ -100,7 +100,11 @@ def _prompt(engine: Engine, session: HookSession, prompt: str) -> str:
 def _answer(engine: Engine, session: HookSession, event: HostEvent) -> str:
     session.record(event)
     request = session.request_for(event)
-    return session.compose(engine, request).text if request else ""
+    if request is None:
+        return ""
+    composed = session.compose(engine, request)
+    session.received(engine, [composed])
+    return composed.delivery.text
 
 
 def _event(session: HookSession, name: str, **body: str) -> HostEvent:

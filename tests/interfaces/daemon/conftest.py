@@ -41,11 +41,10 @@ def memory(home, folder, embedder):
 def hook(service, folder):
     """What a host would print for an event: the text for its model, or nothing."""
 
-    def call(event, session="s1", host="claude-code", name=None, seconds="20", **body):
-        told = service.handle(
-            fields(host, event, name, seconds=seconds),
-            {"session_id": session, "cwd": str(folder), **body},
-        )
+    def call(event, session="s1", host="claude-code", name=None, seconds="20", received=True, **body):
+        given = fields(host, event, name, seconds=seconds)
+        told = service.handle(given, {"session_id": session, "cwd": str(folder), **body})
+        service.sent(given[2], received=received)
         if not told or host == "opencode":
             return told.decode()
         said = json.loads(told)

@@ -228,13 +228,53 @@ def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, service, mem
     embedder.embed = lambda texts: gate.wait(20) and quick(texts)
     hook("UserPromptSubmit", prompt=ASK, seconds="0.5", name="p1")
     gate.set()
-    while not service._sessions["s1"].late:
+    while not service._sessions["s1"]._outbox._late:
         pass
 
     in_background = hook("UserPromptSubmit", prompt=ASK, seconds="0", name="p1")
 
     assert in_background == ""
     assert GOTCHA in hook(shown_with, tool_name="Bash", tool_input={"command": "ls"})
+
+
+def test_what_was_not_received_is_told_with_the_next_event_and_noted_then(hook, service, memory):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+    hook("UserPromptSubmit", prompt=ASK, received=False)
+    service.settle(20)
+    noted = [record.moment for record in memory.store.deliveries.of_session(memory.settings.user, "s1")]
+
+    told = [hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) for _ in range(2)]
+    service.settle(20)
+
+    assert noted == ["start"]
+    assert [GOTCHA in text for text in told] == [True, False]
+    records = memory.store.deliveries.of_session(memory.settings.user, "s1")
+    assert [record.moment for record in records] == ["start", "prompt"]
+
+
+def test_late_texts_that_do_not_fit_into_one_answer_wait_for_the_next(hook, service, memory, monkeypatch):
+    for day in ("Monday", "Friday"):
+        memory.remember(f"The payment webhook is deployed on {day}s: {'see the runbook ' * 9}", kind="gotcha")
+    hook("SessionStart", source="startup")
+    for day in ("Monday", "Friday"):
+        hook("UserPromptSubmit", prompt=f"Is the payment webhook deployed on {day}s?", received=False)
+    late = [len(each.delivery.text) for each in service._sessions["s1"]._outbox._late]
+    monkeypatch.setattr("recollect.interfaces.daemon.hook_service.context_limit", lambda host: max(late) + 9)
+
+    told = [hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) for _ in range(3)]
+
+    assert [bool(text) for text in told] == [bool(size) for size in (*late, 0, 0)][:3]
+
+
+def test_rules_that_were_composed_too_late_for_a_start_come_with_the_first_prompt(hook, memory):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+
+    with pytest.raises(NotReady):  # and the hook could not compose them either
+        hook("SessionStart", source="startup", seconds="0.03")
+
+    told = (hook("UserPromptSubmit", prompt=f"Hello, number {number}") for number in range(50))
+    assert any("Tuesdays" in text for text in told)
 
 
 def test_a_session_is_learnt_from_at_its_end(hook, service, memory):

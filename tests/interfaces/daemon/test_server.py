@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import socket
 import stat
 import threading
@@ -74,6 +75,53 @@ def test_what_a_hook_did_not_wait_for_was_not_said(serve, lock, ask, home, folde
 
     assert b"Tuesdays" in again[0]
     assert again[1] == b""
+
+
+@pytest.mark.parametrize("is_gone", [True, False], ids=["it has hung up", "it hangs up without reading"])
+def test_a_late_text_for_a_hook_that_gave_up_comes_with_the_next_event(
+    serve, lock, ask, home, folder, memory, service, embedder, is_gone
+):
+    known = "The payment webhook retries must be idempotent."
+    memory.remember(known, kind="gotcha")
+    over, sent = threading.Event(), service.sent
+    service.sent = lambda *given, **more: (sent(*given, **more), over.set())
+    serve()
+
+    def event(name, seconds="20", **body):
+        given = json.dumps({"session_id": "s1", "cwd": str(folder), **body}).encode()
+        return fields("claude-code", name, seconds=seconds), given
+
+    start, body = event("SessionStart", source="startup")
+    ask("hook", *start, body=body)
+    gate, quick = threading.Event(), embedder.embed
+    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+    service.handle(
+        *_parsed(event("UserPromptSubmit", "0.1", prompt="Make the payment webhook retries idempotent"))
+    )
+    gate.set()
+    while not service._sessions["s1"]._outbox._late:
+        pass
+
+    tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    over.clear()
+    with socket.socket(socket.AF_UNIX) as hook:
+        hook.connect(str(home / protocol.SOCKET))
+        if is_gone:
+            hook.shutdown(socket.SHUT_RD)
+        hook.sendall(protocol.request("hook", "", *event("PreToolUse", **tool)))
+        if not is_gone:
+            select.select([hook], [], [], 20)
+            hook.close()
+        assert over.wait(20)
+    told = [ask("hook", *given, body=body) for given, body in (event("PreToolUse", **tool) for _ in range(2))]
+
+    assert known.encode() in told[0]
+    assert told[1] == b""
+
+
+def _parsed(event):
+    given, body = event
+    return given, json.loads(body)
 
 
 def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):

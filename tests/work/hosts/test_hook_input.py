@@ -5,7 +5,7 @@ import json
 import pytest
 
 from recollect.work.hosts.hook_input import host_event, session_events
-from recollect.work.hosts.hook_output import join_texts, printed
+from recollect.work.hosts.hook_output import printed
 from recollect.work.hosts.host import HookReply
 from recollect.work.hosts.registry import HOSTS
 
@@ -110,13 +110,6 @@ def test_claude_code_is_answered_in_its_own_form():
         "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "known: x"}
     }
     assert printed(hook, "") == b""
-
-
-def test_a_text_that_does_not_fit_is_left_out_whole():
-    assert (
-        join_texts(["a" * 5000, "b" * 5000, "c" * 100], HOSTS["codex"].context_limit)
-        == "a" * 5000 + "\n" + "c" * 100
-    )
 
 
 @pytest.mark.parametrize(

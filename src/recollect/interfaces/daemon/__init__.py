@@ -9,7 +9,8 @@ An event takes this path:
    prompt, warnings before a tool runs, or fixes after it failed. While the model is still loading, memories are found
    by their words.
 3. What is ready before the hook's deadline is printed, in the host's form (`work.hosts.hook_output`); what comes later
-   is added to the answer of the next prompt or tool call.
+   is added to the answer of the next prompt or tool call. A text counts as told once the hook has confirmed that it
+   read the answer (`Outbox`); one that nobody read waits for the next event too.
 4. `_follow_up` queues the rest for the background thread: a checkpoint after a turn, learning after a session.
    A session whose host is gone without a word is ended by `tick`, or before the next briefing in its project.
 
@@ -19,6 +20,7 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `server`: the socket, who may connect, and which request gets which answer
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
+- `outbox`: what a session is about to be told, until a hook has confirmed it
 - `code_index`: the code of projects, read before a session's first prompt needs it
 - `host_process`: the process of a host, by which a session that never ended is known to be over
 - `team_follower`: live updates of the team server

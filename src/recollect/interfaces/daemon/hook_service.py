@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial, wraps
 from pathlib import Path
@@ -20,8 +20,9 @@ from recollect.embed.minilm import FIRST_TEXTS
 from recollect.engine import Engine
 from recollect.errors import EmbedderUnavailable, RecollectError, StoreError, StoreTooNew, VectorsTurnedOff
 from recollect.interfaces.daemon.code_index import CodeIndex
-from recollect.interfaces.daemon.hook_session import NOTHING, HookSession, context_limit
+from recollect.interfaces.daemon.hook_session import HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
+from recollect.interfaces.daemon.outbox import ComposedDelivery
 from recollect.interfaces.daemon.team_follower import TeamFollower
 from recollect.interfaces.daemon.watchdog import Abandoned, Watchdog
 from recollect.interfaces.daemon_client.protocol import NotRecorded
@@ -32,10 +33,10 @@ from recollect.memory.maintenance.consolidate.run import IDLE, due, last_run
 from recollect.memory.maintenance.consolidate.throttle import WorkCounter
 from recollect.text import tokens
 from recollect.text.redact import redact
-from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.hosts.hook_input import HostEvent, host_event, session_events, transcript_of
-from recollect.work.hosts.hook_output import join_texts, printed
+from recollect.work.hosts.hook_output import printed
 from recollect.work.hosts.host import HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
 from recollect.work.sessions.sessions import RULES_SECONDS
@@ -70,6 +71,19 @@ class NotReady(Exception):
     """The text for the start of a session is not ready in time."""
 
 
+@dataclass(slots=True)
+class EventAnswer:
+    """What a hook prints besides the text, and what the agent is told by it."""
+
+    more: dict[str, Any]
+    told: list[ComposedDelivery]
+    has_text: bool = True  # False: `more` says what is told
+
+    @property
+    def text(self) -> str:
+        return "\n".join(composed.delivery.text for composed in self.told) if self.has_text else ""
+
+
 class HookService:
     """Records hook events, answers them within their deadline, and does slow work in one background thread.
 
@@ -92,7 +106,8 @@ class HookService:
         self.engines = engines  # also for MCP sessions
         self._spool = spool
         self._sessions: dict[str, HookSession] = {}
-        self._answered: dict[str, tuple[HookSession, Delivery]] = {}  # by event, until the answer is sent
+        # by event, what its answer tells, until the hook has confirmed that it received it
+        self._answered: dict[str, tuple[HookSession, list[ComposedDelivery]]] = {}
         self._lock = threading.Lock()
         # A project has some of the threads, so that others have theirs if its work does not end.
         self._lookups = self.watchdog.pool("recall", 8, LOOKUP_SECONDS, per_project=4)
@@ -157,7 +172,7 @@ class HookService:
                 session.record(event)
                 request = session.request_for(event)
                 finding = (
-                    self._lookups.submit(session.folder, self._find, session, request, drained, until)
+                    self._lookups.submit(session.folder, self._find, session, event, request, drained, until)
                     if request
                     else None
                 )
@@ -177,30 +192,34 @@ class HookService:
         except Exception as error:  # a folder that is gone, a session of another project, an odd event
             self._failed(error, "an event was not recorded")
             return b""
-        delivery = self._in_time(session, event, finding, until) if finding else NOTHING
+        composed = self._in_time(session, event, finding, until) if finding else None
         more = self._shortened_in_time(shortening, until) if shortening else {}
-        text = delivery.text
-        if delivery.ask and HOSTS[event.host].hold_tool is not None:
+        answer = EventAnswer(more, [composed] if composed else [])
+        if composed and composed.delivery.ask and HOSTS[event.host].hold_tool is not None:
             # The reason says it all, also once the tool has run.
-            text, more = "", session.hold(event, delivery.ask)
+            answer = EventAnswer(session.hold(event, composed.delivery.ask), [composed], has_text=False)
         if asking is not None:
-            delivery, more = self._asked_in_time(session, asking, until)
-        output = self._printed(session, event, text, more, is_shown=until > began)
-        self._answered[event.id] = session, delivery
+            asked, more = self._asked_in_time(session, asking, until)
+            answer = EventAnswer(more, [asked] if asked else [], has_text=False)
+        output = self._printed(session, event, answer, is_shown=until > began)
+        self._answered[event.id] = session, answer.told
         if not self._is_recorded(recording, record_until):
             raise NotRecorded(output)
         self._follow_up(session, event)
         return output
 
     def sent(self, event_id: str, *, received: bool) -> None:
-        """Note whether the hook has received the answer to an event: what it has not received was not said."""
-        session, delivery = self._answered.pop(event_id, (None, NOTHING))
-        if session is not None and delivery is not NOTHING:
-            if not received:
-                with suppress(RecollectError), self.engines.use(session.folder, HOOK_ACTOR) as engine:
-                    session.retract(engine, delivery)
-            name = f"deliveries of {session.folder}"
-            self._later_once(name, session.folder, partial(self._note_deliveries, session))
+        """Note whether the hook has received the answer to an event: what it has not received was not told."""
+        session, told = self._answered.pop(event_id, (None, []))
+        if session is None or not told:
+            return
+        if not received:
+            session.not_received(told)
+            return
+        with suppress(RecollectError, Abandoned), self.engines.use(session.folder, HOOK_ACTOR) as engine:
+            session.received(engine, told)
+        name = f"deliveries of {session.folder}"
+        self._later_once(name, session.folder, partial(self._note_deliveries, session))
 
     def _note_deliveries(self, session: HookSession) -> None:
         """Write down what the session was told, so that another daemon does not repeat it."""
@@ -208,8 +227,13 @@ class HookService:
             engine.delivery.flush()
 
     def _find(
-        self, session: HookSession, request: DeliveryRequest, drained: "Future[None] | None", until: float
-    ) -> Delivery:
+        self,
+        session: HookSession,
+        event: HostEvent,
+        request: DeliveryRequest,
+        drained: "Future[None] | None",
+        until: float,
+    ) -> ComposedDelivery:
         reserve = max(WORDS_SECONDS, WORDS_SHARE * (until - time.monotonic()))
 
         def left() -> float:
@@ -227,7 +251,8 @@ class HookService:
         if request.needs_model and not self.model_is_ready.wait(left()):
             request = replace(request, use_model=False)
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
-            return session.compose(engine, request)
+            # A hook that gets no answer at the start of a session composes it itself.
+            return session.compose(engine, request, can_wait=event.kind is not HookKind.SESSION_START)
 
     def _is_recorded(self, recording: "Future[None]", until: float) -> bool:
         """Return whether the event is on disk by then; if not, the hook keeps it."""
@@ -310,8 +335,8 @@ class HookService:
             return roots.get(stored.project_id or "", event.cwd), True
 
     def _in_time(
-        self, session: HookSession, event: HostEvent, finding: "Future[Delivery]", until: float
-    ) -> Delivery:
+        self, session: HookSession, event: HostEvent, finding: "Future[ComposedDelivery]", until: float
+    ) -> ComposedDelivery | None:
         """Return what the lookup finds; if it takes too long, the text comes with the next event.
 
         At the start of a session raise `NotReady`: the hook composes the text itself.
@@ -319,12 +344,12 @@ class HookService:
         try:
             return finding.result(max(until - time.monotonic(), 0.0))
         except TooLate:
+            finding.add_done_callback(lambda done: self._came_late(session, done))
             if event.kind is HookKind.SESSION_START:
                 raise NotReady from None
-            finding.add_done_callback(lambda done: self._came_late(session, done))
         except Exception as error:
             self._failed(error, "a lookup for an event failed")
-        return NOTHING
+        return None
 
     def _shortened_in_time(self, shortening: "Future[dict[str, Any]]", until: float) -> dict[str, Any]:
         """Return the shorter output; if anything goes wrong, the output stays as it is."""
@@ -338,13 +363,16 @@ class HookService:
 
     def _ask_to_record(
         self, session: HookSession, event: HostEvent, worth: str
-    ) -> tuple[Delivery, dict[str, Any]]:
+    ) -> tuple[ComposedDelivery | None, dict[str, Any]]:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
             return session.ask_to_record(engine, event, worth)
 
     def _asked_in_time(
-        self, session: HookSession, asking: "Future[tuple[Delivery, dict[str, Any]]]", until: float
-    ) -> tuple[Delivery, dict[str, Any]]:
+        self,
+        session: HookSession,
+        asking: "Future[tuple[ComposedDelivery | None, dict[str, Any]]]",
+        until: float,
+    ) -> tuple[ComposedDelivery | None, dict[str, Any]]:
         """Return the request to record what was learnt; if it takes too long, it counts as not made."""
         try:
             return asking.result(max(until - time.monotonic(), 0.0))
@@ -353,32 +381,36 @@ class HookService:
                 asking.add_done_callback(lambda done: self._attempt(self._not_asked, session, done))
         except Exception as error:
             self._failed(error, "an agent could not be asked to record what it learnt")
-        return NOTHING, {}
+        return None, {}
 
-    def _not_asked(self, session: HookSession, done: "Future[tuple[Delivery, dict[str, Any]]]") -> None:
-        with self.engines.use(session.folder, HOOK_ACTOR) as engine:
-            session.retract(engine, done.result()[0])
+    def _not_asked(
+        self, session: HookSession, done: "Future[tuple[ComposedDelivery | None, dict[str, Any]]]"
+    ) -> None:
+        asked, _ = done.result()
+        if asked is not None:
+            session.not_received([asked])
 
-    def _came_late(self, session: HookSession, done: "Future[Delivery]") -> None:
+    def _came_late(self, session: HookSession, done: "Future[ComposedDelivery]") -> None:
         error = done.exception()
         if error is not None:
             self._failed(error, "a lookup for an event failed")
-        elif done.result().text:
-            session.late.append(done.result().text)
+        else:
+            session.not_received([done.result()])
 
     def _printed(
-        self, session: HookSession, event: HostEvent, text: str, more: dict[str, Any], *, is_shown: bool
+        self, session: HookSession, event: HostEvent, answer: EventAnswer, *, is_shown: bool
     ) -> bytes:
         """Return what the hook prints. A text that came late waits for an event whose answer is shown to the agent."""
         assert event.hook is not None
-        if event.hook.reply is HookReply.DECISION and text:
-            session.late.append(text)
-        texts = [text]
+        if event.hook.reply is HookReply.DECISION and answer.text:
+            session.not_received(answer.told)
+            answer.told.clear()
+        text = answer.text
         if is_shown and event.hook.injects and event.kind in _SHOW_LATE_TEXTS:
-            while session.late:
-                with suppress(IndexError):
-                    texts.append(session.late.popleft())
-        return printed(event.hook, join_texts(texts, context_limit(session.host)), more)
+            late = session.take_late(context_limit(session.host) - len(text) - 1)
+            text = "\n".join(filter(None, (text, *(composed.delivery.text for composed in late))))
+            answer.told.extend(late)
+        return printed(event.hook, text, answer.more)
 
     # in the background
 
@@ -674,7 +706,7 @@ class HookService:
     def _load_project(self, folder: str) -> None:
         with self.engines.use(folder or "/", HOOK_ACTOR) as engine:
             if engine.sessions.on:
-                request = DeliveryRequest(Moment.PROMPT, "warm", use_model=False)
+                request = DeliveryRequest(Moment.PROMPT, "warm", use_model=False, preview=True)
                 engine.delivery.compose(request, Told())
             redact("warm")
 

@@ -3,12 +3,14 @@
 import os
 import threading
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.interfaces.daemon.host_process import HostProcess
+from recollect.interfaces.daemon.outbox import ComposedDelivery, Outbox
 from recollect.interfaces.daemon_client.spool import ShownText
 from recollect.text.cuts import start_of
 from recollect.text.tokens import count
@@ -32,7 +34,7 @@ from recollect.work.hosts.hook_input import (
 )
 from recollect.work.hosts.host import CONTEXT_LIMIT, HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
-from recollect.work.metrics.saved import ASKED, ASKED_TOKENS
+from recollect.work.metrics.saved import ASKED_TOKENS
 from recollect.work.sessions.work_done import WorkDone
 from recollect.work.window.pruned_texts import store_outputs
 from recollect.work.window.rewrite import rewritten
@@ -46,7 +48,6 @@ LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook w
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
 _READS = "memory"  # the end of the name of a tool that asks for one with the action "read"
 
-NOTHING = Delivery("", 0, ())
 # What an agent reads whose call was refused.
 HELD = "It was not run. Ask the user before you repeat it; a repeated call runs."
 
@@ -58,7 +59,7 @@ class HookSession:
         self.session = session
         self.host = host
         self.folder = folder
-        self.late: deque[str] = deque(maxlen=4)  # texts found after the hook had exited
+        self._outbox = Outbox()
         self.new_events = 0  # since the last checkpoint
         self._next_checkpoint = float("-inf")
         self._ended_turn: HostEvent | None = None  # the end of a turn that no checkpoint has followed yet
@@ -76,7 +77,7 @@ class HookSession:
         self._is_asked = (
             False  # to record what it learnt; known here too, in case a busy store could not keep it
         )
-        self._request: Delivery | None = None  # to record what it learnt, until the turn that goes on ends
+        self._request: ComposedDelivery | None = None  # to record what it learnt, until the turn ends
         self._done_since: list[str] = []  # what the agent said and did about it
         self._recent: deque[Message] = deque(maxlen=RECENT)
         self._use = UseWatch()
@@ -222,17 +223,20 @@ class HookSession:
         with self._work_lock:
             self._work = engine.sessions.work_done(self.session)
 
-    def ask_to_record(self, engine: Engine, event: HostEvent, worth: str) -> tuple[Delivery, dict[str, Any]]:
+    def ask_to_record(
+        self, engine: Engine, event: HostEvent, worth: str
+    ) -> tuple[ComposedDelivery | None, dict[str, Any]]:
         """Return the request to record what was learnt, and what the hook prints for it; nothing the second time."""
         continue_turn = HOSTS[event.host].continue_turn
         if continue_turn is None or self._is_asked:
-            return NOTHING, {}
+            return None, {}
         delivery = engine.delivery.ask_to_record(self.session, self.host, worth)
         if delivery is None:
-            return NOTHING, {}
+            return None, {}
         self._is_asked = True
-        self._request = delivery
-        return delivery, continue_turn(delivery.text)
+        request = DeliveryRequest(Moment.TURN_END, session=self.session, host=self.host)
+        self._request = self._sending(engine, request, delivery, can_wait=False)
+        return self._request, continue_turn(delivery.text)
 
     def note_answer(self, engine: Engine) -> None:
         """Count what the agent has said and done about the request as part of what it cost."""
@@ -259,35 +263,70 @@ class HookSession:
         """Note what a hook has told the session because no daemon answered."""
         request = DeliveryRequest(Moment(shown.moment), session=self.session, host=self.host)
         tokens = count(shown.text) if shown.text else shown.tokens  # a hook has no time to count
-        delivery = Delivery(shown.text, tokens, shown.items, host=self.host)
-        engine.delivery.note_told(request, delivery, self._told_by(engine), event.at)
-
-    def retract(self, engine: Engine, delivery: Delivery) -> None:
-        """Count what nobody received as not told."""
-        if delivery is self._request:
-            self._request, self._is_asked = None, False
-            engine.measures.note(ASKED, -1, self.session)
-            engine.measures.note(ASKED_TOKENS, -delivery.tokens, self.session)
+        delivery = Delivery(shown.text, tokens, shown.items, host=self.host, starts=True)
         with self._told_lock:
-            engine.delivery.retract(self.session, delivery)
+            known = engine.delivery.told(self.session)
+            is_known = known.has_started and {item.key for item in shown.items} <= known.keys
+            if request.moment is not Moment.START or not is_known:  # else it was spooled twice
+                engine.delivery.note(request, delivery, event.at)
             self._told = None
 
+    def compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool = True) -> ComposedDelivery:
+        """Return what the session is told at this moment. It counts as told once it is `received`."""
+        delivery = engine.delivery.compose(request, self._told_by(engine), noted=False)
+        if request.moment is Moment.PROMPT:
+            with self._use_lock:
+                used = self._use.used(current_turn(tuple(self._recent)).answered)
+            engine.delivery.note_used(self.session, used)
+        return self._sending(engine, request, delivery, can_wait=can_wait)
+
+    def _sending(
+        self, engine: Engine, request: DeliveryRequest, delivery: Delivery, *, can_wait: bool
+    ) -> ComposedDelivery:
+        composed = ComposedDelivery(request, delivery, engine.context.clock(), can_wait)
+        self._outbox.add(composed)
+        return composed
+
+    def received(self, engine: Engine, told: Sequence[ComposedDelivery]) -> None:
+        """Note what the agent has received."""
+        for composed in told:
+            engine.delivery.note(composed.request, composed.delivery, composed.at)
+            self._outbox.remove(composed)
+            memories = engine.memory.get_many(composed.delivery.memories)
+            with self._use_lock:
+                self._use.show(composed.delivery, memories.values(), composed.request.text)
+
+    def not_received(self, told: Sequence[ComposedDelivery]) -> None:
+        """Keep what nobody has received for the next event; what cannot wait was never told."""
+        for composed in told:
+            dropped = self._outbox.postpone(composed)
+            if dropped is not None:
+                self._give_up(dropped)
+
+    def _give_up(self, composed: ComposedDelivery) -> None:
+        if composed is self._request:
+            self._request, self._is_asked = None, False
+        if composed.request.moment is Moment.AFTER_COMPACTION:
+            self._is_compacted = True  # and the agent still has nothing of what it forgot
+        with self._told_lock:
+            self._told = None
+
+    def take_late(self, characters: int) -> list[ComposedDelivery]:
+        """Return what came too late for earlier events and fits into so many characters."""
+        return self._outbox.take_late(characters)
+
     def _told_by(self, engine: Engine) -> Told:
+        """Return what the session has been told, with what is on its way."""
         with self._told_lock:
             if self._told is None:
-                self._told = engine.delivery.told(self.session)
+                told = engine.delivery.told(self.session)
+                for composed in self._outbox.pending:
+                    if composed.request.moment is Moment.AFTER_COMPACTION:
+                        told.forget()
+                    told.add(item.key for item in composed.delivery.shown)
+                    told.has_started |= composed.delivery.starts
+                self._told = told
             return self._told
-
-    def compose(self, engine: Engine, request: DeliveryRequest) -> Delivery:
-        """Return what the session is told at this moment."""
-        delivery = engine.delivery.compose(request, self._told_by(engine))
-        memories = engine.memory.get_many(delivery.memories)
-        with self._use_lock:
-            if request.moment is Moment.PROMPT:
-                used = self._use.used(current_turn(tuple(self._recent)).answered)
-                engine.delivery.note_used(self.session, used)
-            self._use.show(delivery, memories.values(), request.text)
-        return delivery
 
 
 def _size_of(path: str) -> int:

@@ -251,13 +251,14 @@ class DaemonServer:
             logger.info("a newer version has migrated the store")
             self.stop()
             answer = protocol.answer("no", b"")
-        received = False
+        took, received = round(1000 * (time.monotonic() - began)), False
         try:
             connection.sendall(answer)
-            received = True
-        finally:  # a hook that has gone has closed the connection
+            connection.shutdown(socket.SHUT_WR)
+            # A hook that has given up may not have hung up yet: only its own word says that it has read the answer.
+            received = connection.recv(1) == protocol.RECEIVED
+        finally:
             self._service.sent(fields[2], received=received)
-            took = round(1000 * (time.monotonic() - began))
             details = {"host": fields[0], "event": fields[1], "ms": took, "received": received}
             logger.info("hook", extra={"fields": details})
 

@@ -3,8 +3,9 @@
 A request is a line of fields separated by tabs (what is wanted, our version, a token, the length of the body, and the
 request's own fields), then the body. An answer is a word and a length, then as many bytes: `ok`; `no`, a refusal; or
 `unrecorded`, an answer to an event that could not be recorded in time. Before it, `wait` and a number of seconds may
-ask the client to wait longer than it would. After the answer to `mcp` the connection stays open, for the lines of a
-session (`interfaces/mcp/relay.py`).
+ask the client to wait longer than it would. A hook confirms an answer that it has read whole: what it was sent and did
+not confirm was not told. After the answer to `mcp` the connection stays open, for the lines of a session
+(`interfaces/mcp/relay.py`).
 
 Hooks import this for every event: it uses only modules that the interpreter has loaded already.
 """
@@ -24,6 +25,7 @@ SOCKET = "daemon.sock"
 TOKEN = "daemon.token"  # Windows: port and token
 LOCK = "daemon.lock"
 ACCEPTED = b"+"  # the daemon runs the command that was asked for
+RECEIVED = b"+"  # a hook has read its answer
 LONGEST_PATH = 100  # bytes that an address may have on every system
 LARGEST = 16 * 1024 * 1024  # bytes of a request or an answer
 LONGEST_WAIT = 10.0  # seconds that `wait` may ask for
@@ -76,7 +78,7 @@ def ask(
     try:
         with _Connection(home, until) as connection:
             connection.send(request(want, connection.token, fields, body))
-            return connection.answer(more_seconds)
+            return connection.answer(more_seconds, confirm=want == "hook")
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise NotListening(str(error)) from error
     except (OSError, ValueError) as error:
@@ -142,7 +144,7 @@ class _Connection:
         self._wait()
         self._socket.sendall(data)
 
-    def answer(self, more_seconds: "Callable[[], float] | None" = None) -> bytes:
+    def answer(self, more_seconds: "Callable[[], float] | None" = None, *, confirm: bool = False) -> bytes:
         try:
             kind, length, body = self._head(b"")
         except TimeoutError:
@@ -158,11 +160,19 @@ class _Connection:
             raise ValueError("too large")
         while len(body) < size:
             body += self._more()
+        if confirm:
+            self._confirm()
         if kind == b"unrecorded":
             raise NotRecorded(body)
         if kind != b"ok":
             raise NotServed(body[:size].decode("utf-8", "replace"))
         return body
+
+    def _confirm(self) -> None:
+        try:  # noqa: SIM105
+            self._socket.sendall(RECEIVED)
+        except OSError:  # the daemon is gone, and we have its answer
+            pass
 
     def _head(self, data: bytes) -> tuple[bytes, bytes, bytes]:
         while b"\n" not in data:

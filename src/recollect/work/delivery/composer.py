@@ -114,10 +114,12 @@ class Composer:
         self._relations: list[tuple[str, str, m.Relation]] = []
         self._lock = threading.Lock()
 
-    def compose(self, request: DeliveryRequest, told: Told, sidecar: "Sidecar | None" = None) -> Delivery:
+    def compose(
+        self, request: DeliveryRequest, told: Told, sidecar: "Sidecar | None" = None, *, noted: bool = True
+    ) -> Delivery:
         """Return what the agent is told at this moment, and note that it was told; nothing is said twice.
 
-        A preview is not noted.
+        A preview is not noted. With `noted=False`, call `note` once the agent has received it.
 
         `sidecar` verifies the memories that match instead of the engine's. Raise `Refused` for a budget below 1, and `UnknownName` for an unknown host or role.
         If memory is off, nothing is said; a request raises `MemoryOff`.
@@ -149,11 +151,12 @@ class Composer:
             budget=briefing.budget,
             notes=material.notes,
             hits=tuple(hit for hit in content.task if hit.memory.id in shown),
+            starts=plan.rules,
         )
         told.add(shown)
         told.has_started |= plan.rules
-        if not request.preview:
-            self._note(request, plan, delivery, self._context.clock())
+        if noted and not request.preview:
+            self.note(request, delivery, self._context.clock())
         return delivery
 
     def recall(
@@ -194,16 +197,11 @@ class Composer:
         return replay(self, LocalSidecar(self._context.embedder), session, messages, told)
 
     def ask_to_record(self, session: str, host: str, worth: str) -> Delivery | None:
-        """Return the request to record what a session learnt, and note that it was made; None if it was made before."""
+        """Return the request to record what a session learnt; None if it was made before. It is not noted."""
         if self._was_asked(session):
             return None
         text = REQUEST.format(mark=m.INJECTED_MARK, worth=worth, host=host)
-        delivery = Delivery(text, count(text), (), host=host)
-        request = DeliveryRequest(Moment.TURN_END, session=session, host=host)
-        self._keep(request, delivery, self._context.clock())
-        self._parts.measures.note(ASKED, 1, session)
-        self._parts.measures.note(ASKED_TOKENS, delivery.tokens, session)
-        return delivery
+        return Delivery(text, count(text), (), host=host)
 
     def _was_asked(self, session: str) -> bool:
         with self._lock:
@@ -230,25 +228,18 @@ class Composer:
             unwritten = [record for record in self._unwritten if record.session == session]
         return (*self._store.deliveries.of_session(self._context.user_id, session), *unwritten)
 
-    def note_told(self, request: DeliveryRequest, delivery: Delivery, told: Told, at: datetime) -> None:
-        """Note what a process that could not write it down has told a session; `flush` writes it down."""
-        keys = {item.key for item in delivery.shown}
-        if request.moment is Moment.START and told.has_started and keys <= told.keys:
-            return  # we have told it too, if too late
-        if request.moment is Moment.AFTER_COMPACTION:
-            told.forget()
-        told.add(keys)
-        told.has_started |= PLANS[request.moment].rules
-        self._note(request, PLANS[request.moment], delivery, at)
-
-    def retract(self, session: str, delivery: Delivery) -> None:
-        """Count a delivery as not made, unless it is written down already."""
-        with self._lock:
-            self._unwritten = [
-                record
-                for record in self._unwritten
-                if (record.session, record.text) != (session, delivery.text)
-            ]
+    def note(self, request: DeliveryRequest, delivery: Delivery, at: datetime) -> None:
+        """Note that an agent has received a delivery; `flush` writes it down."""
+        measures = self._parts.measures
+        if request.moment is Moment.TURN_END:
+            measures.note(ASKED, 1, request.session)
+            measures.note(ASKED_TOKENS, delivery.tokens, request.session)
+        elif delivery.text and request.moment is not Moment.ON_REQUEST:
+            measures.injected(delivery.memories, request.session)
+        if request.session and (
+            delivery.text or delivery.starts
+        ):  # that a session was told nothing at its start is kept too
+            self._keep(request, delivery, at)
 
     def note_used(self, session: str, keys: Sequence[str]) -> None:
         """Note that the session has used what it was told; `flush` writes it down."""
@@ -295,14 +286,6 @@ class Composer:
             self._parts.memory.link(source, target, relation, 0.5)
         except RecollectError as error:
             logger.info("a relation was not stored: %s", error.message)
-
-    def _note(self, request: DeliveryRequest, plan: MomentPlan, delivery: Delivery, at: datetime) -> None:
-        if delivery.text and request.moment is not Moment.ON_REQUEST:
-            self._parts.measures.injected(delivery.memories, request.session)
-        if request.session and (
-            delivery.text or plan.rules
-        ):  # that a session was told nothing at its start is kept too
-            self._keep(request, delivery, at)
 
     def _keep(self, request: DeliveryRequest, delivery: Delivery, at: datetime) -> None:
         context = self._context

@@ -58,6 +58,7 @@ class Delivery:
     budget: Allocation = field(default_factory=lambda: Allocation(0))
     notes: tuple[str, ...] = ()  # about the search, for people: that it was cut off, say
     hits: tuple[m.Hit, ...] = ()  # the memories that were shown because they match, best first
+    starts: bool = False  # it has what a session is told at its start, as far as there is anything
 
     @property
     def memories(self) -> tuple[str, ...]:

@@ -1,23 +1,13 @@
 """What a hook prints, in the form its host takes. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from recollect.work.hosts.host import Hook, HookReply
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-def join_texts(texts: Sequence[str], limit: int) -> str:
-    """Return as many of `texts`, in order, as fit into `limit` characters; each whole, because half a frame is none."""
-    joined: list[str] = []
-    for text in texts:
-        if text and len(text) <= limit:
-            joined.append(text)
-            limit -= len(text) + 1
-    return "\n".join(joined)
 
 
 def printed(hook: Hook, text: str, more: Mapping[str, Any] = _NOTHING) -> bytes:
