@@ -1,14 +1,18 @@
 """Bytes that flip in the store's file: every command reports damage, and none ends with a traceback."""
 
+import ast
 import random
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import recollect as recollect_package
 import recollect.model as m
 from recollect.code.modules.module_map import ModuleMap, as_document
 from recollect.context.project import identify, locate
+from recollect.interfaces.cli.main import GROUPS
 from recollect.store import open_store
 
 sys.path.append(str(Path(__file__).parents[2] / "store"))
@@ -22,7 +26,14 @@ COMMANDS = [
     ["season", "list"], ["cost"], ["tag", PORT, "x"], ["remember", "The till is broken on Mondays"], ["forget", PORT],
     ["history", "tools"], ["history", "tasks"], ["history", "file", "src/login.py"], ["history", "like", "login"],
     ["session", "search", "naive"], ["vacuum", "--force"], ["backup"], ["links", PORT], ["wrong", PORT], ["init", "--no-seeds"],
+    [], ["undo"], ["similar", PORT], ["edit", PORT, "The API listens on 81"], ["pin", PORT], ["feedback", PORT, "--helpful"],
+    ["restore", PORT], ["link", PORT, PORT], ["resolve", PORT, PORT, "--keep", "both"], ["consolidate"], ["mirror", "mirror"],
+    ["import", "none.json"], ["extract", "none.jsonl"], ["graph", "relevant", "login"], ["task"], ["on"], ["auto", "on"], ["preset"],
+    ["budget"], ["kinds"], ["config"], ["model"], ["trust"], ["whoami"], ["team", "members"], ["logout"], ["off"],
+    ["encrypt", "--off"],
 ]  # fmt: skip
+# Those that wait for somebody, change other programs, have a store of their own, or hand over to what others test.
+LEFT_OUT = {"hook", "mcp", "web", "demo", "completion", "install", "uninstall", "login", "daemon"}
 
 
 @pytest.fixture
@@ -80,6 +91,39 @@ def test_damage_that_one_command_has_met_is_repaired_by_the_next(run, database):
     assert (met.code, "damaged" in met.err) == (1, True)
     assert (repaired.code, "restored from the backup" in repaired.err) == (0, True)
     assert ("damaged" in after.err, "how are invoices" in after.out) == (False, True)
+
+
+CONVERTS = re.compile(r"(_from|loads|from_text|unpack\w*|item)$")
+
+
+def test_rows_are_read_where_damage_is_recognised():
+    """A value that cannot be read is reported as damage only within `reading()` and `writing()`."""
+    outside = []
+    for file in (Path(recollect_package.__file__).parent / "store" / "sqlite").rglob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                within = [
+                    node
+                    for block in ast.walk(function)
+                    if isinstance(block, ast.With)
+                    and re.search("reading|writing", ast.unparse(block.items[0]))
+                    for node in ast.walk(block)
+                ]
+                calls = [
+                    node for node in ast.walk(function) if isinstance(node, ast.Call) and node not in within
+                ]
+                names = [ast.unparse(call.func) for call in calls]
+                outside += [
+                    (file.name, function.name, name) for name in names if within and CONVERTS.search(name)
+                ]
+
+    assert outside == []
+
+
+def test_every_command_is_among_them():
+    assert {command[0] for command in COMMANDS if command} | LEFT_OUT == {
+        name for group in GROUPS.values() for name in group
+    }
 
 
 def test_no_command_ends_with_a_traceback_wherever_a_byte_flips(run, database):

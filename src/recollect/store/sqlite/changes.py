@@ -102,10 +102,11 @@ class SqliteChangeLog:
             raise ChangeNotFound(name)
         query = f"SELECT {CHANGE_COLUMNS} FROM changes WHERE user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
         with self._db.reading() as db:
-            found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
+            rows = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}"))
+            found = [change_from(row) for row in rows]
         if len(found) != 1:
             raise ChangeNotFound(name)
-        return change_from(found[0])
+        return found[0]
 
     def touched(self, change_id: str) -> list[str]:
         with self._db.reading() as db:

@@ -293,18 +293,18 @@ class SqliteEpisodes:
         )
         with self._db.reading() as db:
             rows: list[Any] = db.execute(query, (*_mine(owner), session, limit)).fetchall()
-        return [
-            ContextSnapshot(
-                number,
-                m.from_text(at),
-                tuple(json.loads(items)),
-                total,
-                tuple(json.loads(pruned or "[]")),
-                reason,
-                task,
-            )
-            for number, at, items, total, pruned, reason, task in reversed(rows)
-        ]
+            return [
+                ContextSnapshot(
+                    number,
+                    m.from_text(at),
+                    tuple(json.loads(items)),
+                    total,
+                    tuple(json.loads(pruned or "[]")),
+                    reason,
+                    task,
+                )
+                for number, at, items, total, pruned, reason, task in reversed(rows)
+            ]
 
     # patterns and learnings
 

@@ -54,10 +54,11 @@ class SqliteReviews:
             " WHERE decided_at IS NULL AND user_id = ? AND (id GLOB ? OR id GLOB ?) LIMIT 2"
         )
         with self._db.reading() as db:
-            found = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}")).fetchall()
+            rows = db.execute(query, (user_id, f"{wanted}*", f"*{wanted}"))
+            found = [review_from(row) for row in rows]
         if len(found) != 1:
             raise ReviewNotFound(name)
-        return review_from(found[0])
+        return found[0]
 
     def decide(self, review_id: str, decision: str, at: datetime) -> bool:
         with self._db.writing() as db:
