@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import io
 import json
 import secrets
 import socket
@@ -12,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 import recollect.model as m
 from recollect.errors import BadSetting, Offline, TeamError, TokenRefused
+from recollect.remote.results import Joined
 from recollect.remote.wire import (
     ACTOR_HEADER,
     IDEMPOTENCY_HEADER,
@@ -28,10 +30,11 @@ from recollect.remote.wire import (
     error_from,
 )
 
-SECONDS = 10.0  # that an answer may take; what waits for less gives up by itself
+SECONDS = 10.0  # that a whole answer may take; what waits for less gives up by itself
 CONNECT_SECONDS = 2.0
 STREAM_SECONDS = 60.0  # that a stream may be silent; the server sends a line every 20
 LONGEST_LINE = 64 * 1024  # bytes that are read of a line in a stream
+MOST_BYTES = 32 * 1024 * 1024  # of an answer: 1000 of the largest memories with all their fields
 MOST_IDLE = 8  # connections that are kept
 PAUSE = 1.0  # seconds after a failed connection in which no other is tried
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -40,8 +43,12 @@ _TROUBLE = (OSError, http.client.HTTPException)
 
 def checked_address(url: str) -> str:
     """Return the address of a server without a slash at its end. Raise `BadSetting` unless it is safe to send a token to."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.username:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, or brackets that do not close
+        is_address = False
+    if not is_address or parts.query or parts.fragment or parts.username or not url.isprintable():
         raise BadSetting(
             f"{url!r} is not the address of a server.", "Give one like https://memory.example.com."
         )
@@ -57,6 +64,8 @@ class TeamClient:
 
     def __init__(self, address: str, token: str) -> None:
         self.address = checked_address(address)
+        if not (token.isascii() and token.isprintable()):
+            raise TokenRefused("This is not a token.", "Copy it again: it is a single word.")
         self._token = token
         parts = urlsplit(self.address)
         self._secure, self._host = parts.scheme == "https", parts.hostname or ""
@@ -88,12 +97,23 @@ class TeamClient:
 
         operation = OPERATIONS[name]
         body = m.dumps({"place": place, "arguments": arguments}).encode("utf-8", "surrogatepass")
-        headers = {ACTOR_HEADER: actor}
+        headers = {ACTOR_HEADER: quote(actor[:100], safe=" :/@", errors="replace")}
         if operation.is_write:
             headers[IDEMPOTENCY_HEADER] = key or secrets.token_hex(16)
-        answer = self.request("POST", f"{PREFIX}/{name}", body, headers)
+        return self._understood(
+            name, operation.result, self.request("POST", f"{PREFIX}/{name}", body, headers)
+        )
+
+    def join(self, code: str, name: str) -> str:
+        """Return the token that the server gives for an invitation code; `name` is what it is called there."""
+        body = json.dumps({"code": code, "client": name[:100] or "client"}).encode()
+        answer = self.request("POST", f"{PREFIX}/join", body)
+        joined: Joined = self._understood("join", TypeAdapter(Joined), answer)
+        return joined.token
+
+    def _understood(self, name: str, kind: "TypeAdapter[Any]", answer: bytes) -> Any:
         try:
-            return operation.result.validate_json(answer)
+            return kind.validate_json(answer)
         except ValidationError as error:
             raise TeamError(
                 f"The answer of {self.address} to {name} is not understood.",
@@ -116,17 +136,25 @@ class TeamClient:
             connection, fresh = None, False
             try:
                 connection, fresh = self._acquire()
+                connection.response_class = _TimedResponse
+                connection.sock.settimeout(SECONDS)
                 connection.request(method, self._path + path, body, sent)
                 response = connection.getresponse()
-                data = response.read()
+                data = response.read(MOST_BYTES + 1)
             except _TROUBLE as error:
                 if connection is not None:
                     connection.close()
-                if connection is None or fresh or attempt == 2:
+                if connection is None or fresh or attempt == 2 or isinstance(error, TimeoutError):
                     self._down_until, self._why = time.monotonic() + PAUSE, _reason(error)
                     raise Offline(self.address, self._why) from error
                 self.close()  # the server may have closed connections that were idle
                 continue
+            if len(data) > MOST_BYTES:
+                connection.close()
+                raise TeamError(
+                    f"{self.address} answered with more than {MOST_BYTES // 1024**2} MB.",
+                    "Is this a Recollect team server?",
+                )
             self._release(connection)
             self._down_until = 0.0
             if response.status == 200:
@@ -160,7 +188,7 @@ class TeamClient:
     def _error(self, status: int, data: bytes) -> Exception:
         if status in (502, 503, 504):
             return Offline(self.address, f"status {status}")
-        with contextlib.suppress(ValueError, TypeError, KeyError):
+        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
             return error_from(json.loads(data)["error"])
         if status == 401:
             return TokenRefused()
@@ -214,6 +242,35 @@ def _lines(response: http.client.HTTPResponse) -> Iterator[str]:
 def _hang_up(stream: socket.socket) -> None:
     with contextlib.suppress(OSError):
         stream.shutdown(socket.SHUT_RDWR)
+
+
+class _TimedResponse(http.client.HTTPResponse):
+    """An answer that has `SECONDS` in all, however slowly its bytes come."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = io.BufferedReader(_TimedReader(sock, self.fp.detach()))
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, sock: socket.socket, raw: io.RawIOBase) -> None:
+        self._socket, self._raw = sock, raw
+        self._deadline = time.monotonic() + SECONDS
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+        count: int | None = self._raw.readinto(buffer)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def _reason(error: BaseException) -> str:

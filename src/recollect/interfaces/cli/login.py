@@ -1,6 +1,5 @@
 """Commands that decide where the memories are: login, logout, whoami."""
 
-import json
 import os
 import socket
 from typing import TYPE_CHECKING, Any
@@ -63,7 +62,7 @@ def login(cli: CliContext, address: str, code: str | None, token: str | None, su
     local = _local_memories(cli)
 
     def text() -> None:
-        click.echo(f"Logged in to {me.team} as {me.name} ({me.role}).")
+        click.echo(output.one_line(f"Logged in to {me.team} as {me.name} ({me.role})."))
         if written.where != "keychain":
             click.echo(f"This machine has no keychain: the token is in {written.where}.", err=True)
         if local:
@@ -84,11 +83,8 @@ def _agree(address: str, sure: bool) -> None:
 
 def _join(address: str, code: str) -> str:
     from recollect.remote.client import TeamClient
-    from recollect.remote.wire import PREFIX
 
-    anyone = _closed_at_exit(TeamClient(address, ""))
-    body = json.dumps({"code": code, "client": socket.gethostname()[:100] or "client"}).encode()
-    return str(json.loads(anyone.request("POST", f"{PREFIX}/join", body))["token"])
+    return _closed_at_exit(TeamClient(address, "")).join(code, socket.gethostname())
 
 
 def _local_memories(cli: CliContext) -> int:
@@ -136,7 +132,7 @@ def logout(cli: CliContext) -> CommandResult:
     stop(home)
 
     def text() -> None:
-        click.echo(f"Logged out of {known.team}. Memories are in the local store again.")
+        click.echo(output.one_line(f"Logged out of {known.team}. Memories are in the local store again."))
         if not revoked:
             click.echo("The token was not revoked on the server; an admin can do that.", err=True)
 
@@ -166,10 +162,10 @@ def whoami(cli: CliContext) -> CommandResult:
     me: WhoAmI = client_of(cli).call("whoami", {})
 
     def text() -> None:
-        click.echo(f"{me.name} ({me.role}) in {me.team}, on {known.address}")
+        click.echo(output.one_line(f"{me.name} ({me.role}) in {me.team}, on {known.address}"))
         if me.agent:
-            click.echo(f"As the agent {me.agent}.")
-        click.echo(f"The token allows: {', '.join(me.actions)}.")
+            click.echo(output.one_line(f"As the agent {me.agent}."))
+        click.echo(output.one_line(f"The token allows: {', '.join(me.actions)}."))
 
     return CommandResult({"login": _login_json(me, known.address), "user": me.user}, text)
 

@@ -157,7 +157,7 @@ def invite(cli: CliContext, name: str, role: str, days: int) -> CommandResult:
 
     def text() -> None:
         click.echo(f"Send this to {name}; it works once, until {output.moment(made.expires_at)}:")
-        click.echo(f"  recollect login {client.address} --code {made.code}")
+        click.echo(f"  recollect login {client.address} --code {output.one_line(made.code)}")
 
     return CommandResult(made, text)
 
@@ -237,7 +237,9 @@ def hide(cli: CliContext, memory_id: str, off: bool) -> CommandResult:
     """Hide a memory for yourself. The others still see it."""
     memory = client_of(cli).call("hide", {"name": memory_id, "on": not off})
     words = "You and your agents see it again" if off else "You and your agents no longer see it"
-    return CommandResult({"memory": memory, "hidden": not off}, lambda: click.echo(f"{words}: {memory.id}"))
+    return CommandResult(
+        {"memory": memory, "hidden": not off}, lambda: click.echo(output.one_line(f"{words}: {memory.id}"))
+    )
 
 
 # tokens
@@ -289,7 +291,7 @@ def create(
     made = client_of(cli).call("create_token", arguments)
 
     def text() -> None:
-        click.echo(made.secret)
+        click.echo(output.one_line(made.secret))
         click.echo("This is shown once. Set it as RECOLLECT_TOKEN, or log in with --token.", err=True)
 
     return CommandResult(made, text)
@@ -301,7 +303,7 @@ def _print_tokens(tokens: "Sequence[IssuedToken]") -> None:
             each.id,
             output.one_line(each.name),
             output.one_line(each.agent or "person"),
-            ",".join(each.actions),
+            output.one_line(",".join(each.actions)),
             "revoked"
             if each.revoked_at
             else f"until {output.moment(each.expires_at)}"
@@ -445,7 +447,7 @@ def migrate(
         for name, why in report.refused:
             click.echo(output.one_line(f"Refused {name}: {why}"), err=True)
         for name in report.missing:
-            click.echo(f"Not as it was sent: {name}", err=True)
+            click.echo(output.one_line(f"Not as it was sent: {name}"), err=True)
 
     return CommandResult({"projects": plans, "report": report}, text)
 
@@ -462,7 +464,7 @@ def export(cli: CliContext, file: Path, mine: bool) -> CommandResult:
         while True:
             page = client.call("my_data" if mine else "export", {"offset": offset})
             for memory in page.memories:
-                out.write(m.dumps(memory) + "\n")
+                out.write(m.visible_json(m.dumps(memory)) + "\n")
             count += len(page.memories)
             if page.next is None:
                 break
@@ -484,7 +486,7 @@ def erase_me(cli: CliContext, confirm: str) -> CommandResult:
 
     def text() -> None:
         for table, rows in sorted(erased.rows.items()):
-            click.echo(f"{table}: {rows}")
+            click.echo(output.one_line(f"{table}: {rows}"))
         click.echo("Everything of yours is deleted. Run `recollect logout` to finish.")
 
     return CommandResult(erased, text)

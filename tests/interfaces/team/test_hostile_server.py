@@ -1,0 +1,193 @@
+"""A server that is not what it says: the client reads no more and waits no longer than it should, and tells nobody the token."""
+
+import contextlib
+import json
+import socket
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from recollect.__main__ import main
+from recollect.errors import BadSetting, Offline, RecollectError, TeamError, TokenRefused
+from recollect.remote import client as client_module
+from recollect.remote.client import TeamClient, checked_address
+
+HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+
+
+class Stranger:
+    """Answers every connection with `answer`, which is written to its socket until it hangs up."""
+
+    def __init__(self, answer):
+        self.requests = []
+        self._answer = answer
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection):
+        with connection, contextlib.suppress(OSError):
+            self.requests.append(connection.recv(65536))
+            for part in self._answer():
+                connection.sendall(part)
+
+    def close(self):
+        self._listener.close()
+
+
+@pytest.fixture
+def stranger():
+    with contextlib.ExitStack() as stack:
+
+        def start(answer):
+            found = answer if callable(answer) else lambda: [answer]
+            return stack.enter_context(contextlib.closing(Stranger(found)))
+
+        yield start
+
+
+@pytest.fixture
+def whoami():
+    """Calls a server, and closes the client."""
+
+    def call(address):
+        client = TeamClient(address, "rct_secret")
+        try:
+            return client.call("whoami", {})
+        finally:
+            client.close()
+
+    return call
+
+
+def forever(start, part=b"x"):
+    yield start
+    while True:
+        yield part
+
+
+@pytest.mark.parametrize(
+    "head",
+    [HEAD + "content-length: 999999999999\r\n\r\n", HEAD + "connection: close\r\n\r\n"],
+    ids=["said", "unsaid"],
+)
+def test_an_answer_without_end_is_read_up_to_a_limit(stranger, whoami, monkeypatch, head):
+    monkeypatch.setattr(client_module, "MOST_BYTES", 100_000)
+    endless = stranger(lambda: forever(head.encode(), b"x" * 1000))
+
+    with pytest.raises(TeamError, match="answered with more than"):
+        whoami(endless.address)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"HTTP/1.1 200 OK\r\nx: ", b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n", b""],
+    ids=["head", "body", "nothing"],
+)
+def test_an_answer_that_drips_is_given_up(stranger, whoami, monkeypatch, start):
+    monkeypatch.setattr(client_module, "SECONDS", 0.2)
+    pause = threading.Event()
+
+    def drip():
+        yield start
+        while start and not pause.wait(0.02):  # far less than the time-out of a single read
+            yield b"x"
+        pause.wait(60)
+
+    slow = stranger(drip)
+    try:
+        with pytest.raises(Offline):
+            whoami(slow.address)
+    finally:
+        pause.set()
+
+
+def test_a_redirect_is_not_followed_and_the_token_goes_nowhere_else(stranger, whoami):
+    other = stranger((HEAD + "content-length: 2\r\n\r\n{}").encode())
+    first = stranger(
+        f"HTTP/1.1 307 Moved\r\nlocation: {other.address}/\r\ncontent-length: 0\r\n\r\n".encode()
+    )
+
+    with pytest.raises(TeamError, match="status 307"):
+        whoami(first.address)
+
+    assert len(first.requests) == 1 and other.requests == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"error": ' * 50_000,
+        b"\xff\xfe",
+        b'{"error": {"type": "SystemExit", "message": "\\u001b]0;owned\\u0007", "hint": 1}}',
+        b'{"error": {"type": "AmbiguousId", "matches": 7}}',
+        b'{"error": null}',
+        b"null",
+    ],
+    ids=["deep", "deeper", "no text", "no error of ours", "no list", "nothing", "null"],
+)
+@pytest.mark.parametrize("status", ["200 OK", "400 Bad", "401 No"])
+def test_an_answer_that_makes_no_sense_is_an_error_of_ours(stranger, whoami, status, body):
+    answer = f"HTTP/1.1 {status}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+    odd = stranger(answer)
+
+    with pytest.raises(RecollectError):
+        whoami(odd.address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://memory.example.com:99999",
+        "https://memory.example.com:port",
+        "https://memory.example.com:0",
+        "https://[::1",
+        "https://me@memory.example.com",
+        "https://memory.example.com/#top",
+        "https://memory.example.com/\r\nx: y",
+        "http://memory.example.com",
+        "http://127.0.0.1.example.com",
+        "file:///etc/passwd",
+    ],
+)
+def test_an_address_that_is_none_is_refused(address):
+    with pytest.raises(BadSetting):
+        checked_address(address)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b"[" * 100_000, b'{"token": 1, "me": null}'])
+def test_an_answer_to_an_invitation_that_makes_no_sense_is_an_error_of_ours(stranger, home, body):
+    odd = stranger(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+
+    with CliRunner().isolation() as (_, err, _):
+        code = main(["login", odd.address, "--code", "rci_x", "--yes", "--home", str(home)])
+        printed = err.getvalue().decode()
+
+    assert code == 1 and "is not understood" in printed
+
+
+@pytest.mark.parametrize("token", ["rct_x\r\nhost: y", "rct_é", "rct_\x00"])
+def test_a_token_that_would_be_more_than_a_word_is_refused(token):
+    with pytest.raises(TokenRefused):
+        TeamClient("http://127.0.0.1:1", token)
+
+
+def test_words_of_a_server_do_not_reach_the_terminal_as_commands(stranger, home):
+    words = "\x1b]0;owned\x07\x1b[2J\u202eevil\nSecond line"
+    body = json.dumps({"error": {"type": "Refused", "message": words, "hint": words}}).encode()
+    odd = stranger(b"HTTP/1.1 400 Bad\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+
+    with CliRunner().isolation() as (out, err, _):
+        code = main(["login", odd.address, "--token", "rct_x", "--yes", "--home", str(home)])
+        printed = (out.getvalue() + err.getvalue()).decode()
+
+    assert code == 1 and "evil Second line" in printed
+    assert not set("\x1b\x07\u202e") & set(printed)
