@@ -29,6 +29,7 @@ PAGE = 500  # memories in one answer
 ADOPTED = 100  # memories in one request
 LONGEST_DAYS = 3650
 GIVEN_ROLES = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER)
+Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 
 
@@ -187,7 +188,7 @@ def consent(call: Call, what: Short, on: bool = True) -> None:
 
 
 @operation(READ)
-def my_data(call: Call, offset: Annotated[int, Field(ge=0)] = 0) -> MyData:
+def my_data(call: Call, offset: Offset = 0) -> MyData:
     """Return everything that is stored of you, a page at a time."""
     engine = call.engine
     view = engine.context.full_view()
@@ -204,7 +205,7 @@ def my_data(call: Call, offset: Annotated[int, Field(ge=0)] = 0) -> MyData:
 
 
 @operation(READ)
-def export(call: Call, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryPage:
+def export(call: Call, offset: Offset = 0) -> MemoryPage:
     """Return all memories that you may see, in every project and state, a page at a time."""
     engine = call.engine
     view = engine.context.full_view()

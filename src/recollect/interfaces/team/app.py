@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -24,7 +25,7 @@ from recollect.context.team import Directory, TeamBackend, TeamStore
 from recollect.engine import Engine
 from recollect.interfaces.team.engines import CallerEngines
 from recollect.interfaces.team.feed import Feed
-from recollect.interfaces.team.limits import LARGEST_BODY, RateLimiter
+from recollect.interfaces.team.limits import BODY_SECONDS, LARGEST_BODY, RateLimiter
 from recollect.interfaces.team.metrics import Metrics
 from recollect.interfaces.team.openapi import document
 from recollect.interfaces.team.tokens import Verifier
@@ -53,8 +54,13 @@ class BodyTooLarge(errors.ContentRefused):
     """Raised for a body that is larger than `LARGEST_BODY`."""
 
 
+class BodyTooSlow(errors.ContentRefused):
+    """Raised for a body that takes longer than `BODY_SECONDS`."""
+
+
 _STATUS: dict[type[errors.RecollectError], int] = {  # the first that fits
     BodyTooLarge: 413,
+    BodyTooSlow: 408,
     errors.TokenRefused: 401,
     errors.OutOfScope: 403,
     errors.MemoryOff: 403,
@@ -168,8 +174,8 @@ class TeamApp:
         identity: Identity | None = None
         self.metrics.active += 1
         try:
-            body = await _read_body(request)
             identity = await self._in_thread(self.verifier.identify, request.headers.get("authorization"))
+            body = await _read_body(request)
             answer = await self._in_thread(self._run, operation, identity, request.headers, body)
             response: Response = Response(answer, media_type="application/json")
         except ClientDisconnect:
@@ -210,7 +216,7 @@ class TeamApp:
         given = CallBody.model_validate_json(body)
         arguments = operation.arguments.model_validate(given.arguments)
         values = {name: getattr(arguments, name) for name in operation.arguments.model_fields}
-        actor = headers.get(ACTOR_HEADER, "user")[:100]
+        actor = unquote(headers.get(ACTOR_HEADER, "user")[:400])[:100]
         with self.engines.use(identity, given.place, actor) as engine:
             call = TeamCall(identity, self.backend.directory, engine)
             if not operation.is_write:
@@ -278,6 +284,8 @@ class TeamApp:
             return _error(422, _invalid(error))
         except errors.RecollectError as error:
             return _error(status_of(error), error)
+        except ClientDisconnect:
+            return Response(status_code=499)
         return Response(_JOINED.dump_json(joined), media_type="application/json")
 
     def _accept(self, given: "JoinBody") -> Joined:
@@ -340,14 +348,19 @@ def status_of(error: errors.RecollectError) -> int:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body. Raise `ContentRefused` if it is too large, without reading all of it."""
+    """Return the body. Raise `BodyTooSlow` if it does not come in time, and what `_whole_body` raises."""
+    with anyio.move_on_after(BODY_SECONDS):
+        return await _whole_body(request)
+    raise BodyTooSlow(f"The request did not come within {BODY_SECONDS:g} seconds.", "Send it again.")
+
+
+async def _whole_body(request: Request) -> bytes:
+    """Return the body. Raise `BodyTooLarge` without reading all of it."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
         if size > LARGEST_BODY:
-            raise errors.ContentRefused(
-                f"The request is larger than {LARGEST_BODY // 1024} KB.", "Send less."
-            )
+            raise BodyTooLarge(f"The request is larger than {LARGEST_BODY // 1024} KB.", "Send less.")
         parts.append(part)
     return b"".join(parts)
 
@@ -381,5 +394,5 @@ def _invalid(error: ValidationError) -> errors.RecollectError:
 
 
 def _error(status: int, error: errors.RecollectError) -> Response:
-    headers = {"retry-after": "1"} if status == 429 else None
+    headers = {429: {"retry-after": "1"}, 408: {"connection": "close"}}.get(status)
     return JSONResponse({"error": error_json(error)}, status, headers=headers)

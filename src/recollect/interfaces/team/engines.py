@@ -154,7 +154,8 @@ def actor_of(identity: Identity, claimed: str) -> str:
     """Return who acts: a token of an agent is that agent; a person's client may say that one of their agents acts."""
     if identity.agent:
         return f"agent:{identity.agent}"
-    return claimed if m.is_agent(claimed) and claimed.startswith("agent:") else "user"
+    name = " ".join("".join(char if char.isprintable() else " " for char in claimed).split())
+    return name if m.is_agent(name) and name.startswith("agent:") else "user"
 
 
 def _close(callers: list[_Caller]) -> None:

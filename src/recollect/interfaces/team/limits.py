@@ -10,6 +10,8 @@ from recollect.errors import TooManyRequests
 from recollect.model.team import Identity
 
 LARGEST_BODY = 512 * 1024  # bytes of a request; 200 findings of 2 KB and their paths fit
+BODY_SECONDS = 15.0  # in which a body must be there
+HEAD_SECONDS = 15.0  # in which a connection must have sent the head of its next request
 _MOST_BUCKETS = 20_000
 
 

@@ -1,0 +1,118 @@
+"""Clients that send slowly, too much, or what makes no sense: each gets an answer, and the server goes on."""
+
+import http.client
+import json
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+import recollect.model as m
+from recollect.interfaces.team import app, server
+from recollect.remote.operations import OPERATIONS
+
+ENDS_THE_ATTACK = frozenset({"erase_me", "leave"})
+
+
+@pytest.fixture
+def ada(team):
+    return team.new_team()
+
+
+def post(address, path, body, token):
+    """Return the status and the answer."""
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    try:
+        connection.request("POST", path, body, headers)
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def connect(address):
+    parts = urlsplit(address)
+    return socket.create_connection((parts.hostname, parts.port), timeout=30)
+
+
+@pytest.mark.parametrize("value", ["\x00", 2**63, ["\x00"], "9999-12-31T23:59:59+14:00"])
+def test_no_argument_is_answered_with_a_fault_of_the_server(team, ada, value):
+    said = ada.call("remember", content="Deploys run on Fridays")
+    faults = []
+
+    for name in sorted(OPERATIONS.keys() - ENDS_THE_ATTACK):
+        fields = OPERATIONS[name].arguments.model_fields
+        plain = {field: said.id for field in fields if fields[field].is_required()}
+        optional = [field for field in fields if field not in plain][:2]  # `python -m bench.attack` tries all
+        for odd in [plain.keys(), *([field] for field in optional)]:
+            arguments = {**plain, **dict.fromkeys(odd, value)}
+            status, _ = post(
+                team.address, f"/api/v1/{name}", json.dumps({"arguments": arguments}).encode(), ada.token
+            )
+            if status >= 500:
+                faults.append((name, arguments, status))
+
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[" * 100_000,
+        b'{"arguments": {"query": "\\ud800"}}',
+        b'{"arguments": {"query": "x"}, "place": {"keys": ["\\u0000"], "name": "\\u0000", "branch": "\\u0000"}}',
+        b'{"arguments": {"query": "x"}, "place": {"keys": ["remote:\\ud800"]}}',
+        b'{"arguments": {"query": "x", "limit": 1e999}}',
+        b'{"arguments": {"query": "x", "as_of": "9999-12-31T23:59:59+14:00"}}',
+        b"\xff\xfe\x00",
+    ],
+)
+def test_a_body_that_makes_no_sense_is_refused(team, ada, body):
+    status, answer = post(team.address, "/api/v1/search", body, ada.token)
+
+    assert status == 200 or (status in (409, 422) and json.loads(answer)["error"]["message"])
+
+
+def test_a_body_that_is_too_large_is_refused_before_all_of_it_came(team, ada):
+    status, _ = post(team.address, "/api/v1/search", b"x" * (app.LARGEST_BODY + 70_000), ada.token)
+
+    assert status == 413
+
+
+def test_nobody_sends_a_body_without_a_token(team, ada):
+    with connect(team.address) as stranger:
+        stranger.sendall(b"POST /api/v1/search HTTP/1.1\r\nhost: x\r\ncontent-length: 500000\r\n\r\n")
+
+        assert stranger.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(team, ada, monkeypatch):
+    monkeypatch.setattr(app, "BODY_SECONDS", 0.05)
+    with connect(team.address) as slow:
+        head = f"POST /api/v1/search HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {ada.token}\r\ncontent-length: 9\r\n\r\n"
+        slow.sendall(head.encode() + b"{")
+
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"POST /api/v1/sea", b"GET /health HTTP/1.1\r\nhost: x\r\n\r\nGET /he"]
+)
+def test_a_connection_on_which_no_request_comes_is_closed(team, monkeypatch, sent):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    with connect(team.address) as idle:
+        idle.sendall(sent)
+
+        while idle.recv(4096):
+            pass  # until the server closes it; the socket's own time-out would raise
+
+
+@pytest.mark.parametrize("name", ["agent:Zoë", "agent:x\r\nhost: y", "agent:\ud800", "agent:" + "x" * 500])
+def test_an_agent_may_have_any_name(ada, name):
+    receipt = ada.call("remember", content="Builds need Node 22", actor=name)
+
+    author = ada.call("get", name=receipt.id).created_by
+    assert m.is_agent(author) and author[:9] == name.replace("\r\n", " ").replace("\ud800", "?")[:9]
