@@ -612,7 +612,8 @@ def _is_quarantined(call: Call, created_by: str | None) -> bool:
 
 @operation(WRITE, directory=True)
 def hide(call: Call, name: Name, on: bool = True) -> m.Memory:
-    """Hide a memory for yourself, or show it again. Others still see it."""
+    """Hide a memory for yourself, or show it again. Others still see it. An agent hides nothing from its person."""
+    call.engine.context.check(PolicyOperation.SET_PREFERENCES)
     memory: m.Memory = call.engine.get(name)
     call.directory.hide(call.identity.tenant, call.identity.user, memory.id, on)
     return memory
