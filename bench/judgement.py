@@ -1,6 +1,6 @@
 """Pairs, secrets and judged transcripts that were written apart from the rules; see `bench/data/README.md`.
 
-Halves called `dev` are to look at and to tune on; of `unseen` and `blind` only totals may be looked at.
+All but `blind4` have been looked at and tuned on; of `blind4` only totals may be looked at.
 """
 
 import base64
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
-HALVES = ("dev", "unseen", "dev3", "blind")
-SEEN = ("dev", "dev3", "blind")  # of the others only totals are printed
+HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
+SEEN = ("dev", "unseen", "dev3", "blind", "dev4")  # of the others only totals are printed
 SECRET_HALVES = ("dev", "unseen")
 
 _FILES = {"dev": "dev2"}  # an older set was called dev before
