@@ -36,6 +36,7 @@ TABLES = "memories tags memory_tags vectors links clusters cluster_members revie
 
 def run(size: int = SIZE, kills: int = KILLS, folder: Path = OUT / "consolidate") -> dict[str, Any]:
     figures: dict[str, Any] = {"size": size}
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made, said, ids = built(size, folder, ORPHANS)
         home = Path(scratch) / "home"
@@ -61,7 +62,7 @@ def _timed_beside_searches(home: Path) -> dict[str, Any]:
             engine.search(next(asked))
         alone = _searches(engine, asked, lambda took: len(took) < ALONE)
         begin = perf_counter()
-        child = subprocess.Popen(_command(home, "consolidate"), stdout=subprocess.PIPE)
+        child = subprocess.Popen(_command(home, "consolidate", "--all-projects"), stdout=subprocess.PIPE)
         ended: list[Any] = []
 
         def goes_on(_: list[float]) -> bool:
@@ -209,13 +210,15 @@ def _killed(kills: int, folder: Path) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             home = Path(scratch) / "home"
             shutil.copytree(made, home)
-            child = subprocess.Popen(_command(home, "consolidate"), stdout=subprocess.PIPE)
+            child = subprocess.Popen(_command(home, "consolidate", "--all-projects"), stdout=subprocess.PIPE)
             sleep(pick.uniform(0.05, 0.95) * whole)
             child.send_signal(signal.SIGKILL)
             child.communicate()
             cut += child.returncode < 0
             healthy = _is_sound(home)
-            done = subprocess.run(_command(home, "consolidate"), check=True, capture_output=True)
+            done = subprocess.run(
+                _command(home, "consolidate", "--all-projects"), check=True, capture_output=True
+            )
             finished += bool(json.loads(done.stdout)["finished"])
             sound += healthy and _is_sound(home)
     return {
@@ -231,7 +234,7 @@ def _whole_run(made: Path, folder: Path) -> float:
         home = Path(scratch) / "home"
         shutil.copytree(made, home)
         begin = perf_counter()
-        subprocess.run(_command(home, "consolidate"), check=True, capture_output=True)
+        subprocess.run(_command(home, "consolidate", "--all-projects"), check=True, capture_output=True)
         return perf_counter() - begin
 
 

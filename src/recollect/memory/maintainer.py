@@ -196,6 +196,7 @@ class Maintenance:
             context.embedder,
             context.user_id,
             context.actor,
+            context.clock(),
             context.confirmed_now(),
             Throttle(stop, busy),
             self.judge,

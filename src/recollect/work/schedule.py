@@ -69,9 +69,10 @@ class Schedule:
         self._purge_if_due()
         try:
             if wrote:
-                self._store.trim_audit()
                 self._back_up_if_due()
-                self._compact_if_due()
+                with contextlib.suppress(StoreBusy):  # what was written is safe; the next process does this
+                    self._store.trim_audit()
+                    self._compact_if_due()
         finally:
             with contextlib.suppress(RecollectError):  # a read-only home
                 self.process_use()

@@ -81,7 +81,7 @@ class Bench:
 
     def context(self, *, stop=None, busy=None, **fields):
         throttle = Throttle(stop, busy)
-        return OperationContext(self.store, self.embedder, "ada", "user", LATER, throttle, **fields)
+        return OperationContext(self.store, self.embedder, "ada", "user", LATER, LATER, throttle, **fields)
 
     def run(self, *only, **fields):
         return consolidate(self.context(**fields), only, None, self.home / "consolidate.lock")

@@ -8,6 +8,7 @@ import pytest
 from consolidating import EVERYTHING, LATER, NOW, Bench, memory, rows_of
 
 import recollect.model as m
+from recollect import Engine
 from recollect.errors import OutOfScope, Refused, UnknownName
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.maintenance.consolidate import neighbours
@@ -519,6 +520,24 @@ def test_the_engine_consolidates_for_people_only(engine):
         replace(engine.care, context=replace(engine.context, actor="agent:coder")).consolidate()
 
 
+def test_a_run_after_months_away_can_be_undone(home, folder, embedder):
+    away = m.utc_now() - timedelta(days=90)
+    with Engine.open(folder, home, embedder=embedder, clock=lambda: away) as engine:
+        kept = engine.get(engine.remember(f"{PORT}.").id)
+        with engine.store.transaction():
+            engine.store.put(
+                replace(kept, id=m.new_id(away), fingerprint="other", content=f"the {PORT[4:]}!")
+            )
+
+    with Engine.open(folder, home, embedder=embedder) as engine:
+        done = engine.care.consolidate(["vectors", "merge"])
+        merged = len(engine.list())
+        engine.care.undo(done.change)
+        undone = len(engine.list())
+
+    assert (done.counts["merged"], merged, undone) == (1, 1, 2)
+
+
 HOUR = timedelta(hours=1)
 
 
@@ -534,6 +553,7 @@ HOUR = timedelta(hours=1)
         (8 * 24 * HOUR, 5, 10, 0 * HOUR, "period"),
         (2 * HOUR, 11, 10, 0 * HOUR, "capacity"),
         (HOUR / 2, 11, 10, 0 * HOUR, None),
+        (-9 * HOUR, 5, 10, HOUR, "idle"),
         (2 * HOUR, 11, 0, 0 * HOUR, None),
     ],
 )

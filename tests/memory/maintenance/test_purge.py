@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import apsw
 import pytest
 
 import recollect.model as m
@@ -436,3 +437,18 @@ def test_an_encrypted_store_is_rewritten_and_stays_encrypted(engine, home, monke
 def test_a_purge_leaves_nothing_due(store, home, clock):
     assert purge_if_due(store, home, clock()) is None
     assert not store.purge_due(clock() + timedelta(days=3650))
+
+
+def test_closing_does_not_fail_while_another_process_writes(home, folder, embedder):
+    engine = Engine.open(folder, home, embedder=embedder)
+    engine.remember("The till prints twice")
+    writer = apsw.Connection(str(home / "recollect.db"))
+    writer.execute("BEGIN IMMEDIATE")
+    with engine.store._db.reading() as connection:
+        connection.set_busy_timeout(0)  # instead of half a minute
+
+    engine.close()
+
+    writer.close()
+    with Engine.open(folder, home, embedder=embedder) as again:
+        assert [memory.content for memory in again.list()] == ["The till prints twice"]

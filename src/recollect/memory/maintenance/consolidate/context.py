@@ -80,6 +80,7 @@ class OperationContext:
     user_id: str
     actor: str
     now: datetime
+    confirmed_now: datetime  # what is forgotten by age relies on: see `recollect.context.confirmed_time`
     throttle: Throttle
     sidecar: Judge | None = None  # None = rules alone
     inference: Inference | None = None  # None = nothing holds back a merge

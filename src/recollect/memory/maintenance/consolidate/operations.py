@@ -106,7 +106,7 @@ def prune(context: OperationContext, position: str) -> Iterator[Action]:
             yield Action(
                 PRUNED,
                 (memory.id,),
-                f"archived, confidence {confidence_now(memory, context.now):.2f}",
+                f"archived, confidence {confidence_now(memory, context.confirmed_now):.2f}",
                 partial(_prune, context, memory.id),
                 memory.id,
             )
@@ -116,7 +116,7 @@ def _can_prune(context: OperationContext, memory: m.Memory) -> bool:
     return (
         memory.state is m.State.ARCHIVED
         and memory.strength <= PRUNE_STRENGTH
-        and confidence_now(memory, context.now) < PRUNE_CONFIDENCE
+        and confidence_now(memory, context.confirmed_now) < PRUNE_CONFIDENCE
     )
 
 

@@ -57,7 +57,8 @@ def due(
     """Return why a run is due, "capacity", "period" or "idle", or None. A `capacity` of 0 means no limit."""
     if not active:
         return None
-    age = now - last_run if last_run is not None else None  # None = it has never run
+    # None = it has never run, or the clock was ahead when it did
+    age = now - last_run if last_run is not None and last_run <= now else None
     if 0 < capacity < active and (age is None or age >= CAPACITY_PERIOD):
         return "capacity"
     if age is not None and age >= PERIOD:
