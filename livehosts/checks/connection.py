@@ -10,6 +10,7 @@ from livehosts.model_request import RESULT
 from livehosts.sandbox import Sandbox
 from livehosts.script import CallTool, RunShell, Say
 
+LESSON = "Refunds in the ledger export are rounded towards zero because the auditor Hofmann insists"
 FACT = "Deploys happen on Thursdays only"
 
 
@@ -61,6 +62,32 @@ def slash_commands(run: CheckRun) -> None:
             any("recollect remember" in text for text in asked) and any(FACT in text for text in asked),
             f"{command} sent {[text[:200] for text in texts[-3:]]}",
         )
+
+
+def glance(run: CheckRun) -> None:
+    """The user sees what memory did: in the status line, if there is one, and when the next session begins."""
+    with run.sandbox() as box:
+        box.install(*(["--status-line"] if box.cli.has_status_line else []))
+        box.recollect("remember", LESSON, "--kind", "gotcha")
+        with interactive_session(box) as session:
+            session.prompt("How are refunds rounded in the ledger export?", Say(f"As I was told: {LESSON}"))
+            session.prompt("Thank you, that is clear now")
+            if box.cli.has_status_line:
+                session.prompt("Say hello")
+                shown = session.wait_for("Recollect: 1 memory used", 10.0)
+                run.expect(shown, f"no status line:\n{session.screen.strip()[-600:]}")
+            session.quit()
+        if "session-ended-tui" not in box.cli.limits:  # else it is closed when the next one begins
+            newest = box.sessions()[0]["id"]
+            box.wait_for(lambda: any(one["id"] == newest and one["ended_at"] for one in box.sessions()), 15.0)
+        with interactive_session(box) as session:
+            session.prompt("Say hello")
+            is_shown = session.wait_for("the last session used 1 memory", 10.0)
+            limit = box.cli.limits.get("glance")
+            run.expect(
+                is_shown == (limit is None), f"about the last session:\n{session.screen.strip()[:900]}"
+            )
+            run.notes[:] = [limit] if limit else []
 
 
 def uninstall(run: CheckRun) -> None:

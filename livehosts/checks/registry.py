@@ -22,6 +22,7 @@ _ALL = (
     Check("warnings", "No warning of the host", connection.no_warnings),
     Check("mcp", "MCP tools without a question", connection.mcp_tools),
     Check("slash", "Slash commands", connection.slash_commands),
+    Check("glance", "The user sees what memory did", connection.glance),
     Check("uninstall", "Uninstall is exact", connection.uninstall),
 )
 CHECKS = {check.name: check for check in _ALL}

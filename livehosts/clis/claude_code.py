@@ -73,7 +73,8 @@ CLAUDE_CODE = HostCli(
     resumed=_resumed,
     interactive=ALLOWED,
     calls=_calls,
-    ready="? for shortcuts",
+    ready="← for agents",
+    has_status_line=True,
     quit_keys=(("/exit",), ("Enter",)),
     warnings=(
         r"(?i)hook[^\n]*error",

@@ -79,6 +79,7 @@ OPENCODE = HostCli(
     quit_keys=(("/exit",), ("Enter",)),
     limits={
         "session-ended": "OpenCode sends no event when its user quits; the session is closed before the next briefing.",
+        "glance": "OpenCode shows its user nothing that a plugin returns.",
         "nudge": "`opencode run` exits at the end of the turn; asked in a terminal only.",
     },
     warnings=(r"(?i)plugin[^\n]*(error|failed)", r"(?i)mcp[^\n]*(failed|error)"),

@@ -126,10 +126,10 @@ def test_install_finds_a_program_on_the_path(run, user, tmp_path, monkeypatch):
     assert "Codex CLI" in run("install").out
 
 
-def test_on_a_terminal_it_asks_which_agent_whether_to_allow_tools_and_whether_to_write(run, user):
-    refused = typed(["install"], "y\ny\nn\n")
+def test_on_a_terminal_it_asks_which_agent_what_it_may_show_and_use_and_whether_to_write(run, user):
+    refused = typed(["install"], "y\ny\ny\nn\n")
     before = settings(user)
-    agreed = typed(["install"], "y\nn\ny\n")
+    agreed = typed(["install"], "y\nn\ny\ny\n")
 
     assert "Found Claude Code. Connect it?" in refused
     assert "Nothing was changed." in refused
@@ -138,6 +138,28 @@ def test_on_a_terminal_it_asks_which_agent_whether_to_allow_tools_and_whether_to
     assert "Connected" in agreed
     assert "UserPromptSubmit" in settings(user)
     assert "mcp__recollect__search_memory" not in settings(user)
+    assert "claude-code StatusLine" in settings(user)
+
+
+def test_a_status_line_of_the_users_is_kept_and_they_learn_how_to_have_both(run, user):
+    own = '{"statusLine": {"type": "command", "command": "my-line"}}'
+    (user / ".claude/settings.json").write_text(own)
+
+    done = run("install", "claude-code", "--yes", "--status-line")
+    during = settings(user)
+    run("uninstall", "claude-code", "--yes")
+
+    assert "Your status line is kept." in done.err
+    assert "hook claude-code StatusLine" in done.err
+    assert '"command": "my-line"' in during
+    assert settings(user) == own
+
+
+def test_a_host_without_a_status_line_says_so(run, user):
+    refused = run("install", "codex", "--yes", "--status-line")
+
+    assert refused.code == 1
+    assert "Codex CLI has no status line" in refused.err
 
 
 def test_a_script_says_whether_tools_are_allowed(run, user):

@@ -51,7 +51,7 @@ def hook(service, folder):
         if "hookSpecificOutput" in said:
             assert said["hookSpecificOutput"]["hookEventName"] == event
             return said["hookSpecificOutput"]["additionalContext"]
-        return said["additional_context"]
+        return said.get("additional_context", "")
 
     return call
 

@@ -193,3 +193,15 @@ def test_the_start_of_a_session_and_a_check_before_a_tool_may_take_longer(event,
     monkeypatch.delenv("RECOLLECT_HOOK_DEADLINE", raising=False)
 
     assert deadline(event) == seconds
+
+
+def test_without_a_daemon_a_status_line_is_empty_and_leaves_nothing_behind(hook, home):
+    before = sorted(home.rglob("*"))
+
+    assert hook("StatusLine") == b""
+    assert sorted(home.rglob("*")) == before
+
+
+def test_a_status_line_is_printed_as_the_daemon_has_it(hook, home):
+    with FakeDaemon(home, b"ok 5\nlearn"):
+        assert hook("StatusLine") == b"learn"

@@ -17,6 +17,7 @@ from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.first_prompts import MOST, FirstPrompts
 from recollect.interfaces.daemon_client.spool import HookSpool
 from recollect.store.sqlite.connection import suspicion
+from recollect.work.delivery.delivery import DeliveryRequest, Moment
 
 RULE = "Releases go out on Tuesdays only."
 
@@ -81,6 +82,18 @@ def test_what_was_shown_waits_with_the_event(start, known, spooled, no_daemon):
     assert event.shown.moment == "start"
     assert RULE.rstrip(".") in event.shown.text
     assert len(event.shown.items) == 1
+
+
+def test_the_user_is_told_what_the_last_session_used(start, known, home, folder, no_daemon):
+    with Engine.open(folder, home) as engine:
+        (rule,) = engine.list()
+        engine.sessions.start("s0", host="claude-code")
+        engine.delivery.compose(DeliveryRequest(Moment.START, session="s0"), engine.delivery.told("s0"))
+        engine.delivery.note_used("s0", [rule.id])
+        engine.delivery.flush()
+        engine.sessions.end("s0")
+
+    assert json.loads(start())["systemMessage"] == "Recollect: the last session used 1 memory."
 
 
 def test_the_store_is_not_written_to(start, known, no_daemon):

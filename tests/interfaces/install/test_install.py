@@ -595,6 +595,54 @@ def test_tools_that_are_no_longer_allowed_are_taken_back(pc):
     assert pc.files() == before
 
 
+def _with_status_line(pc, wanted=True):
+    return replace(pc, machine=replace(pc.machine, status_line=wanted))
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_status_line_is_added_where_there_is_none_and_goes_with_the_installation(pc, scope):
+    before = pc.files()
+
+    _with_status_line(pc).install("claude-code", scope)
+    path = pc.machine.path(HOSTS["claude-code"], HOSTS["claude-code"].files(scope).hooks, pc.project)
+    line = json.loads(path.read_text())["statusLine"]
+    again = pc.install("claude-code", scope)
+    pc.uninstall("claude-code", scope)
+
+    assert line["type"] == "command"
+    assert line["command"].endswith("recollect' hook claude-code StatusLine")
+    assert again.changes == ()
+    assert pc.files() == before
+
+
+def test_a_status_line_of_the_users_stays(pc):
+    own = b'{"statusLine": {"type": "command", "command": "my-line"}}'
+    path = pc.write(SETTINGS, own)
+
+    _with_status_line(pc).install("claude-code")
+    installed = json.loads(path.read_text())
+    again = _with_status_line(pc).install("claude-code")
+    pc.uninstall("claude-code")
+
+    assert installed["statusLine"]["command"] == "my-line"
+    assert again.changes == ()
+    assert path.read_bytes() == own
+
+
+def test_a_status_line_goes_when_the_user_wants_none_and_when_the_file_was_changed_since(pc):
+    path = pc.machine.user / SETTINGS
+    _with_status_line(pc).install("claude-code")
+    _with_status_line(pc, wanted=False).install("claude-code")
+    without = json.loads(path.read_text())
+    _with_status_line(pc).install("claude-code")
+    path.write_text(path.read_text().replace("{", '{\n  "model": "opus",', 1))
+
+    pc.uninstall("claude-code")
+
+    assert "statusLine" not in without
+    assert json.loads(path.read_text()) == {"model": "opus"}
+
+
 def test_what_only_an_older_version_installed_is_removed(pc):
     before = pc.files()
     pc.install("claude-code")

@@ -40,9 +40,20 @@ _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmati
     default=None,
     help="Whether agents may search memory without asking you. Asked in a terminal; else it stays as it is.",
 )
+@click.option(
+    "--status-line/--no-status-line",
+    default=None,
+    help="Whether Claude Code shows memory in its status line. Asked in a terminal; else it stays as it is.",
+)
 @rendered(whole_project=True)
 def install(
-    cli: CliContext, host: str | None, user: bool, dry_run: bool, yes: bool, allow_tools: bool | None
+    cli: CliContext,
+    host: str | None,
+    user: bool,
+    dry_run: bool,
+    yes: bool,
+    allow_tools: bool | None,
+    status_line: bool | None,
 ) -> CommandResult | None:
     """Connect a coding agent: hooks, MCP server, slash commands, skill.
 
@@ -53,6 +64,9 @@ def install(
     Claude Code and Gemini CLI ask you before an agent uses a tool of the MCP server, and refuse it where nobody can be
     asked (`claude -p`). --allow-tools allows the tools that only read; writing still needs your approval.
 
+    --status-line shows in Claude Code how many memories the session used, what memory saved, and what waits for your
+    review. A status line of your own is kept.
+
     \b
     recollect install claude-code
     recollect install cursor --project
@@ -62,6 +76,7 @@ def install(
     installer = _Installer(cli, user, dry_run, yes)
     if host is not None:
         installer.allow_tools(host, allow_tools)
+        installer.show_status_line(host, status_line)
         return installer.apply(host, plan_install, "Connected", installer.target)
     found = _installed_agents(installer.machine)
     connected = {installation.host.name for installation in installer.installations()}
@@ -76,6 +91,7 @@ def install(
         known = " It is already connected; this updates it." if agent.name in connected else ""
         if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
             installer.allow_tools(agent.name, allow_tools)
+            installer.show_status_line(agent.name, status_line if agent.status_line else None)
             installer.apply_and_continue(agent.name, plan_install, "Connected", installer.target)
     return None
 
@@ -142,16 +158,31 @@ class _Installer:
         host = host_named(name)
         path = permissions_path(host, *self.target, self.machine)
         is_open = path is not None and not allows_tools(host, *self.target, self.machine)
-        if (
-            wanted is None
-            and is_open
-            and _is_interactive()
-            and not (self._yes or self._dry_run or self._cli.json)
-        ):
+        if wanted is None and is_open and self._may_ask():
             click.echo(f"{host.title} asks you each time an agent searches memory.")
             click.echo(f"It can allow the tools that only read, in {path}: {', '.join(READ_TOOLS)}.")
             wanted = click.confirm("Allow them?", default=True)
         self.machine = replace(self.machine, allows_tools=wanted)
+
+    def show_status_line(self, name: str, wanted: bool | None) -> None:
+        """Decide whether the host shows our status line; ask the user who did not say and has none."""
+        from recollect.interfaces.install.edits import status_line_now
+        from recollect.work.hosts.registry import host_named
+
+        host = host_named(name)
+        if wanted and host.status_line is None:
+            raise Refused(f"{host.title} has no status line that a command can write.", "Omit --status-line.")
+        current = status_line_now(host, *self.target, self.machine)
+        if wanted is None and host.status_line is not None and not current and self._may_ask():
+            click.echo(f"{host.title} can show in its status line what memory did for a session.")
+            wanted = click.confirm("Show it?", default=True)
+        if wanted and current == "other":
+            words = output.one_line(self.machine.command_line((*self.machine.program, "hook", host.name)))
+            click.echo(f"Your status line is kept. To add ours, run `{words} StatusLine` in it.", err=True)
+        self.machine = replace(self.machine, status_line=wanted)
+
+    def _may_ask(self) -> bool:
+        return _is_interactive() and not (self._yes or self._dry_run or self._cli.json)
 
     def apply_and_continue(self, name: str, planner: "_Planner", verb: str, target: tuple[str, Path]) -> None:
         """Do the same as `apply`, but print a refusal instead of raising it."""

@@ -21,6 +21,7 @@ recovers crashed sessions, consolidates if it is due, and updates the code graph
 - `hook_service`: what happens with events, and background work
 - `hook_session`: one session of a host: its recent messages, what it was shown, and lookups
 - `outbox`: what a session is about to be told, until a hook has confirmed it
+- `status_lines`: what hosts show in their status line
 - `code_index`: the code of projects, read before a session's first prompt needs it
 - `host_process`: the process of a host, by which a session that never ended is known to be over
 - `team_follower`: live updates of the team server

@@ -23,6 +23,7 @@ from recollect.interfaces.daemon.code_index import CodeIndex
 from recollect.interfaces.daemon.hook_session import HookSession, context_limit
 from recollect.interfaces.daemon.host_process import HostProcess, host_process
 from recollect.interfaces.daemon.outbox import ComposedDelivery
+from recollect.interfaces.daemon.status_lines import StatusLines
 from recollect.interfaces.daemon.team_follower import TeamFollower
 from recollect.interfaces.daemon.watchdog import Abandoned, Watchdog
 from recollect.interfaces.daemon_client.protocol import NotRecorded
@@ -111,6 +112,7 @@ class HookService:
         self._lock = threading.Lock()
         # A project has some of the threads, so that others have theirs if its work does not end.
         self._lookups = self.watchdog.pool("recall", 8, LOOKUP_SECONDS, per_project=4)
+        self._status_lines = StatusLines(engines, HOOK_ACTOR, self._lookups)
         self._worker = self.watchdog.pool("learn", 2, JOB_SECONDS, per_project=1)
         # A busy store holds up no answer: what writes to it while a hook waits has threads of its own.
         self._recorder = self.watchdog.pool("record", 4, LOOKUP_SECONDS, per_project=1)
@@ -145,6 +147,8 @@ class HookService:
         until = time.monotonic() + float(seconds) - MARGIN
         record_until = until if float(seconds) else time.monotonic() + RECORD_SECONDS
         event = host_event(host, name, event_id, at, folder, body)
+        if event.kind is HookKind.STATUS_LINE:
+            return self._status_lines.line(event, until).encode() if event.session else b""
         self._last_hook = self._now()
         with self.foreground.working():
             return self._handle(event, until, record_until, host_process(hook))
@@ -194,6 +198,9 @@ class HookService:
             return b""
         composed = self._in_time(session, event, finding, until) if finding else None
         more = self._shortened_in_time(shortening, until) if shortening else {}
+        message_user = HOSTS[event.host].message_user
+        if composed and composed.message and message_user:
+            more |= message_user(composed.message)
         answer = EventAnswer(more, [composed] if composed else [])
         if composed and composed.delivery.ask and HOSTS[event.host].hold_tool is not None:
             # The reason says it all, also once the tool has run.

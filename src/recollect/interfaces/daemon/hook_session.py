@@ -34,6 +34,7 @@ from recollect.work.hosts.hook_input import (
 )
 from recollect.work.hosts.host import CONTEXT_LIMIT, HookKind, HookReply
 from recollect.work.hosts.registry import HOSTS
+from recollect.work.metrics.glance import look_back
 from recollect.work.metrics.saved import ASKED_TOKENS
 from recollect.work.sessions.work_done import WorkDone
 from recollect.work.window.pruned_texts import store_outputs
@@ -273,17 +274,26 @@ class HookSession:
 
     def compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool = True) -> ComposedDelivery:
         """Return what the session is told at this moment. It counts as told once it is `received`."""
-        delivery = engine.delivery.compose(request, self._told_by(engine), noted=False)
+        told = self._told_by(engine)
+        is_new = request.moment is Moment.START and not told.has_started
+        message = look_back(engine.context, self.session) if is_new and HOSTS[self.host].message_user else ""
+        delivery = engine.delivery.compose(request, told, noted=False)
         if request.moment is Moment.PROMPT:
             with self._use_lock:
                 used = self._use.used(current_turn(tuple(self._recent)).answered)
             engine.delivery.note_used(self.session, used)
-        return self._sending(engine, request, delivery, can_wait=can_wait)
+        return self._sending(engine, request, delivery, can_wait=can_wait, message=message)
 
     def _sending(
-        self, engine: Engine, request: DeliveryRequest, delivery: Delivery, *, can_wait: bool
+        self,
+        engine: Engine,
+        request: DeliveryRequest,
+        delivery: Delivery,
+        *,
+        can_wait: bool,
+        message: str = "",
     ) -> ComposedDelivery:
-        composed = ComposedDelivery(request, delivery, engine.context.clock(), can_wait)
+        composed = ComposedDelivery(request, delivery, engine.context.clock(), can_wait, message)
         self._outbox.add(composed)
         return composed
 

@@ -18,6 +18,7 @@ class ComposedDelivery:
     delivery: Delivery
     at: datetime
     can_wait: bool  # for the next event, if it comes too late for its own
+    message: str = ""  # for the user
 
 
 class Outbox:

@@ -21,6 +21,9 @@ STARTING_SECONDS = 15.0  # in which a daemon that has started may be too busy to
 LARGEST = (
     256 * 1024
 )  # bytes of an event that is sent while the host waits; larger ones are delivered in the background
+STATUS_LINE = (
+    "StatusLine"  # nothing happened: without an answer there is nothing to keep, and no daemon is started
+)
 INPUT_SECONDS = 2.0  # in which a host must have written its event
 LARGEST_INPUT = 32 * 1024 * 1024  # bytes; larger events are ignored
 
@@ -48,7 +51,7 @@ def _send(host: str, event: str, body: bytes) -> None:
             raise protocol.NotRecorded(b"")
         _print(protocol.ask(home, "hook", fields, body, seconds, lambda: _more_seconds(home, fields, body)))
     except protocol.NoAnswer as unanswered:
-        if not _answer_alone(home, fields, body, unanswered):
+        if event != STATUS_LINE and not _answer_alone(home, fields, body, unanswered):
             from recollect.interfaces.hooks.deliver import deliver_in_background
 
             deliver_in_background(home, fields, body)

@@ -118,6 +118,7 @@ def compose_start(home: str, event: HostEvent) -> "tuple[bytes, ShownText | None
     from recollect.text import tokens
     from recollect.work.delivery.delivery import DeliveryRequest, Moment
     from recollect.work.hosts.hook_output import printed
+    from recollect.work.metrics.glance import look_back
 
     assert event.hook is not None
     tokens.use_estimates()
@@ -132,7 +133,12 @@ def compose_start(home: str, event: HostEvent) -> "tuple[bytes, ShownText | None
         longest=HOSTS[event.host].context_limit,
         use_model=False,
     )
-    delivery = engine.delivery.compose(request, engine.delivery.told(event.session))
+    told = engine.delivery.told(event.session)
+    message_user = HOSTS[event.host].message_user
+    is_new = request.moment is Moment.START and not told.has_started
+    message = look_back(engine.context, event.session) if is_new and message_user else ""
+    delivery = engine.delivery.compose(request, told)
     text = "" if engine.store.info().encrypted else delivery.text  # the spool is not
     shown = ShownText(request.moment, delivery.tokens, text, delivery.shown)
-    return printed(event.hook, delivery.text), shown
+    more = message_user(message) if message_user and message else {}
+    return printed(event.hook, delivery.text, more), shown

@@ -18,6 +18,7 @@ from recollect.interfaces.install.entries import (
     is_ours,
     program_of,
     server_entry,
+    status_line_entry,
 )
 from recollect.interfaces.install.machine import Machine
 from recollect.text import block, jsonc
@@ -60,8 +61,23 @@ class AllowedNames:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusLineEntry:
+    """Our status line at a key of a JSON file; one of the user's own stays."""
+
+    key: str
+    entry: dict[str, Any]
+    is_wanted: bool
+
+    def is_right(self, data: Any) -> bool:
+        current = _at(data, (self.key,))
+        if is_ours(current):
+            return self.is_wanted and _contains(current, self.entry)
+        return not self.is_wanted or current is not None
+
+
+@dataclass(frozen=True, slots=True)
 class JsonEdit:
-    """Hooks, an MCP server and names of allowed tools in a JSON file of the user's."""
+    """Hooks, an MCP server, names of allowed tools and a status line in a JSON file of the user's."""
 
     path: Path
     hooks: tuple[tuple[str, dict[str, Any]], ...] = ()  # event, entry
@@ -69,6 +85,7 @@ class JsonEdit:
     server: dict[str, Any] | None = None
     constants: tuple[tuple[str, Any], ...] = ()  # keys that the file must have
     allowed: AllowedNames | None = None
+    status_line: StatusLineEntry | None = None
 
     def is_applied(self, text: str) -> bool:
         data = jsonc.load(text)
@@ -78,6 +95,7 @@ class JsonEdit:
             sorted(ours, key=repr) == sorted(self.hooks, key=repr)
             and (self.server is None or _contains(server, self.server))
             and (self.allowed is None or set(self.allowed.present(data)) == set(self.allowed.wanted))
+            and (self.status_line is None or self.status_line.is_right(data))
         )
 
     def apply(self, text: str | None) -> str:
@@ -96,12 +114,15 @@ class JsonEdit:
             for name in self.allowed.wanted:
                 if name not in there:
                     new = jsonc.append(new, self.allowed.keys, name)
+        line = self.status_line
+        if line is not None and line.is_wanted and _at(jsonc.load(new), (line.key,)) is None:
+            new = jsonc.put(new, (line.key,), line.entry)
         self._check_others_unchanged(text or "", new)
         return new
 
     def remove(self, text: str, original: str | None) -> str | None:
         new = text
-        while (path := _first_of_ours(jsonc.load(new), self.servers)) is not None:
+        while (path := _first_of_ours(jsonc.load(new), self.servers, self._status_key)) is not None:
             new = jsonc.take(new, path)
         new = self._without_names(new, _load_or_nothing(original))
         if new == text:
@@ -116,6 +137,7 @@ class JsonEdit:
     def programs(self, text: str) -> list[str]:
         data = jsonc.load(text)
         entries = [*(entry for _, entry in _hooks_in(data)), _server_in(data, self.servers)]
+        entries.append(_at(data, (self._status_key,)))
         return [program_of(entry) for entry in entries if is_ours(entry)]
 
     def variables(self, text: str) -> dict[str, str]:
@@ -131,6 +153,10 @@ class JsonEdit:
             for index, handler in enumerate(_handlers_of(entry))
             if is_ours(handler)
         ]
+
+    @property
+    def _status_key(self) -> str:
+        return self.status_line.key if self.status_line else ""
 
     def _without_names(self, text: str, before: Any) -> str:
         """Return the text without the names that were not there before us."""
@@ -170,7 +196,7 @@ class JsonEdit:
             if names and key == names.keys[0]
             else value
             for key, value in data.items()
-            if key not in own
+            if key not in own and not (key == self._status_key and is_ours(value))
         }
         hooks = data.get("hooks")
         other_hooks = [
@@ -227,9 +253,11 @@ def _server_in(data: Any, key: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _first_of_ours(data: Any, servers: str) -> tuple[str | int, ...] | None:
+def _first_of_ours(data: Any, servers: str, status_key: str) -> tuple[str | int, ...] | None:
     if is_ours(_server_in(data, servers)):
         return (servers, SERVER)
+    if is_ours(_at(data, (status_key,))):
+        return (status_key,)
     hooks = _at(data, ("hooks",))
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for index, entry in enumerate(entries) if isinstance(entries, list) else ():
@@ -445,6 +473,30 @@ def _permissions_file(host: Host, scope: str, at: Callable[[str], Path], machine
     return OwnFile(path, mark + permissions.content(tools)) if tools else None
 
 
+def status_line_now(host: Host, scope: str, root: Path, machine: Machine) -> str:
+    """Return whose status line the host shows, as its file says now: "ours", "other", or empty if it shows none."""
+    if host.status_line is None:
+        return ""
+    return _status_line_in(machine.path(host, host.files(scope).hooks, root), host.status_line.key)
+
+
+def _status_line_in(path: Path, key: str) -> str:
+    try:
+        current = _at(jsonc.load(path.read_text(encoding="utf-8")), (key,))
+    except (OSError, ValueError):
+        return ""
+    return "ours" if is_ours(current) else "other" if current is not None else ""
+
+
+def _status_line(host: Host, path: Path, machine: Machine) -> StatusLineEntry | None:
+    if host.status_line is None:
+        return None
+    is_wanted = machine.status_line
+    if is_wanted is None:
+        is_wanted = _status_line_in(path, host.status_line.key) == "ours"
+    return StatusLineEntry(host.status_line.key, status_line_entry(host, machine), is_wanted)
+
+
 def _configuration(
     host: Host,
     files: HostFiles,
@@ -461,7 +513,8 @@ def _configuration(
         path = at(files.hooks)
         allowed = permissions[1] if permissions and permissions[0] == path else None
         constants = tuple(host.hook_file_keys.items())
-        edits.append(JsonEdit(path, hooks, constants=constants, allowed=allowed))
+        line = _status_line(host, path, machine)
+        edits.append(JsonEdit(path, hooks, constants=constants, allowed=allowed, status_line=line))
     if files.mcp.endswith(".toml"):
         edits.append(TomlEdit(at(files.mcp), server))
     elif files.mcp:

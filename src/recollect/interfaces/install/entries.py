@@ -28,6 +28,13 @@ def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
     return host.hook_entry(hook, HookCommand(words, machine.hook_line(words), machine.shortens_output))
 
 
+def status_line_entry(host: Host, machine: Machine) -> dict[str, Any]:
+    """Return the host's entry for our status line."""
+    assert host.status_line is not None
+    words = (*machine.program, "hook", host.name, host.status_line.event)
+    return host.status_line.entry(HookCommand(words, machine.hook_line(words), machine.shortens_output))
+
+
 def server_entry(host: Host, machine: Machine) -> dict[str, Any]:
     """Return the host's entry for our MCP server."""
     return host.server_entry((*machine.program, "mcp"))

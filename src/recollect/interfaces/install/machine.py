@@ -24,6 +24,8 @@ class Machine:
         None  # agents may use tools that only read without asking; None = as it is now
     )
 
+    status_line: bool | None = None  # hosts show ours if the user has none; None = as it is now
+
     def path(self, host: Host, template: str, root: Path) -> Path:
         """Return the path that `template` means for `host`: below the user's home, or below `root` if it is relative."""
         path = Path(template.format_map(host.folders(self.environment, self.platform)))

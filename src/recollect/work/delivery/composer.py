@@ -33,7 +33,7 @@ from recollect.memory.search.usefulness import Usefulness, judge_hits
 from recollect.memory.seeds.hosts import is_for_host
 from recollect.text.shapes import looks_like_path
 from recollect.text.tokens import count
-from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment, is_memory
 from recollect.work.delivery.material import Material
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
@@ -244,7 +244,7 @@ class Composer:
     def note_used(self, session: str, keys: Sequence[str]) -> None:
         """Note that the session has used what it was told; `flush` writes it down."""
         if keys:
-            memories = [key for key in keys if _is_memory(key)]
+            memories = [key for key in keys if is_memory(key)]
             self._parts.measures.note(USED, len(memories), session)
             with self._lock:
                 self._used.append((session, tuple(keys)))
@@ -269,7 +269,7 @@ class Composer:
         now = self._context.clock()
         for session, keys in used:
             self._store.deliveries.mark_used(self._context.user_id, session, keys, now)
-            self._parts.retrieval.note_use(filter(_is_memory, keys), session)
+            self._parts.retrieval.note_use(filter(is_memory, keys), session)
         if rejected:
             self._parts.retrieval.note_use((), None, rejected=rejected)
         for source, target, relation in relations:
@@ -529,8 +529,3 @@ def _fitted(
 
 def _reason(forbidding: Sequence[m.Memory]) -> str:
     return " ".join(f"Your rule: {memory.summary or memory.content}" for memory in forbidding[:MOST_WARNINGS])
-
-
-def _is_memory(key: str) -> bool:
-    """Whether the key of a shown item is a memory's id; the others say what they are."""
-    return " " not in key and key != "project"

@@ -63,4 +63,9 @@ class Delivery:
     @property
     def memories(self) -> tuple[str, ...]:
         """The ids of the memories that are shown, in the order of the text."""
-        return tuple(item.key for item in self.shown if " " not in item.key and item.key != "project")
+        return tuple(item.key for item in self.shown if is_memory(item.key))
+
+
+def is_memory(key: str) -> bool:
+    """Return whether the key of a shown item is a memory's id; the others say what they are."""
+    return " " not in key and key != "project"

@@ -21,11 +21,13 @@ from recollect.work.hosts.host import (
     HostFiles,
     SessionFiles,
     SlashCommands,
+    StatusLine,
     ToolHold,
     ToolPermissions,
     ask_permission,
     block_stop,
     grouped_entry,
+    show_message,
     typed_stdio_server,
 )
 from recollect.work.transcripts.document import members
@@ -318,12 +320,14 @@ CLAUDE_CODE = Host(
             "learns from the session in the background; asks once to record what was learnt",
         ),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
+        Hook("StatusLine", HookKind.STATUS_LINE, HookReply.TEXT),
     ),
     hook_entry=_hook_entry,
     bundle_keys="enabledPlugins",
     reports_failures=True,
     hold_tool=ToolHold(ask_permission, asks_user=True),
     continue_turn=block_stop,
+    message_user=show_message,
     replace_output=_replace_output,
     servers_key="mcpServers",
     server_entry=typed_stdio_server,
@@ -332,6 +336,9 @@ CLAUDE_CODE = Host(
         project=".claude/settings.local.json",
         keys=("permissions", "allow"),
         name="mcp__recollect__{tool}",
+    ),
+    status_line=StatusLine(
+        "StatusLine", "statusLine", lambda command: {"type": "command", "command": command.line}
     ),
     commands=SlashCommands(front_matter=True, renamed={"memory": "recollect"}),
     briefing_format="xml",

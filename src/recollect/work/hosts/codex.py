@@ -25,6 +25,7 @@ from recollect.work.hosts.host import (
     ToolHold,
     block_stop,
     grouped_entry,
+    show_message,
     stdio_server,
 )
 from recollect.work.transcripts.document import members
@@ -343,6 +344,7 @@ CODEX = Host(
     # It knows no "ask": it would run the tool and call the hook failed.
     hold_tool=ToolHold(_refuse, asks_user=False),
     continue_turn=block_stop,
+    message_user=show_message,
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
     servers_key="mcp_servers",
     server_entry=_server_entry,

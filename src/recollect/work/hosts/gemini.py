@@ -25,6 +25,7 @@ from recollect.work.hosts.host import (
     ToolHold,
     ToolPermissions,
     grouped_entry,
+    show_message,
 )
 from recollect.work.transcripts.document import members
 from recollect.work.transcripts.event import ASSISTANT, USER, Event
@@ -275,6 +276,7 @@ GEMINI = Host(
     # It knows "ask" too, but waits for an answer that nobody can give in `gemini -p`.
     hold_tool=ToolHold(_refuse, asks_user=False),
     continue_turn=_refuse,  # the reason is the next prompt
+    message_user=show_message,
     servers_key="mcpServers",
     tool_permissions=ToolPermissions(
         user="{home}/.gemini/policies/recollect.toml",

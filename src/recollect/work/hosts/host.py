@@ -27,6 +27,7 @@ class HookKind(StrEnum):
     COMPACTION = "compacting"  # the agent forgets what it was shown
     TURN_END = "turn"  # the agent or a sub-agent has finished
     SESSION_END = "end"
+    STATUS_LINE = "status"  # the host draws its status line: nothing happened
 
 
 class HookReply(StrEnum):
@@ -120,6 +121,15 @@ class ToolPermissions:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusLine:
+    """How a host is told to run a command for its status line, in the file of its hooks."""
+
+    event: str  # of `recollect hook HOST EVENT`
+    key: str
+    entry: Callable[[HookCommand], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class SlashCommands:
     """How a host's slash commands are written."""
 
@@ -183,6 +193,11 @@ def block_stop(request: str) -> dict[str, Any]:
     return {"decision": "block", "reason": request}
 
 
+def show_message(message: str) -> dict[str, Any]:
+    """Return the output of a hook that makes Claude Code, and hosts that follow it, show the user a message."""
+    return {"systemMessage": message}
+
+
 def no_folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]:
     """Return no named folders: the host's paths need none."""
     return {}
@@ -229,6 +244,9 @@ class Host:
     server_entry: Callable[[Sequence[str]], dict[str, Any]] = stdio_server
     client_names: tuple[str, ...] = ()  # how its MCP client's name begins, besides `name`
     tool_permissions: ToolPermissions | None = None  # None = it asks nobody for tools that only read
+    # What the hook of a session's start prints to show the user a message; None = the host shows none.
+    message_user: Callable[[str], dict[str, Any]] | None = None
+    status_line: StatusLine | None = None  # None = the host has none that a command can write
 
     commands: SlashCommands = SlashCommands()
     plugin_template: str = ""  # below `interfaces/install/files`

@@ -64,7 +64,7 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
     since = context.clock() - WEEK
     fresh = [memory for memory in store.newest(view, limit=200) if memory.created_at >= since]
     projects = [project.id for project in store.projects()] if all_projects else [context.project_id]
-    figures = [_savings(context, project) for project in projects]
+    figures = [savings_of(context, project) for project in projects]
     totals = store.measures.totals(context.user_id, context.project_id, everywhere=all_projects)
     known = [tokens for tokens, *_ in figures if tokens is not None]
     return Overview(
@@ -75,7 +75,7 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
         by_project={name or "": count for name, count in store.counts(view, "project_id").items()},
         learnt=len(fresh),
         newest=tuple(fresh[:NEWEST]),
-        reviews=_open_reviews(context, projects),
+        reviews=open_reviews(context, projects),
         conflicts=len(store.conflicts(view)),
         stale=sum(len(stale_in(store, project)) for project in projects),
         gaps=sum(len(store.gaps(project, _MAX_GAPS)) for project in projects),
@@ -106,7 +106,8 @@ def _families(by_kind: dict[str, int]) -> tuple[KnownKinds, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.count, row.family)))
 
 
-def _open_reviews(context: Context, projects: "list[str | None] | list[str]") -> dict[str, int]:
+def open_reviews(context: Context, projects: "list[str | None] | list[str]") -> dict[str, int]:
+    """Return how many questions of each kind wait for the user."""
     open_ones = {
         review.id: review.kind
         for project in (*projects, None)
@@ -115,14 +116,13 @@ def _open_reviews(context: Context, projects: "list[str | None] | list[str]") ->
     return dict(Counter(open_ones.values()).most_common())
 
 
-def _savings(context: Context, project: str | None) -> tuple[int | None, int, int, int]:
+def savings_of(context: Context, project: str | None) -> tuple[int | None, int, int, int]:
     """Return the tokens saved in a project, in how many sessions, and its sessions without memory and in all."""
     rows = context.store.measures.by_session(context.user_id, project)
+    baseline = [row for row in rows.values() if is_baseline(row)]  # none of them is compared with itself
     estimates = [
         estimate.tokens
-        for name, counts in rows.items()
-        if (estimate := saved(counts, [row for other, row in rows.items() if other != name])).tokens
-        is not None
+        for counts in rows.values()
+        if (estimate := saved(counts, baseline)).tokens is not None
     ]
-    baseline = sum(is_baseline(row) for row in rows.values())
-    return (sum(estimates) if estimates else None), len(estimates), baseline, len(rows)
+    return (sum(estimates) if estimates else None), len(estimates), len(baseline), len(rows)
