@@ -25,6 +25,8 @@ from recollect.remote.client import TeamClient
 from recollect.remote.login import Login, team_settings, token_of
 from recollect.remote.outbox import Outbox
 from recollect.remote.wire import Place, team_keys, team_project_id
+from recollect.text.cuts import start_of
+from recollect.text.redact import redact
 from recollect.work.delivery.composer import Composer
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.material import Material
@@ -391,7 +393,7 @@ class RemoteRetrieval(Retrieval):
         answer: m.Answer = _remote(self._context).call(
             self._context,
             "search",
-            query=query,
+            query=_sendable(query, 60_000),
             limit=limit,
             tag=tag,
             file=file,
@@ -523,11 +525,16 @@ class RemoteComposer(Composer):
         return found
 
 
+def _sendable(text: str, most: int) -> str:
+    """Return the beginning of a text without its secrets: a prompt may hold what should not leave this machine."""
+    return redact(start_of(text, most))[0][:most]
+
+
 def _arguments_of(request: DeliveryRequest) -> Mapping[str, Any]:
     return {
         "moment": request.moment,
-        "text": request.text[:60_000],
-        "command": request.command[:16_000],
+        "text": _sendable(request.text, 60_000),
+        "command": _sendable(request.command, 16_000),
         "tool": request.tool[:400],
         "files": request.files[:64],
         "session": request.session,

@@ -8,10 +8,13 @@ import threading
 import pytest
 from click.testing import CliRunner
 
+from fakes import FakeEmbedder
 from recollect.__main__ import main
+from recollect.engine import Engine
 from recollect.errors import BadSetting, Offline, RecollectError, TeamError, TokenRefused
 from recollect.remote import client as client_module
 from recollect.remote.client import TeamClient, checked_address
+from recollect.remote.login import Login, write_login
 
 HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 
@@ -178,6 +181,21 @@ def test_an_answer_to_an_invitation_that_makes_no_sense_is_an_error_of_ours(stra
 def test_a_token_that_would_be_more_than_a_word_is_refused(token):
     with pytest.raises(TokenRefused):
         TeamClient("http://127.0.0.1:1", token)
+
+
+def test_no_secret_of_a_query_is_sent(stranger, home, folder):
+    secret = "ghp_" + "Zk3mQ9xT7vB2nL5wR8yC1dF4gH6jK0pS3uVa"
+    server = stranger(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
+    write_login(home, Login(server.address, "Shop", "t", "u", "Ada", "member", ""), "rct_x")
+
+    with Engine.open(folder, home, embedder=FakeEmbedder()) as engine:
+        for ask in (engine.search, engine.recall):
+            with pytest.raises(Offline):
+                ask(f"deploy with {secret}")
+            engine.context.remote.client._down_until = 0.0
+
+    assert len(server.requests) == 2 and all(b"deploy with" in request for request in server.requests)
+    assert secret.encode() not in b"".join(server.requests)
 
 
 def test_words_of_a_server_do_not_reach_the_terminal_as_commands(stranger, home):
