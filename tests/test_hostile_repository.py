@@ -261,6 +261,20 @@ def test_history_is_read_as_far_as_it_is_there(hostile):
     assert repository.merged_branches() == {"main", "merged"}
 
 
+def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path):
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    with (tmp_path / "big.py").open("wb") as file:
+        file.truncate(3_000_000)  # some bytes when packed
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "big.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+    repository = Repository.containing(tmp_path)
+
+    assert repository.output("cat-file", "blob", blob, most=2_999_999) is None
+    assert repository.output("cat-file", "blob", blob, most=3_000_000) == bytes(3_000_000)
+
+
 def test_variables_of_the_environment_lead_to_no_other_repository(home, hostile, tmp_path, ran):
     other = tmp_path / "other"
     other.mkdir()

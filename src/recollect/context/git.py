@@ -13,8 +13,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS = 10.0  # that a command may take by default
+LARGEST_OUTPUT = 64 * 1024 * 1024  # bytes that a command may print by default
 LARGEST_REFS = 64 * 1024 * 1024  # bytes of packed refs that are read
 MOST_REFS = 20_000  # branches that are looked at
 _CHUNK = 1 << 20
@@ -141,31 +146,35 @@ class Repository:
         return frozenset((listing or b"").decode("utf-8", "replace").lower().split())
 
     def output(
-        self, *arguments: str, seconds: float = SECONDS, branches: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        seconds: float = SECONDS,
+        branches: Mapping[str, str] | None = None,
+        most: int = LARGEST_OUTPUT,
     ) -> bytes | None:
-        """Return what a git command prints; None if it fails, takes too long, or git is not installed."""
-        import subprocess  # imported where git runs: most commands do not, and these three take 25 ms
-
-        with suppress(OSError, subprocess.SubprocessError, ValueError), self._prepared(branches) as place:
-            done = subprocess.run(
-                [*place.command, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=place.environment,
-                cwd=place.folder,
-                timeout=seconds,
-            )
-            return done.stdout if done.returncode == 0 else None
+        """Return what a git command prints; None if it fails, takes too long or prints too much, or git is not installed."""
+        with suppress(OSError, ValueError), self._started(arguments, seconds, branches) as process:
+            assert process.stdout is not None
+            printed = process.stdout.read(most + 1)  # a small object can hold a file that fills the memory
+            return printed if len(printed) <= most and process.wait() == 0 else None
         return None
 
     def stream(self, *arguments: str, seconds: float = SECONDS) -> Iterator[bytes]:
         """Yield what a git command prints, in chunks, up to the time at which it is stopped."""
-        import subprocess
+        with suppress(OSError, ValueError), self._started(arguments, seconds) as process:
+            assert process.stdout is not None
+            while chunk := process.stdout.read(_CHUNK):
+                yield chunk
+
+    @contextmanager
+    def _started(
+        self, arguments: Sequence[str], seconds: float, branches: Mapping[str, str] | None = None
+    ) -> "Iterator[subprocess.Popen[bytes]]":
+        """Run a git command; it is killed after so many seconds, and at the end."""
+        import subprocess  # imported where git runs: most commands do not, and these three take 25 ms
 
         with (
-            suppress(OSError, ValueError),
-            self._prepared() as place,
+            self._prepared(branches) as place,
             subprocess.Popen(
                 [*place.command, *arguments],
                 stdin=subprocess.DEVNULL,
@@ -175,13 +184,11 @@ class Repository:
                 cwd=place.folder,
             ) as process,
         ):
-            assert process.stdout is not None
             watch = threading.Timer(seconds, process.kill)
             watch.daemon = True
             watch.start()
             try:
-                while chunk := process.stdout.read(_CHUNK):
-                    yield chunk
+                yield process
             finally:
                 watch.cancel()
                 process.kill()

@@ -59,8 +59,8 @@ def _versions(root: Path, repository: Repository, path: str) -> Iterator[tuple[s
         return
     listed = repository.output("log", f"-{MOST_VERSIONS}", "--format=%H", head, "--", inside, seconds=SECONDS)
     for commit in (listed or b"").decode("ascii", "replace").split():
-        data = repository.output("cat-file", "blob", f"{commit}:{inside}", seconds=SECONDS)
-        if data is None or len(data) > LONGEST:
+        data = repository.output("cat-file", "blob", f"{commit}:{inside}", seconds=SECONDS, most=LONGEST)
+        if data is None:
             continue
         language = language_of(path, data[:100])
         source = decode_source(data) if language else None
