@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 import recollect.model as m
 from recollect.context.team import Directory, TeamStore
+from recollect.kinds import kind_of
 from recollect.memory.briefing.content import LIVE
 from recollect.memory.maintenance.review import OpenReview, ReviewDecision
 from recollect.memory.maintenance.wrong import WrongResult
@@ -22,12 +23,14 @@ from recollect.memory.write.draft import clean_text
 from recollect.model.team import READ, WRITE, Identity
 from recollect.policy import Operation as PolicyOperation
 from recollect.text.redact import redact
+from recollect.text.shapes import looks_like_path
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.material import Material
 from recollect.work.extract.observation import RESOLVED_ERROR
 
 AGREED = 2  # people whose agents found the same: then it is a memory
 MOST = 1000  # memories in one answer
+LONGEST_NAME = 400  # of a session, a branch or a path
 Name = Annotated[str, Field(min_length=1, max_length=200)]  # an id, the part of one, or a keyword
 Short = Annotated[str, Field(max_length=400)]
 Text = Annotated[
@@ -534,7 +537,8 @@ def publish(
     engine, store = call.engine, call.store
     engine.context.register_project()
     at = engine.context.clock()
-    known = store.get_session(session.id)
+    name = _clean(session.id)
+    known = store.get_session(name)
     if known is not None and (known.user_id, known.project_id) != (
         engine.context.user_id,
         engine.context.project_id,
@@ -542,13 +546,13 @@ def publish(
         engine.context.check(PolicyOperation.READ_ALL_PROJECTS)
         return 0
     mine = m.Session(
-        session.id,
+        name,
         engine.context.user_id,
         engine.context.project_id,
         known.started_at if known else at,
-        redact(session.agent)[0][:100],
-        redact(session.host)[0][:100],
-        session.branch,
+        _clean(session.agent),
+        _clean(session.host),
+        _clean(session.branch) if session.branch else None,
         ended_at=at if session.ended_at else None,
         active_at=at,
     )
@@ -562,18 +566,23 @@ def publish(
                 m.new_id(at),
                 mine.id,
                 m.fingerprint(text),
-                finding.kind,
+                kind_of(finding.kind).name,
                 text,
                 at,
                 min(max(finding.importance, 0.0), 1.0),
-                file_paths=tuple(redact(path)[0][:400] for path in finding.file_paths[:20]),
-                branch=finding.branch,
-                promoted_to=finding.promoted_to,
+                file_paths=tuple(_clean(path) for path in finding.file_paths[:20] if looks_like_path(path)),
+                branch=_clean(finding.branch) if finding.branch else None,
+                promoted_to=_clean(finding.promoted_to) if finding.promoted_to else None,
             )
             new += store.put_finding(safe)
     if not call.identity.is_new:
         _promote_agreed(call, filter(is_of_agent, findings))
     return new
+
+
+def _clean(name: str) -> str:
+    """Return a name, a path or an id as it is stored: short, in one line and without secrets."""
+    return redact(" ".join(name.split()))[0][:LONGEST_NAME]
 
 
 def is_of_agent(finding: m.Finding) -> bool:

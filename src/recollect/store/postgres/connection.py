@@ -17,6 +17,7 @@ from recollect.errors import (
     ContentRefused,
     OutOfScope,
     RecollectError,
+    Refused,
     StoreBusy,
     StoreError,
     StoreUnwritable,
@@ -247,6 +248,10 @@ def translated() -> Iterator[None]:
             "You may not do this: it is not yours, or your role does not allow it.",
             "Ask an admin of your team.",
         ) from error
+    except (
+        errors.UniqueViolation
+    ) as error:  # of a row that the caller may not see, else it would have been found
+        raise Refused("Something with this id is there already.", "Use another id.") from error
     except (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected) as error:
         raise StoreBusy(
             "The database is busy: somebody else is writing.", "Try again in a moment."
