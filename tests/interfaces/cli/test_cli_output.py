@@ -87,10 +87,12 @@ def test_output_longer_than_the_screen_goes_through_the_pager(remember):
     paged = in_terminal("list", PAGER="sed s/^/paged:/", LINES="5").splitlines()
     short = in_terminal("list", PAGER="sed s/^/paged:/", LINES="30")
     unpaged = in_terminal("list", PAGER="", LINES="5")
+    odd = in_terminal("list", PAGER="less '", LINES="5")
 
     assert len(paged) == 7
     assert all(line.startswith("paged:") for line in paged)
     assert "paged:" not in short + unpaged
+    assert odd == unpaged
 
 
 def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):

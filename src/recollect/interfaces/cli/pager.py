@@ -44,5 +44,8 @@ def _command() -> list[str]:
     named = os.environ.get("RECOLLECT_PAGER", os.environ.get("PAGER"))
     if named is None:
         return list(_DEFAULT) if shutil.which(_DEFAULT[0]) else []
-    words = shlex.split(named)
+    try:
+        words = shlex.split(named)
+    except ValueError:  # a quote that does not end
+        return []
     return [] if words in ([], ["cat"]) else [*words, "-FRX"] if words == ["less"] else words
