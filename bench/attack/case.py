@@ -126,7 +126,9 @@ class Output:
     err: bytes = b""
 
 
-def run(result: Result, home: Path, folder: Path, *words: str, given: bytes = b"") -> Output:
+def run(
+    result: Result, home: Path, folder: Path, *words: str, given: bytes = b"", embedder: str = "none"
+) -> Output:
     """Run a command in a process of its own; a traceback counts as a crash."""
     command = [sys.executable, "-m", "recollect", *words]
     try:
@@ -135,7 +137,7 @@ def run(result: Result, home: Path, folder: Path, *words: str, given: bytes = b"
             input=given,
             capture_output=True,
             cwd=folder,
-            env=environment(home),
+            env=environment(home, embedder),
             timeout=CASE_SECONDS,
         )
     except subprocess.TimeoutExpired:

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from bench.attack.case import (
     environment,
     garbled,
     hook_event,
+    mcp_lines,
     place,
     run,
 )
@@ -135,6 +137,57 @@ def crowd(folder: Path, seconds: float) -> Result:
         if tail > TAIL * median:
             result.add("hung", f"searches at the 99th percentile took {tail / median:.0f} times the median")
     return result
+
+
+def starts(folder: Path, seconds: float) -> Result:
+    """Processes that all start at once, without a daemon: agents' hooks, MCP servers and searches; a try is a process.
+
+    Each must answer without an error, and none may take more than `TAIL` times as long as one alone.
+    """
+    from recollect.interfaces.daemon_client import control
+
+    result, notes = Result(), []
+    with place() as (home, project):
+        run(result, home, project, "remember", SENTENCES[1])
+        run(result, home, project, "search", "queue")
+        lines = b"\n".join(mcp_lines(("search_memory", {"query": "which queue"}))) + b"\n"
+        event = json.dumps({**hook_event(project, "ls"), "source": "startup"}).encode()
+        kinds: tuple[tuple[str, tuple[str, ...], bytes], ...] = (
+            ("search", ("search", "which queue"), b""),
+            ("MCP", ("mcp",), lines),
+            ("hook", ("hook", "claude-code", "SessionStart"), event),
+        )
+        for name, words, given in kinds:
+            took = []
+            for count in (1, PROCESSES):
+                control.stop(home)
+                took.append(max(_started_at_once(result, home, project, words, given, count)))
+            notes.append(f"{name} {took[0]:.1f} to {took[1]:.1f} s ({took[1] / took[0]:.1f} x)")
+            if took[1] > TAIL * took[0]:
+                result.add(
+                    "hung", f"the slowest {name} took {took[1] / took[0]:.0f} times as long as one alone"
+                )
+        check_daemon(result, home)
+    result.note = ", ".join(notes)
+    return result
+
+
+def _started_at_once(
+    result: Result, home: Path, project: Path, words: tuple[str, ...], given: bytes, count: int
+) -> list[float]:
+    """Start processes at the same moment; return how many seconds each took."""
+    begun = time.perf_counter()
+
+    def one(_: int) -> float:
+        done = run(result, home, project, *words, given=given, embedder="minilm")
+        is_answered = words[0] == "hook" or b"Redis" in done.out
+        if done.code or done.err or not is_answered:
+            result.add("crashed", f"{words[0]}: {done.code} {done.out[-100:]!r} {done.err[-200:]!r}")
+        return time.perf_counter() - begun
+
+    result.tries += count
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
 
 
 def _report_of(worker: "subprocess.Popen[bytes]", seconds: float, result: Result) -> dict[str, Any]:

@@ -191,6 +191,7 @@ def actors(folder: Path, seconds: float) -> Result:
     """What an agent may do to whose memory, through every interface: the tests of the table."""
     report = folder / "report.xml"
     words = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", "tests/test_policy.py"]
+    words.append("tests/interfaces/team/test_team_policy.py")
     command = [sys.executable, "-m", "pytest", "-n", "2", *words]
     try:
         done = subprocess.run(
