@@ -27,9 +27,9 @@ types: $(STAMP)
 layers: $(STAMP)
 	$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
-# One test process per core, up to eight.
+# One test process per core, up to eight. Each begins with a part of its own, so that tests of a file share what it prepares.
 tests: $(STAMP) browser
-	$(BIN)/python -m pytest -n auto --maxprocesses 8
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 # Chromium for the tests of `recollect web`: installs Debian's if you are root and none is there.
 browser: $(STAMP)

@@ -26,6 +26,7 @@ os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 settings.register_profile(
     "recollect",
+    max_examples=50,  # half of what hypothesis does: the suite runs often
     deadline=None,  # other work on the machine is no fault of ours
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,

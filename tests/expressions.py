@@ -197,8 +197,8 @@ def has_exploded(expression: Expression, attack: "Attack") -> bool:
     short, long = attack.text(_SIZES[0]), attack.text(_SIZES[1])
     for _ in range(_TRIES):
         quarter = min(_seconds(expression, short, _EXPLODED) for _ in range(3))
-        whole = min(_seconds(expression, long, 16 * _EXPLODED) for _ in range(2))
-        if whole < _GROWTH * quarter:
+        enough = _GROWTH * quarter
+        if min(_seconds(expression, long, enough) for _ in range(2)) < enough:
             return False
     return True
 
