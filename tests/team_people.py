@@ -73,6 +73,7 @@ class Host:
             str(self.person.folder),
         )
         told = self.service.handle(fields, {"session_id": session, "cwd": str(self.person.folder), **body})
+        self.service.sent(fields[2], received=True)
         self.service.settle(20)
         shown = json.loads(told) if told else {}
         return shown.get("hookSpecificOutput", {}).get("additionalContext", "")

@@ -10,6 +10,7 @@ from livehosts.model_request import RESULT
 from livehosts.sandbox import Sandbox
 from livehosts.script import CallTool, RunShell, Say
 
+QUESTION = "How are refunds rounded in the ledger export?"
 LESSON = "Refunds in the ledger export are rounded towards zero because the auditor Hofmann insists"
 FACT = "Deploys happen on Thursdays only"
 
@@ -70,7 +71,9 @@ def glance(run: CheckRun) -> None:
         box.install(*(["--status-line"] if box.cli.has_status_line else []))
         box.recollect("remember", LESSON, "--kind", "gotcha")
         with interactive_session(box) as session:
-            session.prompt("How are refunds rounded in the ledger export?", Say(f"As I was told: {LESSON}"))
+            box.play({QUESTION: (Say(f"As I was told: {LESSON}"),)})
+            session.type(QUESTION)
+            session.wait_for("As I was told")
             session.prompt("Thank you, that is clear now")
             if box.cli.has_status_line:
                 session.prompt("Say hello")

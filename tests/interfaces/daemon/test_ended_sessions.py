@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 
 import pytest
-from hook_fields import fields
+from hook_fields import answered, fields
 
 from recollect.interfaces.daemon.hook_service import GONE_SECONDS
 from recollect.interfaces.daemon.host_process import host_process
@@ -48,7 +48,7 @@ def host():
 def send(service, folder):
     def send(event, session="s1", host=None, **body):
         body = {"session_id": session, "cwd": str(folder), **body}
-        return service.handle(fields("opencode", event), body, host.hook if host else None).decode()
+        return answered(service, fields("opencode", event), body, host.hook if host else None).decode()
 
     return send
 
@@ -112,7 +112,7 @@ def test_a_session_that_codex_may_have_left_is_ended_before_the_next_and_goes_on
 ):
     def send(event, session, **body):
         body = {"session_id": session, "cwd": str(folder), **body}
-        return service.handle(fields("codex", event), body, host.hook).decode()
+        return answered(service, fields("codex", event), body, host.hook).decode()
 
     for session in ("quit", "at-work"):
         send("UserPromptSubmit", session, prompt="Speed up the checkout page")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hook_fields import fields
+from hook_fields import answered, fields
 
 from recollect.work.hosts.hook_input import host_event, session_events
 from recollect.work.hosts.host import HookKind
@@ -83,7 +83,7 @@ def replay(host, folder, lines, service):
                 (event, {**body, "session_id": session, "transcript_path": ""}) for event, body in events
             ]
         printed = [
-            (event, service.handle(fields(host, event, folder=folder), body).decode())
+            (event, answered(service, fields(host, event, folder=folder), body).decode())
             for event, body in events
         ]
         service.settle(20)

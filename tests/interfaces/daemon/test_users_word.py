@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hook_fields import fields
+from hook_fields import answered, fields
 
 import recollect.model as m
 from host_records import HostHome
@@ -49,7 +49,7 @@ class Conversation:
         if self.host in NAMES_TRANSCRIPT:
             body["transcript_path"] = str(self.hosts.path(self.host, self.session))
         body = {"session_id": self.session, "cwd": str(self.folder), **body}
-        printed = self.service.handle(fields(self.host, event), body)
+        printed = answered(self.service, fields(self.host, event), body)
         if not printed or self.host == "opencode":
             return printed.decode()
         said = json.loads(printed)  # at the end of a turn, the request to record what was learnt
