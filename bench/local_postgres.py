@@ -79,7 +79,7 @@ class LocalPostgres:
                 cwd=self.folder,
                 env=self._environment(),
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=end_with_parent,
                 **self._user,
             )
         deadline = time.monotonic() + _START_SECONDS
@@ -123,11 +123,20 @@ class LocalPostgres:
         if self._made:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def processes(self) -> list[int]:
+        """Return the ids of the server's processes that run now."""
+        assert self._process is not None
+        return [self._process.pid, *_children(self._process.pid)]
+
     def _environment(self) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "LANG": "C", "TZ": "UTC", "HOME": str(self.folder)}
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Ask Linux to interrupt this process when the one that started it ends, however that happens."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG

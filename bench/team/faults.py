@@ -1,34 +1,45 @@
-"""Faults: clients write without pause while the database is killed, cut off, replaced by its replica, and restored.
+"""Faults: clients of a team server write without pause while a part of it fails.
 
-Each client writes under a key and repeats a write that was not acknowledged under the same key, as the team server does. At the
-end every acknowledged write must be there, and each only once.
+The server or the database is killed, connections are cut, the disk is full, a replica takes over, a backup is restored. Each client
+writes under a key and repeats a write that was not acknowledged under the same key, as the spool does. At the end every
+acknowledged write must be there, and each only once.
 """
 
+import contextlib
+import os
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psycopg
 
 import recollect.model as m
 from bench.local_postgres import OWNER, SERVER, LocalPostgres
+from bench.team.server_process import ServerProcess
 from recollect.errors import RecollectError
-from recollect.model.team import Identity, Role
-from recollect.store.postgres.store import PostgresStore
+from recollect.model.team import Identity, Role, Token
+from recollect.remote.client import TeamClient
+from recollect.remote.secrets import new_secret
+from recollect.remote.wire import Place
+from recollect.store.postgres.access import ACCESS
 from recollect.store.postgres.team import PostgresTeam
 
 CLIENTS = 4
-EVERYTHING = m.View("ada", all_projects=True, all_sessions=True, states=m.ALL_STATES)
+SHOP = Place(("remote:example.com/team/shop",), "shop")
+DISK_MB = 400
 
 
 @dataclass
 class Writers:
     """Clients that write until they are stopped, and what was acknowledged to them."""
 
-    backend: PostgresTeam
-    identity: Identity
+    address: str
+    token: str
     acknowledged: dict[str, str] = field(default_factory=dict)  # key → id
     repeated: int = 0
     longest: float = 0.0  # seconds that one write took, with all its repetitions
@@ -47,102 +58,161 @@ class Writers:
         for thread in self._threads:
             thread.join()
 
-    def wait_for(self, more: int) -> None:
+    def wait_for(self, more: int, seconds: float = 120.0) -> None:
         """Wait until so many more writes were acknowledged."""
-        wanted = len(self.acknowledged) + more
+        wanted, ends = len(self.acknowledged) + more, time.monotonic() + seconds
         while len(self.acknowledged) < wanted:
+            if time.monotonic() > ends:
+                raise RuntimeError("The clients do not recover.")
             time.sleep(0.02)
 
     def _write(self, number: int) -> None:
-        store, count = self.backend.store(self.identity), 0
+        client, count = TeamClient(self.address, self.token), 0
         while not self._stop.is_set():
             count += 1
             key, begun = f"{number}-{count}", time.monotonic()
-            while (name := _write_once(store, key)) is None:
+            while (name := self._write_once(client, key)) is None and not self._stop.is_set():
                 self.repeated += 1
                 time.sleep(0.02)
-            self.acknowledged[key] = name
-            self.longest = max(self.longest, time.monotonic() - begun)
+            if name is not None:
+                self.acknowledged[key] = name
+                self.longest = max(self.longest, time.monotonic() - begun)
+        client.close()
+
+    def _write_once(self, client: TeamClient, key: str) -> str | None:
+        """Write a memory under the key and return its id; None if it is not known whether it was written."""
+        arguments = {
+            "content": f"Write {key} of run {self.token[-6:]} is kept.",
+            "kind": "fact",
+            "visibility": "team",
+        }
+        try:
+            return str(client.call("remember", arguments, SHOP, "user", key).id)
+        except RecollectError:
+            return None
 
 
-def _write_once(store: Any, key: str) -> str | None:
-    """Write a memory under the key and return its id; None if it is not known whether it was written."""
-    now = m.utc_now()
-    content = f"Write {key} is kept."
-    memory = m.Memory(
-        id=m.new_id(now),
-        user_id=store.user_id,
-        project_id="shop",
-        scope=m.Scope.PROJECT,
-        kind="fact",
-        content=content,
-        summary=content,
-        fingerprint=m.fingerprint(content),
-        created_at=now,
-        updated_at=now,
-        valid_from=now,
-        provenance=(m.Provenance(m.Source.OBSERVED, now),),
-    )
-    try:
-        with store.transaction():
-            if (answer := store.once(key)) is not None:
-                return str(answer)
-            store.log("add", "agent:bench", now, memory.id, {})
-            store.put(memory)
-            store.keep_answer(key, memory.id, now)
-    except RecollectError:
-        return None
-    return memory.id
+@dataclass
+class Team:
+    """A team server in a process of its own on a database, and its owner."""
+
+    database: str
+    folder: Path
+
+    def __post_init__(self) -> None:
+        backend = PostgresTeam(self.database)
+        owner = backend.directory.create_team("Faults", "Ada", m.utc_now())
+        self.token, hashed = new_secret()
+        backend.directory.put_token(Token(m.new_id(), owner.tenant, owner.id, "t", hashed, m.utc_now()))
+        backend.close()
+        self.identity = Identity(owner.tenant, owner.id, "Ada", Role.OWNER)
+        self.process = ServerProcess(self.database, self.folder)
+        self.process.kill()
+        self.process.start()  # on the same port, without limits
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.process.port}"
 
 
-def killed(server: LocalPostgres, writers: Writers) -> None:
+Fault = Callable[[LocalPostgres, Team, Writers], None]
+
+
+def server_killed(_: LocalPostgres, team: Team, writers: Writers) -> None:
+    team.process.kill()
+    team.process.start()
+
+
+def database_killed(server: LocalPostgres, _: Team, writers: Writers) -> None:
     server.kill()
     server.start()
 
 
-def cut(server: LocalPostgres, writers: Writers) -> None:
-    """Close every connection of the clients from the other side, in the middle of what they do."""
+def connections_cut(server: LocalPostgres, _: Team, writers: Writers) -> None:
+    """Close every connection of the server to its database from the other side, in the middle of what they do."""
     with psycopg.connect(server.url("postgres", "postgres"), autocommit=True) as db:
         db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", (SERVER,))
 
 
-def _measure(fault: Callable[[LocalPostgres, Writers], None], times: int) -> dict[str, float]:
-    server = LocalPostgres(durable=True)
-    try:
-        server.create()
+def disk_full(server: LocalPostgres, _: Team, writers: Writers) -> None:
+    """Fill the disk of the database, let the clients try for a while, and make room again."""
+    filler = server.folder / "filler"
+    with filler.open("wb") as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 65_536)
+    before = writers.repeated
+    ends = time.monotonic() + 60
+    while writers.repeated < before + 50 and time.monotonic() < ends:
+        with filler.open("ab") as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 4096)
+        time.sleep(0.05)
+    if writers.repeated == before:
+        raise RuntimeError("The disk was never full.")
+    filler.unlink()
+    if not server.is_running:  # it could not write its log
         server.start()
-        server.prepare(partitions=2)
-        return _under_fault(server, server.url(SERVER), fault, times)
-    finally:
-        server.stop()
 
 
-def _under_fault(
-    server: LocalPostgres, url: str, fault: Callable[[LocalPostgres, Writers], None], times: int
-) -> dict[str, float]:
-    backend = PostgresTeam(url)
-    identity = Identity(m.new_id(), "ada", "Ada", Role.OWNER)
-    with Writers(backend, identity) as writers:
-        for _ in range(times):
+def _measure(fault: Fault, times: int, **settings: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as home:
+        server = LocalPostgres(durable=True, **settings)
+        try:
+            server.create()
+            server.start()
+            server.prepare(partitions=2)
+            return _under_fault(server, Team(server.url(SERVER), Path(home)), fault, times)
+        finally:
+            server.stop()
+
+
+def _under_fault(server: LocalPostgres, team: Team, fault: Fault, times: int) -> dict[str, float]:
+    try:
+        with Writers(team.address, team.token) as writers:
+            for _ in range(times):
+                writers.wait_for(20)
+                fault(server, team, writers)
             writers.wait_for(20)
-            fault(server, writers)
-        writers.wait_for(20)
-    figures = _verified(backend.store(identity), writers)
+    finally:
+        team.process.stop()
+    return _verified(team, writers)
+
+
+def _verified(team: Team, writers: Writers) -> dict[str, float]:
+    backend = PostgresTeam(team.database)
+    store: Any = backend.store(team.identity)
+    view = m.View(team.identity.user, all_projects=True, all_sessions=True, states=m.ALL_STATES)
+    kept = list(store.iter_memories(view))
+    ids, contents = {memory.id for memory in kept}, [memory.content for memory in kept]
+    figures = {
+        "acknowledged": len(writers.acknowledged),
+        "repeated": writers.repeated,
+        "lost": sum(name not in ids for name in writers.acknowledged.values()),
+        "twice": len(contents) - len(set(contents)) + sum(memory.strength > 1 for memory in kept),
+        "problems": len(store.check()) + (store.verify_audit().problem is not None),
+        "longest_s": round(writers.longest, 2),
+    }
     backend.close()
     return figures
 
 
-def _verified(store: PostgresStore | Any, writers: Writers) -> dict[str, float]:
-    kept = list(store.iter_memories(EVERYTHING))
-    ids, contents = {memory.id for memory in kept}, [memory.content for memory in kept]
-    return {
-        "acknowledged": len(writers.acknowledged),
-        "repeated": writers.repeated,
-        "lost": sum(name not in ids for name in writers.acknowledged.values()),
-        "twice": len(contents) - len(set(contents)),
-        "problems": len(store.check()),
-        "longest_s": round(writers.longest, 2),
-    }
+def full_disk(times: int) -> dict[str, float]:
+    """The database is on a small disk of its own, which only root can make."""
+    if os.geteuid() != 0:
+        return {"skipped": 1.0}
+    folder = Path(tempfile.mkdtemp(prefix="recollect-disk-", dir="/tmp"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m,mode=0755", "tmpfs", folder], check=True)
+    server = LocalPostgres(folder, durable=True, min_wal_size="32MB", max_wal_size="64MB")
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            server.create()
+            server.start()
+            server.prepare(partitions=2)
+            return _under_fault(server, Team(server.url(SERVER), Path(home)), disk_full, times)
+    finally:
+        server.stop()
+        subprocess.run(["umount", folder], check=True)
+        folder.rmdir()
 
 
 def promoted() -> dict[str, float]:
@@ -171,11 +241,12 @@ def promoted() -> dict[str, float]:
             db.execute("SELECT pg_reload_conf()")
         url = f"postgresql://{SERVER}@/recollect?host={primary.folder},{replica.folder}&target_session_attrs=read-write"
 
-        def promote(_: LocalPostgres, writers: Writers) -> None:
+        def promote(_: LocalPostgres, team: Team, writers: Writers) -> None:
             primary.kill()
             replica.run("pg_ctl", "promote", "-D", replica.data)
 
-        return _under_fault(primary, url, promote, 1)
+        with tempfile.TemporaryDirectory() as home:
+            return _under_fault(primary, Team(url, Path(home)), promote, 1)
     finally:
         replica.stop()
         primary.stop()
@@ -189,7 +260,9 @@ def restored() -> dict[str, float]:
             each.create()
             each.start()
         server.prepare(partitions=2)
-        figures = _under_fault(server, server.url(SERVER), lambda *_: None, 3)
+        with tempfile.TemporaryDirectory() as home:
+            team = Team(server.url(SERVER), Path(home))
+            figures = _under_fault(server, team, lambda *_: None, 3)
         before = _digests(server)
         server.run(
             "pg_dump", "-Fc", "-U", "postgres", "-h", server.folder, "-f", server.folder / "dump", "recollect"
@@ -216,8 +289,6 @@ def restored() -> dict[str, float]:
 
 
 def _digests(server: LocalPostgres) -> dict[str, str]:
-    from recollect.store.postgres.access import ACCESS
-
     with psycopg.connect(server.url("postgres"), options="-c search_path=recollect") as db:
         query = "SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM {} t"
         return {table: str(db.execute(query.format(table)).fetchone()[0]) for table in ACCESS}  # type: ignore[index]
@@ -225,8 +296,10 @@ def _digests(server: LocalPostgres) -> dict[str, str]:
 
 def run(times: int = 3) -> dict[str, dict[str, float]]:
     return {
-        "database killed and restarted": _measure(killed, times),
-        "connections cut": _measure(cut, times * 2),
+        "server killed and restarted": _measure(server_killed, times),
+        "database killed and restarted": _measure(database_killed, times),
+        "connections cut": _measure(connections_cut, times * 2),
+        "disk full": full_disk(times),
         "replica promoted": promoted(),
         "backup restored": restored(),
     }
@@ -237,6 +310,9 @@ def show(figures: dict[str, dict[str, float]]) -> None:
         f"{'fault':32} {'acknowledged':>12} {'repeated':>9} {'lost':>5} {'twice':>6} {'problems':>9} {'longest s':>10}"
     )
     for name, row in figures.items():
+        if "skipped" in row:
+            print(f"{name:32} skipped: it needs root")
+            continue
         print(
             f"{name:32} {row['acknowledged']:12.0f} {row['repeated']:9.0f} {row['lost']:5.0f} {row['twice']:6.0f}"
             f" {row['problems']:9.0f} {row['longest_s']:10.2f}"

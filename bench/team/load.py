@@ -1,38 +1,45 @@
-"""Load: many memories in many teams in one database. Searches and writes of one team, beside the local engine.
+"""Load: many memories in many teams in one database, many clients of one server, beside the local engine.
 
-The rows are made in the database, with random words and vectors. Searches go through the engine with its index in memory, which
-is what the team server does; the same searches run on a local store with as many memories, in the same run.
+The rows are made in the database, with random words and vectors. Server, clients and local engine are processes of their own,
+with the same texts, the same embedder and as many clients; each client is a person of another team. The first figures are
+those of teams of one size, then those of one large team.
 """
 
 import json
 import os
-import random
-import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psycopg
 
 import recollect.model as m
 from bench.corpus import sentences
 from bench.local_postgres import SERVER, LocalPostgres
-from bench.speed import Synthetic
-from recollect.config import load_settings
-from recollect.context.context import Context
+from bench.team.clients import PROJECT
+from bench.team.server_process import ServerProcess
+from bench.team.synthetic import embedder_named
 from recollect.engine import Engine
-from recollect.model.team import Identity, Role
-from recollect.store.postgres.team import PostgresTeam
+from recollect.remote.secrets import new_secret
+from recollect.remote.wire import team_project_id
 
 _POOL = 2000  # different texts and vectors; a memory is one of each
+_PEOPLE = """
+    INSERT INTO tenants (tenant, name, created_at) VALUES (%(tenant)s, 'Load', %(now)s);
+    INSERT INTO people (tenant, user_id, name, role, created_at, is_new)
+        VALUES (%(tenant)s, 'ada', 'Ada', 'owner', %(now)s, false);
+    INSERT INTO tokens (tenant, id, user_id, name, hash, agent, actions, created_at)
+        VALUES (%(tenant)s, %(tenant)s, 'ada', 'load', %(hash)s, '', '["read", "write"]', %(now)s);
+    INSERT INTO change (tenant, seq) VALUES (%(tenant)s, %(size)s)
+"""
 _MEMORIES = """
     INSERT INTO memories (tenant, num, id, seq, user_id, project_id, scope, kind, content, summary, fingerprint, file_paths,
         anchors, triggers, created_by, visibility, standing, state, importance, confidence, trust, strength, access_count,
         created_at, updated_at, valid_from, provenance, reinforcements)
-    SELECT %(tenant)s::text, n, %(tenant)s::text || to_char(n, 'FM00000000'), n, 'ada', 'shop', 'project', 'fact',
+    SELECT %(tenant)s::text, n, %(tenant)s::text || to_char(n, 'FM00000000'), n, 'ada', %(project)s::text, 'project', 'fact',
         text || ' ' || n, text, md5(text || n), '[]', '[]', '[]', 'user', 'team', 'confirmed', 'active', 0.5, 0.7, 0.7, 1, 0,
         %(now)s::text, %(now)s::text, %(now)s::text, %(provenance)s::text, '[]'
     FROM generate_series(1, %(size)s) n JOIN pool ON pool.place = (n * 7919 + %(shift)s) %% %(pool)s
@@ -49,122 +56,154 @@ _VECTORS = """
 """
 
 
-def fill(server: LocalPostgres, teams: int, size: int) -> list[str]:
-    """Make teams with `size` memories each; return their ids."""
-    embedder, texts = Synthetic(), sentences(_POOL, seed=5)
+def fill(server: LocalPostgres, sizes: list[int], embedder: Any) -> list[str]:
+    """Make a team with so many memories for each of `sizes`; return the tokens of their owners."""
+    texts = sentences(_POOL, seed=5)
     vectors = embedder.embed(texts)
     now = m.to_text(m.utc_now())
-    tenants = [m.new_id() for _ in range(teams)]
+    tokens = []
     with psycopg.connect(server.url("postgres"), autocommit=True, options="-c search_path=recollect") as db:
         db.execute("SET session_replication_role = replica")  # no look-ups of foreign keys
+        db.execute("SET synchronous_commit = off")
         db.execute("CREATE TEMP TABLE pool (place int PRIMARY KEY, text text, words text[], vector bytea)")
         rows = [
             (place, text, sorted({word.strip(".,").lower() for word in text.split()}), vector.tobytes())
-            for place, (text, vector) in enumerate(zip(texts, vectors.astype(np.float32), strict=True))
+            for place, (text, vector) in enumerate(zip(texts, vectors, strict=True))
         ]
         db.cursor().executemany("INSERT INTO pool VALUES (%s, %s, %s, %s)", rows)
-        provenance = json.dumps([{"source": "user_stated", "at": now}])
-        for number, tenant in enumerate(tenants):
+        for number, size in enumerate(sizes):
+            secret, hashed = new_secret()
+            tokens.append(secret)
             given = {
-                "tenant": tenant,
+                "tenant": m.new_id(),
+                "hash": hashed,
+                "project": team_project_id("ada", PROJECT["keys"]),  # type: ignore[arg-type]
                 "size": size,
                 "shift": number,
                 "pool": _POOL,
                 "now": now,
-                "provenance": provenance,
+                "provenance": json.dumps([{"source": "user_stated", "at": now}]),
                 "model": embedder.model,
             }
             with db.transaction():
-                for statement in (_MEMORIES, _WORDS, _VECTORS):
-                    db.execute(statement, given)
-                db.execute("INSERT INTO change (tenant, seq) VALUES (%s, %s)", (tenant, size))
+                for statement in (*_PEOPLE.split(";"), _MEMORIES, _WORDS, _VECTORS):
+                    db.execute(statement, given)  # type: ignore[arg-type]
         db.execute("ANALYZE")
-    return tenants
+    return tokens
 
 
-def engine_of(backend: PostgresTeam, tenant: str, home: Path) -> Engine:
-    settings = load_settings(home)
-    store: Any = backend.store(Identity(tenant, settings.user, "Ada", Role.MEMBER))
-    return Engine(Context(settings, store, Synthetic(), project=m.Project("shop", "shop", "/", "")))
+def measure(given: dict[str, Any]) -> dict[str, Any]:
+    """Let clients act in a process of their own; return what they measured."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.team.clients"], input=json.dumps(given), capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
-def run(teams: int = 500, size: int = 2000, searches: int = 200) -> dict[str, Any]:
-    chosen = random.Random(3)
-    server = LocalPostgres(durable=True, shared_buffers="512MB", max_wal_size="8GB")
-    figures: dict[str, Any] = {"teams": teams, "memories": teams * size}
+def local_store(folder: Path, size: int, embedder: str) -> tuple[Path, Path]:
+    """Make a home and a project with `size` memories."""
+    home, project = folder / f"home-{size}", folder / "project"
+    home.mkdir()
+    project.mkdir(exist_ok=True)
+    with Engine.open(project, home, embedder=embedder_named(embedder)) as engine:
+        engine.import_memories({"content": text} for text in sentences(size, seed=5))
+    return home, project
+
+
+def beside_local(
+    server: LocalPostgres, tokens: list[str], size: int, seconds: float, embedder: str, folder: Path
+) -> dict[str, Any]:
+    """Measure clients of the server with these tokens, and as many of a local engine with `size` memories."""
+    home, project = local_store(folder, size, embedder)
+    local = measure(
+        {
+            "home": str(home),
+            "project": str(project),
+            "clients": len(tokens),
+            "seconds": seconds,
+            "embedder": embedder,
+        }
+    )
+    process = ServerProcess(server.url(SERVER), folder, embedder)
+    try:
+        begun = _cpu_seconds(process.pid)
+        remote = measure({"port": process.port, "tokens": tokens, "seconds": seconds})
+        remote["cpu_ms"] = (_cpu_seconds(process.pid) - begun) * 1000 / remote["requests"]
+        database = sum(
+            map(_cpu_seconds, server.processes())
+        )  # of connections that are open still: nearly all
+        remote["database_cpu_ms"] = database * 1000 / remote["requests"]
+        remote["memory_mb"] = _most_memory(process.pid) / 1e6
+    finally:
+        process.stop()
+    return {"local": local, "server": remote}
+
+
+def run(
+    teams: int = 500,
+    size: int = 2000,
+    clients: int = 64,
+    seconds: float = 120.0,
+    large: int = 100_000,
+    embedder: str = "synthetic",
+) -> dict[str, Any]:
+    figures: dict[str, Any] = {"teams": teams, "memories": teams * size, "clients": clients, "large": large}
+    server = LocalPostgres(durable=True, shared_buffers="512MB", max_wal_size="8GB", max_connections="100")
     try:
         server.create()
         server.start()
         server.prepare()
         begun = time.monotonic()
-        tenants = fill(server, teams, size)
+        tokens = fill(server, [size] * teams + [large] * bool(large), embedder_named(embedder))
         figures["fill_s"] = time.monotonic() - begun
-        backend = PostgresTeam(server.url(SERVER))
         with tempfile.TemporaryDirectory() as folder:
-            home, project = Path(folder) / "home", Path(folder) / "project"
-            home.mkdir()
-            project.mkdir()
-            with Engine.open(project, home, embedder=Synthetic()) as local:
-                local.import_memories({"content": text} for text in sentences(size, seed=5))
-                remote = [
-                    engine_of(backend, tenant, home) for tenant in chosen.sample(tenants, min(8, teams))
-                ]
-                begun = time.monotonic()
-                for engine in remote:
-                    engine.search("warm")
-                figures["first_search_s"] = (time.monotonic() - begun) / len(remote)
-                local.search("warm")
-                asked = sentences(searches, seed=11)
-                figures["search"] = {
-                    "local": _timed(local.search, asked),
-                    "postgres": _timed(lambda text: _search(chosen.choice(remote), text), asked),
-                }
-                fresh = sentences(searches // 2, seed=23)
-                half = len(fresh) // 2
-                figures["remember"] = {
-                    "local": _timed(local.remember, fresh[:half]),
-                    "postgres": _timed(lambda text: chosen.choice(remote).remember(text), fresh[half:]),
-                }
-                figures["memory_mb"] = _resident() / 1e6
-        backend.close()
+            spread = tokens[:teams][:: max(teams // clients, 1)][:clients]
+            spread = [spread[number % len(spread)] for number in range(clients)]
+            figures["teams_of_one_size"] = beside_local(server, spread, size, seconds, embedder, Path(folder))
+            if large:
+                figures["large_team"] = beside_local(
+                    server, tokens[-1:] * 4, large, min(seconds, 30.0), embedder, Path(folder)
+                )
     finally:
         server.stop()
     return figures
 
 
-def _search(engine: Engine, text: str) -> object:
-    store: Any = engine.store
-    with store.reading_together():
-        return engine.search(text)
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _timed(act: Callable[[str], object], texts: list[str]) -> dict[str, float]:
-    took = []
-    cpu = time.process_time()
-    for text in texts:
-        begun = time.perf_counter()
-        act(text)
-        took.append((time.perf_counter() - begun) * 1000)
-    return {
-        "p50_ms": statistics.median(took),
-        "p95_ms": sorted(took)[int(len(took) * 0.95)],
-        "cpu_ms": (time.process_time() - cpu) * 1000 / len(texts),
-    }
-
-
-def _resident() -> int:
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def _most_memory(pid: int) -> int:
+    """Return the most memory that the process has had, in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
 def show(figures: dict[str, Any]) -> None:
     print(
         f"{figures['memories']:,} memories in {figures['teams']} teams, made in {figures['fill_s']:.0f} s;"
-        f" first search of a team {figures['first_search_s']:.2f} s; this process {figures['memory_mb']:.0f} MB"
+        f" one team of {figures['large']:,}"
     )
-    for name in ("search", "remember"):
-        local, postgres = figures[name]["local"], figures[name]["postgres"]
+    for name in ("teams_of_one_size", "large_team"):
+        if name not in figures:
+            continue
+        local, server = figures[name]["local"], figures[name]["server"]
         print(
-            f"{name:10} p50 {postgres['p50_ms']:7.1f} ms, p95 {postgres['p95_ms']:7.1f} ms, CPU {postgres['cpu_ms']:6.1f} ms;"
-            f" local p95 {local['p95_ms']:7.1f} ms: {postgres['p95_ms'] / local['p95_ms']:.1f} x"
+            f"{name.replace('_', ' ')}: {server['requests']:,} requests, {server['error_count']} errors,"
+            f" {server['per_second']:.0f}/s (local {local['per_second']:.0f}/s); CPU per request {server['cpu_ms']:.1f} ms"
+            f" and {server['database_cpu_ms']:.1f} ms of the database (local {local['cpu_ms']:.1f} ms);"
+            f" server memory {server['memory_mb']:.0f} MB"
         )
+        for kind in ("search", "remember", "edit"):
+            ours, theirs = server[kind], local[kind]
+            print(
+                f"  {kind:9} p50 {ours['p50_ms']:7.1f} ms, p95 {ours['p95_ms']:7.1f} ms;"
+                f" local p50 {theirs['p50_ms']:7.1f} ms, p95 {theirs['p95_ms']:7.1f} ms:"
+                f" {ours['p95_ms'] / theirs['p95_ms']:.1f} x"
+            )
+        for error in server["errors"] + local["errors"]:
+            print(f"  {error}")

@@ -38,7 +38,7 @@ class Context:
     project: m.Project | None = None  # None = outside any project: global memories only
     folder: ProjectFolder | None = None  # the folder that the project was found from
     project_keys: tuple[str, ...] = ()  # under which `register_project` stores the project
-    search_patience: float = 1.0  # × the deadlines of a search
+    has_deadlines: bool = True  # of a search; without, it runs to its end on the thread that asks
     remote: object | None = None  # the team server that has the memories; None = they are in `store`
 
     @property

@@ -1,6 +1,7 @@
 """What the team server needs of a database: a store for each verified caller, and the directory of people and tokens."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -62,9 +63,6 @@ class Directory(Protocol):
     def hide(self, tenant: str, user: str, memory: str, on: bool) -> None:
         """Hide a memory for one person, or show it again."""
 
-    def hidden(self, tenant: str, user: str) -> frozenset[str]:
-        """Return the memories that the person has hidden for themselves."""
-
     def consent(self, tenant: str, user: str, what: str, on: bool, at: datetime) -> None:
         """Record that a person agrees to something, or no longer."""
 
@@ -83,6 +81,12 @@ class TeamStore(Store, Protocol):
 
     def keep_answer(self, key: str, answer: str, at: datetime) -> None:
         """Keep the answer of a write in the same transaction, so that a repeated request is answered and not run."""
+
+    def hidden(self) -> frozenset[str]:
+        """Return the memories that the person has hidden for themselves."""
+
+    def reading_together(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread in the block see the same moment, which also takes less time."""
 
     def share_session(self, session_id: str, on: bool) -> None:
         """Let everybody in the project see the session and its findings, or no longer. Its messages stay private."""

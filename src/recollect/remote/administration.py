@@ -111,7 +111,7 @@ def leave(call: Call) -> None:
 def tokens(call: Call, everybody: bool = False) -> tuple[IssuedToken, ...]:
     """Return your own tokens, or for an admin those of everybody, newest first; never the secrets."""
     me = call.identity
-    if everybody and not me.role.is_admin:
+    if everybody and (me.agent or not me.role.is_admin):
         raise OutOfScope("Only an admin sees the tokens of others.", "Ask an admin of your team.")
     return tuple(_issued(token) for token in call.directory.tokens(me.tenant, None if everybody else me.user))
 
@@ -126,6 +126,7 @@ def create_token(
     days: Days | None = None,
 ) -> IssuedToken:
     """Make a token of your own for another machine, an agent or a CI job. It can do at most what yours can."""
+    _only_people(call)
     me = call.identity
     wanted = frozenset(actions) or me.actions
     if not wanted <= ACTIONS:
@@ -139,7 +140,11 @@ def create_token(
         limited = me.projects if limited is None else limited & me.projects
     secret, hashed = new_secret()
     at = _now(call)
-    expires = None if days is None else at + timedelta(days=days)
+    ends = [at + timedelta(days=days)] if days is not None else []
+    if me.projects is not None or me.actions != ACTIONS:  # a narrowed token makes none that outlives it
+        mine = call.directory.tokens(me.tenant, me.user)
+        ends += [each.expires_at for each in mine if each.id == me.token and each.expires_at is not None]
+    expires = min(ends, default=None)
     token = Token(
         m.new_id(at), me.tenant, me.user, name, hashed, at, agent or me.agent, wanted, limited, expires
     )
@@ -149,8 +154,10 @@ def create_token(
 
 @operation(WRITE, directory=True)
 def revoke_token(call: Call, token: Name) -> None:
-    """Revoke a token of your own, or as an admin any. It ends within a minute on every server."""
+    """Revoke a token of your own, or as an admin any; an agent revokes its own. It ends within a minute on every server."""
     me = call.identity
+    if me.agent and token != me.token:
+        _only_people(call)
     mine = call.directory.tokens(me.tenant, None if me.role.is_admin else me.user)
     found = [each for each in mine if each.id.endswith(token) or each.id.startswith(token)]
     if len(found) != 1 or not call.directory.revoke(me.tenant, found[0].id, _now(call)):
@@ -164,7 +171,8 @@ def projects(call: Call) -> tuple[TeamProject, ...]:
     return tuple(
         project
         for project in call.directory.projects(me.tenant)
-        if project.members is None or me.user in project.members or me.role.is_admin
+        if (project.members is None or me.user in project.members or me.role.is_admin)
+        and (me.projects is None or project.id in me.projects)
     )
 
 

@@ -48,6 +48,7 @@ from recollect.remote.wire import (
 logger = logging.getLogger("recollect.team")
 
 THREADS = 32  # operations at the same time in one process
+NOTED_SECONDS = 2.0  # after which questions without an answer are found among the gaps
 
 
 class BodyTooLarge(errors.ContentRefused):
@@ -117,7 +118,7 @@ class TeamCall:
 
     @cached_property
     def hidden(self) -> frozenset[str]:
-        return self.directory.hidden(self.identity.tenant, self.identity.user)
+        return self.store.hidden()
 
 
 class TeamApp:
@@ -145,7 +146,10 @@ class TeamApp:
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             self.feed.start()
-            yield
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._process_searches)
+                yield
+                tasks.cancel_scope.cancel()
             self.feed.stop()
             await self._in_thread(self.engines.close)
 
@@ -162,6 +166,12 @@ class TeamApp:
 
     async def _in_thread(self, run: Callable[..., Any], *arguments: Any) -> Any:
         return await anyio.to_thread.run_sync(partial(run, *arguments), limiter=self._threads)
+
+    async def _process_searches(self) -> None:
+        """Turn searches into gaps beside the requests: each takes a transaction, for which nobody should wait."""
+        while True:
+            await anyio.sleep(NOTED_SECONDS)
+            await self._in_thread(self.engines.process_searches)
 
     # the operations
 
@@ -220,9 +230,8 @@ class TeamApp:
         with self.engines.use(identity, given.place, actor) as engine:
             call = TeamCall(identity, self.backend.directory, engine)
             if not operation.is_write:
-                answer = operation.result.dump_json(operation.run(call, **values))
-                engine.retrieval.process_searches() if identity.role is not Role.READER else None
-                return answer
+                with call.store.reading_together():
+                    return operation.result.dump_json(operation.run(call, **values))
             if operation.in_directory:
                 answer = operation.result.dump_json(operation.run(call, **values))
                 self.verifier.forget()

@@ -23,7 +23,6 @@ from recollect.remote.wire import Place, team_project_id
 logger = logging.getLogger(__name__)
 
 ROOT = "/team"  # where projects have their files, as far as the server knows: nowhere
-SEARCH_PATIENCE = 10.0  # callers have deadlines of their own, and an answer that is cut off helps nobody
 MOST_CALLERS = 256  # stores that stay open
 MOST_ENGINES = 16  # of one caller: projects, branches and agents
 MOST_TENANTS = 64  # whose indexes stay in memory
@@ -100,8 +99,17 @@ class CallerEngines:
             keys = (*place.keys, f"dir:{root}")
             folder = ProjectFolder(root, root, keys, "its keys", place.branch)
         settings = replace(self._settings, user=identity.user)
+        # Callers have deadlines of their own, and an answer that is cut off helps nobody.
         context = Context(
-            settings, store, self._embedder, self._clock, actor, project, folder, place.keys, SEARCH_PATIENCE
+            settings,
+            store,
+            self._embedder,
+            self._clock,
+            actor,
+            project,
+            folder,
+            place.keys,
+            has_deadlines=False,
         )
         engine = Engine(context)
         engine.memory.index = self._index_of(identity)
@@ -125,7 +133,25 @@ class CallerEngines:
             closing = [self._callers.pop(identity) for identity in idle]
         _close(closing)
 
+    def process_searches(self) -> None:
+        """Turn what searches have noted into gaps, for everybody who may write."""
+        with self._lock:
+            callers = [each for identity, each in self._callers.items() if identity.role is not Role.READER]
+            engines = [engine for caller in callers for engine in caller.engines.values()]
+            for caller in callers:
+                caller.users += 1
+        try:
+            for engine in engines:
+                if "retrieval" in engine.__dict__:
+                    engine.retrieval.process_searches()
+        except RecollectError:
+            logger.exception("searches were not processed")
+        finally:
+            for caller in callers:
+                self._release(caller)
+
     def close(self) -> None:
+        self.process_searches()
         with self._lock:
             closing = list(self._callers.values())
             self._callers.clear()

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import datetime
 
 import recollect.model as m
@@ -21,9 +22,12 @@ _MOST = 10_000
 class Verifier:
     """Says who a token is. It can be used from any thread."""
 
-    def __init__(self, directory: Directory, clock: m.Clock) -> None:
+    def __init__(
+        self, directory: Directory, clock: m.Clock, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._directory = directory
         self._clock = clock
+        self._now = now
         self._known: OrderedDict[str, tuple[float, Identity]] = OrderedDict()
         self._touched: dict[str, float] = {}
         self._lock = threading.Lock()
@@ -33,7 +37,7 @@ class Verifier:
         scheme, _, token = (header or "").partition(" ")
         if scheme.lower() != "bearer" or not token.startswith(TOKEN_PREFIX) or len(token) > 200:
             raise TokenRefused("A token is missing.", "Send `Authorization: Bearer TOKEN`.")
-        hashed, now = hash_of(token), time.monotonic()
+        hashed, now = hash_of(token), self._now()
         with self._lock:
             known = self._known.get(hashed)
         if known is not None and now - known[0] < KNOWN_SECONDS:

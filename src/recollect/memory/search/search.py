@@ -1,7 +1,7 @@
 """Search: collect candidates, expand them over the graph, score, explain. And the same over messages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -21,6 +21,7 @@ from recollect.memory.index.messages import MessageArrays, MessageIndex
 from recollect.memory.search.aliases import Aliases
 from recollect.memory.search.channels import (
     DEADLINES_MS,
+    CallingThread,
     ChannelRunner,
     Relevance,
     expand_graph,
@@ -72,7 +73,7 @@ class Searcher:
         self._index = index
         self._embedder = context.embedder
         self._clock = context.clock
-        self._patience = context.search_patience
+        self._has_deadlines = context.has_deadlines
         self._has_read_vectors = False
         self.window = window
 
@@ -81,7 +82,9 @@ class Searcher:
         return MessageIndex(self._store, self._embedder.model)
 
     @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
+    def _pool(self) -> Executor:
+        if not self._has_deadlines:
+            return CallingThread()
         # More than one query needs: a channel that hangs keeps its thread until the store answers.
         return ThreadPoolExecutor(8, thread_name_prefix="recollect-recall")
 
@@ -105,7 +108,7 @@ class Searcher:
         vector, notes = self._embed(text) if query.meaning else (None, ())
         self._read_vectors(view, vector)
         started = perf_counter()
-        runner = ChannelRunner(self._pool, self._patience)
+        runner = ChannelRunner(self._pool, has_deadlines=self._has_deadlines)
         weights = ranking.TASK_WEIGHTS if query.task else ranking.MEMORY_WEIGHTS
         relevance = score_all(self._index, runner, words, view, self._embedder.model, vector, weights)
         hits: Sequence[m.Hit] = ()
@@ -117,7 +120,7 @@ class Searcher:
             late = ", ".join(runner.late)
             notes = (
                 *notes,
-                f"The search was cut off after {DEADLINE_MS * self._patience:.0f} ms; not complete: {late}.",
+                f"The search was cut off after {DEADLINE_MS:.0f} ms; not complete: {late}.",
             )
         return m.Answer(tuple(hits), bool(notes), round((perf_counter() - begin) * 1000, 2), notes)
 

@@ -47,6 +47,7 @@ class Pool:
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._free = threading.Semaphore(connections)
+        self._thread = threading.local()
         self._closed = False
 
     def connect(self) -> Connection:
@@ -62,21 +63,35 @@ class Pool:
 
     @contextlib.contextmanager
     def transaction(self, begin: sql.Composed) -> Iterator[Connection]:
-        """Run a transaction that starts with the statements `begin`. A connection that has failed is not used again."""
+        """Run a transaction that starts with the statements `begin`. A connection that has failed is not used again.
+
+        A thread that has one already gets another at once: if it waited, all might wait for each other.
+        """
+        if getattr(self._thread, "is_inside", False):
+            with self._transaction(begin) as connection:
+                yield connection
+            return
         if not self._free.acquire(timeout=PATIENCE):
             raise StoreBusy("All connections to the database are in use.", "Try again in a moment.")
+        self._thread.is_inside = True
         try:
-            connection = self._begun(begin)
-            try:
+            with self._transaction(begin) as connection:
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                _roll_back(connection)
-                raise
-            finally:
-                self._give_back(connection)
         finally:
+            self._thread.is_inside = False
             self._free.release()
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: sql.Composed) -> Iterator[Connection]:
+        connection = self._begun(begin)
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            _roll_back(connection)
+            raise
+        finally:
+            self._give_back(connection)
 
     def _begun(self, begin: sql.Composed) -> Connection:
         """Return a connection in a new transaction. Idle ones that the database has closed meanwhile are dropped."""

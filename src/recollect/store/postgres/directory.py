@@ -262,11 +262,6 @@ class PostgresDirectory:
                 query = "DELETE FROM hidden_memories WHERE user_id = %s AND memory = %s"
             db.execute(query, (user, memory))
 
-    def hidden(self, tenant: str, user: str) -> frozenset[str]:
-        with self._service(tenant).reading() as db:
-            query = "SELECT memory FROM hidden_memories WHERE user_id = %s"
-            return frozenset(str(row[0]) for row in db.execute(query, (user,)))
-
     def consent(self, tenant: str, user: str, what: str, on: bool, at: datetime) -> None:
         then = m.to_text(at)
         with self._service(tenant).writing() as db:

@@ -580,6 +580,11 @@ class PostgresStore:
         with self._db.reading() as db:
             return [rows.session_from(row) for row in db.execute(query, (*params, m.to_text(since)))]
 
+    def hidden(self) -> frozenset[str]:
+        with self._db.reading() as db:
+            query = "SELECT memory FROM hidden_memories WHERE user_id = %s"
+            return frozenset(str(row[0]) for row in db.execute(query, (self.user_id,)))
+
     def share_session(self, session_id: str, on: bool) -> None:
         with self._db.writing() as db:
             query = "UPDATE sessions SET shared = %s WHERE id = %s RETURNING project_id"
