@@ -62,7 +62,8 @@ def team_server(folder: Path, seconds: float) -> Result:
                 accepted += _sent(result, client, name, body)
             after = [_fixed(m.as_json(ada.call("get", name=name))) for name in kept]
         result.add("leaked", "what a person said was changed", int(before != after))
-        result.add("leaked", "a secret is in the database", _found(database.url("postgres"), secret))
+        for table in _tables_with(database.url("postgres"), secret):
+            result.add("leaked", f"a secret is in the table {table}")
         backend.close()
     finally:
         for client in clients:
@@ -122,13 +123,12 @@ def _fixed(memory: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in memory.items() if name not in counted}
 
 
-def _found(url: str, secret: str) -> int:
-    """Return in how many tables of the database the secret is."""
+def _tables_with(url: str, secret: str) -> list[str]:
+    """Return the tables of the database that the secret is in."""
     import psycopg
 
     from recollect.store.postgres.access import ACCESS
 
+    query = "SELECT 1 FROM {0} t WHERE t::text LIKE %s LIMIT 1"
     with psycopg.connect(url, options="-c search_path=recollect") as db:
-        query = "SELECT count(*) FROM {0} t WHERE t::text LIKE %s"
-        counts = [db.execute(query.format(table), (f"%{secret}%",)).fetchone() for table in ACCESS]
-    return sum(bool(count and count[0]) for count in counts)
+        return [table for table in ACCESS if db.execute(query.format(table), (f"%{secret}%",)).fetchone()]

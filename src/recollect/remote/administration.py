@@ -29,6 +29,7 @@ PAGE = 500  # memories in one answer
 ADOPTED = 100  # memories in one request
 LONGEST_DAYS = 3650
 GIVEN_ROLES = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER)
+Consent = Annotated[str, Field(pattern=r"^[a-z]{1,40}$")]  # a word of ours
 Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 
@@ -189,7 +190,7 @@ def restrict_project(call: Call, project: Name, people: Names | None = None) -> 
 
 
 @operation(WRITE, directory=True)
-def consent(call: Call, what: Short, on: bool = True) -> None:
+def consent(call: Call, what: Consent, on: bool = True) -> None:
     """Record that you agree to something, such as sending memories to this server, or no longer."""
     _only_people(call)
     call.directory.consent(call.identity.tenant, call.identity.user, what, on, _now(call))
