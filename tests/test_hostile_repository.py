@@ -17,6 +17,7 @@ from mcp_types import Implementation
 import recollect as recollect_package
 from hostile_repository import CONFIG, ORDER, WORD, build, plant_hangs
 from recollect.__main__ import main
+from recollect.code.git_history import read_history
 from recollect.context.git import Repository
 from recollect.engine import Engine
 from recollect.interfaces.cli.main import GROUPS
@@ -275,14 +276,20 @@ def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path):
     assert repository.output("cat-file", "blob", blob, most=3_000_000) == bytes(3_000_000)
 
 
-def test_variables_of_the_environment_lead_to_no_other_repository(home, hostile, tmp_path, ran):
+def test_variables_of_the_environment_lead_to_no_other_repository(home, hostile, tmp_path, ran, monkeypatch):
     other = tmp_path / "other"
     other.mkdir()
     subprocess.run(["git", "init", "-q", "-b", "elsewhere", str(other)], check=True)
 
-    done = recollect(hostile, "doctor", GIT_DIR=str(other / ".git"), GIT_WORK_TREE=str(other))
+    without = read_history(hostile)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+
+    done = recollect(hostile, "doctor")
+    misled = read_history(hostile)
 
     assert str(other) not in done.stdout
+    assert misled is not None and (misled.head, misled.changes) == (without.head, without.changes)
     assert programs_run(ran) == []
 
 
