@@ -15,6 +15,14 @@ SAME = [
     ("Only the gateway talks to the auth server.", "No service except the gateway calls the auth server.", 0.83),
     ("Only Kerstin can approve IAM changes.", "IAM changes need Kerstin's approval, nobody else can give it.", 0.84),
     ("Deploy the API before the worker.", "The worker is deployed after the API.", 0.86),
+    ("Use the builder to construct requests.", "Requests are made with the builder.", 0.85),
+    ("Half of the load goes to node b.", "Node b receives half of the load.", 0.9),
+    ("Jobs run at a fixed time step.", "Jobs run at a fixed timestep.", 0.85),
+    ("Two pages are compared by their hashes.", "The comparison of two pages is by their hashes.", 0.85),
+    ("The API returns prices in cents.", "prices from the API: cents", 0.9),
+    ("The cache is wiped every Sunday.", "Every Sunday the cache gets reset.", 0.85),
+    ("We replaced Celery with Dramatiq.", "Dramatiq has taken the place of Celery.", 0.9),
+    ("The project needs Python 3.12 or newer.", "Python >= 3.12 is required by the project.", 0.8),
 ]  # fmt: skip
 TWO = [
     ("`pnpm build` runs `turbo build`.", "`pnpm test` runs `turbo test`.", 0.79),
@@ -28,6 +36,13 @@ TWO = [
     ("Does the exporter support Avro?", "The exporter supports Avro.", 0.95),
     ("The worker retries failed jobs.", "The worker retries failed jobs that were cancelled.", 0.9),
     ("The pool has at least 5 connections.", "The pool has at most 5 connections.", 0.96),
+    ("CI caches and builds the images.", "CI builds the images.", 0.93),
+    ("The gateway sends events to the ledger.", "The gateway receives events from the ledger.", 0.92),
+    ("Invoices are sent to the ledger.", "Invoices come from the ledger.", 0.9),
+    ("Uploads are validated in the worker.", "Uploads are kept in the worker.", 0.88),
+    ("Backups are deleted after 30 days.", "Backups are archived after 30 days.", 0.92),
+    ("The largest pool has 5 connections.", "The smallest pool has 5 connections.", 0.95),
+    ("Snapshot tests run in parallel.", "Tests run in parallel.", 0.92),
 ]
 
 
@@ -99,3 +114,38 @@ def test_what_is_said_to_replace_or_has_one_value_supersedes(old, new):
 
     assert verdict.certain
     assert verdict.relation is StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("CI runs on CircleCI.", "CI runs on Buildkite."),
+        ("Orders are kept in MySQL.", "Orders live in CockroachDB."),
+        ("Reports are mailed to finance.", "Reports are no longer mailed to finance; they download them."),
+        ("Marta owns the billing code.", "The billing code belongs to Jonas."),
+        ("Access tokens live for 15 minutes.", "An access token expires after 30 minutes."),
+        ("We use Memcached for sessions.", "We switched from Memcached to Redis for sessions."),
+        ("Feature flags come from Unleash.", "Use LaunchDarkly instead of Unleash for feature flags."),
+    ],
+)
+def test_another_value_for_the_same_or_the_word_that_it_is_over_is_certain(old, new):
+    verdict = compare(new, old, 0.7)
+
+    assert (verdict.relation, verdict.certain) == (StatementRelation.CONTRADICTION, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Alerts go to Slack.", "Alerts go to Teams."),
+        ("The exporter supports MySQL.", "The exporter supports Postgres."),
+        ("We use Postgres.", "We use MySQL."),
+        ("Drafts are deleted after 14 days.", "Drafts are archived after 30 days."),
+        ("requires-python is >=3.13.", "The platform runs on Python 3.12."),
+        ("Jana reviews the migrations.", "Piotr reviews the migrations."),
+        ("Deploys to Heroku need the token.", "We no longer deploy to Heroku."),
+        ("The worker pulls jobs from the queue.", "The worker pushes jobs to the queue."),
+    ],
+)
+def test_what_may_stand_beside_the_other_is_asked(old, new):
+    assert not compare(new, old, 0.8).certain

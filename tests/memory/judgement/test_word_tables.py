@@ -9,7 +9,9 @@ from recollect.memory.judgement import word_tables as tables
 
 FILE = Path(tables.__file__).with_name("data") / "words.toml"
 DATA = tomllib.loads(FILE.read_text("utf-8"))
-LINES = {"phrases", "synonyms", "same_meaning", "exclusive", "opposites", "families", "scopes", "role_words"}
+LINES = set(
+    "phrases synonyms same_meaning converses exclusive several opposites families scopes role_words".split()
+)
 
 
 @pytest.mark.parametrize("name", sorted(DATA))

@@ -6,9 +6,10 @@ of things agree, and every other word that only one of them has means what a wor
 """
 
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import has_other_condition
 from recollect.memory.judgement.comparison import AGREED, ALIKE, HOLLOW, SAME, Comparison
-from recollect.memory.judgement.meaning import LIMITS, is_hollow, unexplained
+from recollect.memory.judgement.meaning import ANY_LIMIT, LIMITS, is_hollow, is_only_verb, unexplained
 from recollect.memory.judgement.pair import BE, MEASURES, NARROWING, VALUE_KINDS, Pair
 from recollect.memory.judgement.statement import (
     VERBS,
@@ -59,18 +60,29 @@ def agrees(pair: Pair) -> bool:
         return False
     same_sort = (new.permits, new.has_exception) == (old.permits, old.has_exception)
     same_sort &= all(new.scopes.get(scope) == old.scopes.get(scope) for scope in NARROWING)
-    if not same_sort or _are_swapped(pair) or has_other_condition(pair) or _limits(new) != _limits(old):
+    if (
+        not same_sort
+        or _are_swapped(pair)
+        or pair.is_turned
+        or has_other_condition(pair)
+        or _limits(new) != _limits(old)
+    ):
         return False
     if _measures(new) != _measures(old) or _exact_values(new) != _exact_values(old):
         return False
     if not pair.opposed and _is_negative(new) != _is_negative(old):
         return False
-    left_new, left_old = unexplained(pair)
+    # The limits are the same, however they are said.
+    left_new, left_old = ([word for word in left if word.word not in ANY_LIMIT] for left in unexplained(pair))
     if not left_new and not left_old:
         return True
     if left_new and left_old:
         return False
-    return pair.near >= HOLLOW and all(is_hollow(token, pair) for token in left_new or left_old)
+    left = left_new or left_old
+    if pair.near >= HOLLOW and all(is_hollow(token, pair) for token in left):
+        return True
+    lights = pair.light_old if left_new else pair.light_new
+    return pair.near >= ALIKE and all(is_only_verb(token, lights) or is_hollow(token, pair) for token in left)
 
 
 def _is_double_negation(pair: Pair) -> bool:
@@ -79,7 +91,8 @@ def _is_double_negation(pair: Pair) -> bool:
 
 
 def _is_negative(statement: Statement) -> bool:
-    return _negations(statement) + len(statement.rejected) > 0
+    """Return whether it denies something: "never … without …" denies nothing."""
+    return bool(statement.rejected) or any(clause.negations % 2 for clause in statement.clauses)
 
 
 def _limits(statement: Statement) -> frozenset[str]:
@@ -88,8 +101,12 @@ def _limits(statement: Statement) -> frozenset[str]:
         side
         for side, words in LIMITS.items()
         for word in words & statement.tokens.keys()
-        if word in _ALWAYS_LIMITS or statement.tokens[word].after[:1].isdecimal()
+        if word in _ALWAYS_LIMITS or _is_amount(statement.tokens[word].after)
     )
+
+
+def _is_amount(word: str) -> bool:
+    return word[:1].isdecimal() or word in tables.SECONDS or word in tables.BYTES
 
 
 def perhaps_done(pair: Pair) -> bool:
@@ -148,6 +165,8 @@ def _are_swapped(pair: Pair) -> bool:
     "B is owned by A" and "A owns B" are not.
     """
     subjects = pair.new.subject, pair.old.subject
+    if pair.new.rejected and pair.new.rejected == pair.old.rejected:  # both say what gave way
+        return False
     if not all(subjects) or subjects[0] & subjects[1]:
         return False
     return any(
@@ -156,4 +175,6 @@ def _are_swapped(pair: Pair) -> bool:
     )
 
 
-_ALWAYS_LIMITS = canonical_set(("maximum", "minimum"))
+_ALWAYS_LIMITS = canonical_set(
+    "maximum minimum fit largest biggest longest highest smallest shortest lowest fewest".split()
+)

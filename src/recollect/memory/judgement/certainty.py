@@ -5,7 +5,18 @@ a time: a port, a limit, the formatter. Logs may go to two places and a file may
 """
 
 from recollect.memory.judgement import word_tables as tables
-from recollect.memory.judgement.pair import BE, MEASURES, Pair, count_the_same, is_distinctive, is_name
+from recollect.memory.judgement.meaning import ANY_LIMIT, is_only_verb, is_plain, unexplained
+from recollect.memory.judgement.pair import (
+    BE,
+    GENERIC,
+    MEANS,
+    MEASURES,
+    Pair,
+    count_the_same,
+    is_distinctive,
+    is_name,
+    is_owner,
+)
 from recollect.memory.judgement.statement import (
     Statement,
     Token,
@@ -28,7 +39,39 @@ def _is_single(new: Token, old: Token, pair: Pair) -> bool:
     families = FAMILIES_OF.get(new.word, frozenset()) & FAMILIES_OF.get(old.word, frozenset())
     if families & tables.EXCLUSIVE.keys():
         return True
+    if families and not families & tables.SEVERAL and _is_means(new, old, pair):
+        return True
+    if is_owner(new) and is_owner(old) and pair.shared >= _OWN:
+        return True
     return any(_is_the_one(token, statement) for token, statement in ((new, pair.new), (old, pair.old)))
+
+
+def _is_means(new: Token, old: Token, pair: Pair) -> bool:
+    """Return whether the two tools do the same for the same: "CI runs on X", unlike "alerts go to X"."""
+    same_part = all(token.before in MEANS or token.before in _PARTS for token in (new, old))
+    several = _TO_SEVERAL & (pair.new.tokens.keys() | pair.old.tokens.keys())
+    return same_part and not several and not pair.topic <= {new.word, old.word}
+
+
+def says_nothing_else(pair: Pair) -> bool:
+    """Return whether the two differ in nothing but their values or a "not": what is left means the same or adds nothing."""
+    left_new, left_old = ([token for token in left if not _is_general(token)] for left in unexplained(pair))
+    if left_new and left_old:
+        return False
+    lights = pair.light_old if left_new else pair.light_new
+    return all(is_only_verb(token, lights) for token in left_new or left_old)
+
+
+def is_over(pair: Pair) -> bool:
+    """Return whether the newer says that what the older says is no longer so, and the older says nothing more."""
+    if pair.new.stance not in _NO_LONGER and _ANY_MORE.isdisjoint(pair.new.lowers):
+        return False
+    return all(token.word in _VERBS or _is_general(token) for token in unexplained(pair)[1])
+
+
+def _is_general(token: Token) -> bool:
+    """Return whether the word fits everything, and sets no limit."""
+    return (is_plain(token) or token.word in GENERIC) and token.word not in ANY_LIMIT
 
 
 def _is_the_one(token: Token, statement: Statement) -> bool:
@@ -83,6 +126,12 @@ _ONLY = word_set(
     "only solely exclusively just reserved nobody need needs needed require requires required must"
 )
 _ONLY_WORDS = canonical_set(("only",))
+_PARTS = word_set("in on is are inside within under as") | {""}
+_TO_SEVERAL = canonical_set(tables.TO_SEVERAL)
+_OWN = canonical_set(("own",))
+_VERBS = canonical_set(tables.PREDICATES)
+_NO_LONGER = ("no longer",)
+_ANY_MORE = word_set("anymore nobody")
 _NOW = word_set(
     "now nowadays instead henceforth insteadof switched changed moved migrated replaced upgraded downgraded raised lowered renamed"
 )

@@ -7,7 +7,7 @@ from recollect.llm.protocol import StatementRelation
 SAME = 0.92  # cosine from which two statements that do not disagree say the same
 ALIKE = 0.85  # cosine from which they probably do
 AGREED = 0.6  # cosine from which two statements that agree in values, subject and polarity say the same
-HOLLOW = 0.8  # the same, if one of them names the sort of a thing besides: "app requests" for "the app"
+HOLLOW = 0.7  # the same, if one of them names the sort of a thing besides: "app requests" for "the app"
 NEAR = 0.5  # cosine from which they are about the same subject
 
 

@@ -1,7 +1,13 @@
 """Rules by which two statements contradict each other, or only seem to."""
 
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.certainty import denies_no_more, holds_in_the_same_case, takes_one_value
+from recollect.memory.judgement.certainty import (
+    denies_no_more,
+    holds_in_the_same_case,
+    is_over,
+    says_nothing_else,
+    takes_one_value,
+)
 from recollect.memory.judgement.comparison import AGREED, Comparison
 from recollect.memory.judgement.meaning import adding, is_plain
 from recollect.memory.judgement.pair import MEANS, MEASURES, NARROWING, Pair, is_name, is_owner
@@ -100,7 +106,8 @@ def banned_tool(pair: Pair) -> Comparison | None:
 def other_thing(pair: Pair) -> Comparison | None:
     """The value that differs is the subject ("src/a.py is generated"), not what is said about it."""
     for new, old in pair.values:
-        if new.in_subject and old.in_subject:
+        is_means = new.before in MEANS and old.before in MEANS  # no verb was found: "services log with X"
+        if new.in_subject and old.in_subject and not is_means:
             another = new.kind in (TokenKind.PATH, TokenKind.CODE)
             plays_no_part = new.word in FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
             if another or plays_no_part:
@@ -129,7 +136,8 @@ def polarity(pair: Pair) -> Comparison | None:
     ordered = any(
         {new.word, old.word} == {pair.new.imperative, pair.old.imperative} for new, old in pair.opposed
     )
-    certain = not pair.left and not ordered and holds_in_the_same_case(pair)
+    same = says_nothing_else(pair) or is_over(pair)
+    certain = same and not ordered and not pair.is_turned and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 
 
@@ -175,7 +183,7 @@ def other_value(pair: Pair) -> Comparison | None:
     if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
         return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
     additive = not _ADDITIVE.isdisjoint(pair.new.tokens.keys() | pair.old.tokens.keys())
-    certain = not pair.left and not additive and _is_stated(pair, orders)
+    certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 

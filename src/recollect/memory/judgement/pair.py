@@ -67,7 +67,13 @@ class Pair:
     @property
     def topic(self) -> frozenset[str]:
         """Return the words of both that say what they are about."""
-        return frozenset(word for word in self.shared if word not in _GENERIC) | self.spelt
+        return frozenset(word for word in self.shared if word not in GENERIC) | self.spelt
+
+    @property
+    def is_turned(self) -> bool:
+        """Return whether one goes to what the other comes from."""
+        ways = [{"from", "to"} & side.lowers for side in (self.new, self.old)]
+        return all(len(way) == 1 for way in ways) and ways[0] != ways[1]
 
     @property
     def is_substitution(self) -> bool:
@@ -155,7 +161,7 @@ def is_distinctive(token: Token, statement: Statement) -> bool:
         )
     if token.surface.endswith("ly"):
         return False
-    if token.word in _GENERIC:  # "the users table", unlike "the table of the users"
+    if token.word in GENERIC:  # "the users table", unlike "the table of the users"
         after = statement.tokens.get(canonical(token.after))
         if token.in_subject:
             return after is not None and after.in_subject
@@ -285,7 +291,7 @@ _MAX_DIFFERENCES = 40  # longer texts cost more to pair than the pairs tell
 _MAX_CLAUSES = 12
 MEASURES = frozenset({TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE, TokenKind.TIME})
 VALUE_KINDS = MEASURES | {TokenKind.PATH, TokenKind.CODE}
-_GENERIC = canonical_set(tables.GENERIC_NOUNS)
+GENERIC = canonical_set(tables.GENERIC_NOUNS)
 _BEFORE_NOUNS = word_set(
     "the a an our your my its of for in on this that each every per any all from by with at"
 )

@@ -583,6 +583,8 @@ _SPELLINGS = [
         (r" (?:come |comes |go |goes )?first,? (?:and )?then\b", " before"),
         (r"\bno(?:body| one|ne)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
         (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
+        (r">=\s?(?=v?\d)", "minimum "),
+        (r"<=\s?(?=\d)", "max "),
         (r"\bend-to-end\b", "e2e"),
         (r"\b(read|pull|merge|lower|upper|camel|snake)-(?=only|request|case)", r"\1 "),
     ]

@@ -22,6 +22,12 @@ def _groups(table: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(words.split()) for name, _, words in rows}
 
 
+def _sides(table: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Read lines of "word word … | word word …"."""
+    rows = (line.partition("|") for line in _lines(table))
+    return tuple((tuple(left.split()), tuple(right.split())) for left, _, right in rows)
+
+
 def _values(table: str) -> dict[str, str]:
     """Read a list of "name=value"."""
     return dict(item.split("=") for item in _DATA[table].split())
@@ -32,13 +38,13 @@ SYNONYMS = tuple(tuple(line.split()) for line in _lines("synonyms"))
 SAME_MEANING = tuple(tuple(line.split()) for line in _lines("same_meaning"))
 FILLERS = _words("fillers")
 HOLLOW_NOUNS = _words("hollow_nouns")
-OPPOSITES = tuple(
-    (tuple(left.split()), tuple(right.split()))
-    for left, _, right in (line.partition("|") for line in _lines("opposites"))
-)
+OPPOSITES = _sides("opposites")
+CONVERSES = _sides("converses")
 NOT_NEGATED = _words("not_negated")
 FAMILIES = _groups("families")
 EXCLUSIVE = _groups("exclusive")
+SEVERAL = frozenset(_lines("several"))
+TO_SEVERAL = _words("to_several")
 SCOPES = _groups("scopes")
 NUMBERS = {word: int(value) for word, value in _values("numbers").items()}
 FREQUENCIES = {word: int(value) for word, value in _values("frequencies").items()}
