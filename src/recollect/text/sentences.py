@@ -28,7 +28,7 @@ _CODE = re.compile(r"`[^`\n]+`")
 _END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\.\.)(?<=[.!?])[\"”')]?\s+|\n+")
 
 _QUESTION = re.compile(
-    r"""^(?:why|what|what's|how|who|when|where|which|is|are|was|were|does|do\s+(?:you|we|they|i|the|these|those|any)|did|can|could|would|should|shall|will|may|have\s+(?:you|we)|has
+    r"""^(?:why|what|what's|how|who|when(?!\s+you\s+\w+)|where|which|is|are|was|were|does|do\s+(?:you|we|they|i|the|these|those|any)|did|can|could|would|should|shall|will|may|have\s+(?:you|we)|has
         |isn't|aren't|doesn't|didn't|wasn't|won't|wouldn't|shouldn't|couldn't
         |(?:don't|can't|do\s+not|cannot)\s+(?:you|we|they|i))\b(?!\s*not\s)""",
     re.VERBOSE | re.IGNORECASE,

@@ -170,6 +170,18 @@ def test_the_summary_of_a_compaction_is_read_as_the_agents_words():
     assert {each.source for each in findings} == {Source.EXTRACTED}
 
 
+def test_what_the_user_said_is_read_from_a_summary_as_the_agents_words():
+    said = '\n5. All user messages:\n   - "the ring is wrong"\n   - "no names in the sms, only the time. that\'s the law"\n'
+    transcript = working()
+    transcript._add(ASSISTANT, SUMMARY + said)
+
+    findings = [finding for finding in extract(transcript.events, NOW) if "sms" in finding.content]
+
+    assert [(finding.kind, finding.content, finding.source) for finding in findings] == [
+        ("correction", "No names in the sms, only the time. That's the law.", Source.EXTRACTED)
+    ]
+
+
 def test_a_summary_that_the_user_or_recollect_wrote_is_not_read():
     assert learnt(working().user(SUMMARY, injected=True)) == []
     assert learnt(working().agent_says(f"{INJECTED_MARK}\n{SUMMARY}")) == []
@@ -205,6 +217,20 @@ def test_an_option_that_got_further_is_learnt_even_if_the_command_failed_again()
     assert learnt(transcript) == [
         "`go test -race ./...` failed: “go: -race requires cgo”. Without that error: the same with `CGO_ENABLED=1`."
     ]
+
+
+def test_a_command_that_works_through_another_program_says_which():
+    transcript = working().run("php artisan test --filter Mail", "could not find driver", failed=True)
+    transcript.run("./vendor/bin/sail artisan test --filter Mail", "1 passed")
+
+    assert "What worked: `./vendor/bin/sail artisan test --filter Mail`" in learnt(transcript)[0]
+
+
+def test_what_a_tool_mends_itself_is_not_kept():
+    transcript = working().run("ruff check app", "app/a.py: error: unused import\nFound 1 error", failed=True)
+    transcript.run("ruff check app --fix", "All checks passed!")
+
+    assert learnt(transcript) == []
 
 
 def test_a_command_that_works_in_another_folder_says_which():

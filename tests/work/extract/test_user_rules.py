@@ -29,6 +29,29 @@ SEEN = [
         "also all secrets in vault files please, nothing in group_vars",
         "All secrets in vault files please, nothing in group_vars.",
     ),
+    (
+        "no threads for drawing. everything periodic goes on the work queue",
+        "No threads for drawing. Everything periodic goes on the work queue.",
+    ),
+    (
+        "we never show a bare error. always code with a hint",
+        "We never show a bare error. Always code with a hint.",
+    ),
+    (
+        "use events up, calls down. the toolbar must not reach into the player",
+        "Use events up, calls down. The toolbar must not reach into the player.",
+    ),
+    ("whoa. nobody runs helm by hand, Argo does it", "Nobody runs helm by hand, Argo does it."),
+    (
+        "when you write tests for exports: compare with the golden files",
+        "When you write tests for exports: compare with the golden files.",
+    ),
+    ("btw pins never get written into C", "Pins never get written into C."),
+    (
+        "we're stuck at 1.76 because of the debian package",
+        "We're stuck at 1.76 because of the debian package.",
+    ),
+    ("labels are German, but identifiers stay english", "Labels are German, but identifiers stay english."),
     ("No, use pnpm, not npm", "Use pnpm, not npm."),
     ("use pnpm here", "Use pnpm, not npm."),
     ("From now on, run the linter before you commit.", "Run the linter before you commit."),

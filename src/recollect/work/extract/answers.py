@@ -19,7 +19,7 @@ _PENDING = 16
 _MAX_CONTENT = 320
 # A question about what happens now, and an answer that says nothing without it.
 _OF_THE_MOMENT = re.compile(
-    r"""\b(?:proceed|continue|go\sahead|start|next|now|commit|push|merge|this\s(?:time|session|run|pr|branch|commit)|today|shall\si|should\si\s(?:also|go|do|run|fix|open|create|delete)
+    r"""\b(?:proceed|continue|go\sahead|start|next|now|commit|push|merge|this\s(?:time|session|run|pr|branch|commit|task|change|ticket|feature|release)|today|shall\si|should\si\s(?:also|go|do|run|fix|open|create|delete)
         |do\syou\swant\sme|would\syou\slike\sme|which\s(?:task|issue|ticket|bug|file|one|option)\b|first\b)""",
     re.VERBOSE | re.IGNORECASE,
 )

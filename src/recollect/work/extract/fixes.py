@@ -26,7 +26,8 @@ _REFUSED = re.compile(
 _CHECKS = re.compile(r"test|spec|lint|check|credo|tsc|mypy|clippy|vet|audit|curl|echo")
 # Of the commands run between an edit and the pass, those that may have fixed it.
 _PREPARES = re.compile(
-    r"\b(?:install|add|get|sync|generate|codegen|migrate|format|fix|write|up|start|restart|update|upgrade)\b"
+    r"\b(?:install|add|get|sync|generate|codegen|migrate|prepare|setup|init|bootstrap|restore|seed|create|reset|clean|login|link|import|fetch|pull"
+    r"|format|fix|write|up|start|restart|update|upgrade)\b"
 )
 # Looks at something: the version of a tool, its environment, its help.
 _LOOKS = re.compile(
@@ -46,6 +47,7 @@ _NAMED_COMMAND = re.compile(r"""["'`]([a-z][\w.-]*(?: [\w./=-]+){1,4})["'`]""")
 # Changes what a command prints or how much it runs, not whether it works.
 _COSMETIC = re.compile(r"-[qvsx]+|--(?:quiet|verbose|silent|no-color|color\S*|tb=\S+|maxfail\S*)")
 _OPTION = re.compile(r"-{1,2}[A-Za-z]|[A-Z_][A-Z0-9_]*=\S")
+_MENDS = re.compile(r"--(?:fix|write|autofix|autocorrect|apply|auto-correct-all)|-A|-w")
 _SHOWN = 90  # characters of a command in a finding
 
 
@@ -154,7 +156,11 @@ class ErrorFixes:
 def _observation(
     failure: _Failure, passed: Command, last: int, cwd: str, *, passed_since: bool = True
 ) -> Observation | None:
-    if _OF_TODAY.search(failure.error) or (passed_since and checks_something_else(failure.command, passed)):
+    if (
+        _OF_TODAY.search(failure.error)
+        or _is_mended_by_tool(failure, passed)
+        or (passed_since and checks_something_else(failure.command, passed))
+    ):
         return None
     other = "" if failure.replaced else _other_form(failure, passed, cwd)
     files = failure.changed[:3]
@@ -189,6 +195,12 @@ def _observation(
         signals=frozenset({RESOLVED_ERROR}),
         file_paths=tuple(files),
     )
+
+
+def _is_mended_by_tool(failure: _Failure, passed: Command) -> bool:
+    """Return whether a tool has mended what it complained about: `ruff check --fix`."""
+    added = set(passed.text.split()) - set(failure.command.text.split())
+    return bool(added) and all(map(_MENDS.fullmatch, added))
 
 
 def _may_fix(command: Command) -> bool:

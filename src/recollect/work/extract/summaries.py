@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, statement
 from recollect.work.extract.observation import RESOLVED_ERROR, Observation, SeenTexts
+from recollect.work.extract.user_statements import UserStatements
 from recollect.work.transcripts.event import ASSISTANT, Event
 
 _MAX_SUMMARY = 60_000  # characters
@@ -24,6 +25,8 @@ _ERRORS = re.compile(r"errors? (?:and|&) fix|errors? encountered|problems? (?:an
 _KNOWLEDGE = re.compile(
     r"problem solving|key technical concepts|key knowledge|gotchas|lessons", re.IGNORECASE
 )
+_USER_MESSAGES = re.compile(r"\b(?:all )?user(?:'s)? messages\b", re.IGNORECASE)
+_IN_QUOTES = re.compile(r"""[^"“]{0,40}["“](.{1,2000})["”][^"“]{0,40}$""", re.DOTALL)
 # What somebody who comes later has to do, or must not do.
 _LASTING = re.compile(
     r"""\b(?:must|cannot|can't|can\snot|never|always|has\sto|have\sto|needs?\sto|requires?|only|should\s(?:always|never)|do(?:es)?\snot|don't|doesn't|to\savoid|instead\sof
@@ -45,10 +48,11 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
 class CompactionSummaries:
-    """Reads the errors with their fixes, and lasting constraints, in the summary of a compaction."""
+    """Reads the errors with their fixes, lasting constraints and what the user said, in the summary of a compaction."""
 
     def __init__(self) -> None:
         self._seen = SeenTexts(similarity=0.6)
+        self._users = UserStatements()
 
     def read(self, event: Event) -> Iterator[Observation]:
         if not is_summary(event):
@@ -56,6 +60,9 @@ class CompactionSummaries:
         points = list(_points(_ANALYSIS.sub("", event.text[:_MAX_SUMMARY])))
         errors = [(point, True) for section, point in points if _ERRORS.search(section)]
         others = [(point, False) for section, point in points if _KNOWLEDGE.search(section)]
+        for section, point in points:
+            if _USER_MESSAGES.search(section) and (quoted := _IN_QUOTES.match(point)):
+                yield from self._users.quoted(quoted[1], event.order)
         made = 0
         named: set[str] = set()  # names in code; what is said of them again repeats the error
         for point, is_error in (*errors, *others):

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recollect.memory.judgement.statement import canonical, canonical_set
 from recollect.memory.judgement.statement import parse as parse_statement
-from recollect.memory.judgement.word_tables import FAMILIES
+from recollect.memory.judgement.word_tables import COMMANDS, FAMILIES, PREDICATES, VERBS
 from recollect.model import Source
 from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
@@ -41,6 +42,9 @@ _REFUSED = "The user doesn't want to proceed with this tool use"  # as Claude Co
 _PAUSE = re.compile(
     r"(?:wait|stop|hold on|not (?:now|yet)|later|let me|i'?ll do|skip|never ?mind|cancel)\b", re.IGNORECASE
 )
+_SHOULD = re.compile(r"(?:it|they|that|those|these) should\b", re.IGNORECASE)  # an order, not a guess
+_HOW = re.compile(r"(?:always|never|only|not) ([a-z]+)\b", re.IGNORECASE)
+_VERBS = canonical_set(PREDICATES | COMMANDS | VERBS)
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
 
 
@@ -94,8 +98,16 @@ class UserStatements:
         if not corrected and len(_content_words(request)) >= 2:
             self._request, self._request_order = request, event.order
 
+    def quoted(self, text: str, order: int) -> Iterator[Observation]:
+        """Yield the rules in a message of the user that an agent quotes, where its surroundings are not known."""
+        self._worked = True
+        for observation in self._observations(sentences(prose(text)), order):
+            if observation.source is not Source.OBSERVED and self._seen.add(observation.content):
+                yield replace(observation, source=Source.EXTRACTED, importance=0.7, confidence=0.6)
+
     def _observations(self, message: list[str], order: int) -> Iterator[Observation]:
         made = at = 0
+        unread = ""  # the sentence before, if it matched nothing
         while at < len(message) and made < _MAX_OBSERVATIONS:
             sentence, after = message[at], message[at + 1] if at + 1 < len(message) else ""
             before = cues.POLITE.sub("", " ".join(message[:at]))
@@ -109,9 +121,16 @@ class UserStatements:
                 sentence, context, at = f"no, {after}", sentence, at + 1
             match = self._match(sentence, early=at == 1 or len(message) <= 3) or self._other_tool(sentence)
             if match is None:
+                unread = sentence
                 continue
             cue, text = match
+            if cue.standing and cue.after_work and unread and cues.ORDER.match(unread):
+                text = f"{statement(unread)} {statement(text)}"
+            unread = ""
             while cue.follow and at < len(message) and _goes_on(message[at], text):
+                following = self._match(message[at])
+                if following is not None and following[0].standing:  # "no X for this. everything goes on Y"
+                    cue = replace(cue, standing=True)
                 text, at = f"{statement(text)} {statement(message[at])}", at + 1
             observation = self._observation(cue, text, context, order)
             if observation is not None:
@@ -243,16 +262,23 @@ def _is_by_user(event: Event) -> bool:
 
 def _goes_on(sentence: str, before: str) -> bool:
     """Return whether a sentence continues a correction rather than starting the next task."""
-    if is_question(sentence) or is_guess(sentence) or len(before) + len(sentence) > _MAX_TOGETHER:
+    guesses = is_guess(sentence) and not _SHOULD.match(sentence)
+    if is_question(sentence) or guesses or len(before) + len(sentence) > _MAX_TOGETHER:
         return False
-    return bool(cues.GOES_ON.match(sentence))
+    return bool(cues.GOES_ON.match(sentence)) or _has_no_verb(sentence)
+
+
+def _has_no_verb(sentence: str) -> bool:
+    """Return whether a sentence says how without saying what, as the one before does: "always with a reason"."""
+    match = _HOW.match(sentence)
+    return match is not None and canonical(match[1].lower()) not in _VERBS
 
 
 def _stands_alone(cue: Cue, text: str, in_file: bool) -> bool:
     """Return whether it is a rule that is understood without the work that it was said about."""
     if cue.standing:
         return True
-    beginning = " ".join(text.split()[:6])
+    beginning = " ".join(sentences(text)[0].split()[:6])
     if cues.POINTING.search(beginning) or cues.OPEN_END.search(text) or len(_content_words(text)) < 2:
         return False
     tokens = parse_statement(text).tokens.values()
