@@ -21,7 +21,7 @@ Modules:
 - `database`: one SQLite file per project below RECOLLECT_HOME, encrypted with the store's key
 - `file_node`: one file of the graph, packed until somebody asks for its outline or edges
 - `graph`: `CodeGraph`, which finds symbols, callers, callees and dependencies; `impact`: what may break if something
-  changes
+  changes; `call_sites`: every line at which a function calls another
 - `schedule`: when a program that runs all day should refresh
 
 `Codebase` calls it; `relevant`, `modules`, `recollect graph` and the MCP tool `code_graph` read a `CodeGraph`. It calls

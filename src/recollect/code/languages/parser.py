@@ -29,11 +29,15 @@ def query(language: str) -> Query:
     return Query(grammar(language), "\n".join((folder / f"{name}.scm").read_text("utf-8") for name in names))
 
 
-def parse(language: str, source: bytes) -> FileFacts:
-    """Return the facts of a file. Never raises, whatever the bytes: `broken` says that parts did not parse."""
+def parse(language: str, source: bytes, *, every_call: bool = False) -> FileFacts:
+    """Return the facts of a file. Never raises, whatever the bytes: `broken` says that parts did not parse.
+
+    With `every_call`, `references` has all calls; without, a language may keep the first of equal ones in a scope only.
+    """
     tree = Parser(grammar(language)).parse(source)
     if tree.root_node.type == "ERROR" and tree.root_node.child_count > _MOST_IN_ERROR:
         return FileFacts(language, broken=True)
     parser = import_module(f"recollect.code.languages.{LANGUAGES[language].reader}.parse")
-    facts: FileFacts = parser.facts(tree, source, language)
+    read = getattr(parser, "facts_with_every_call", parser.facts) if every_call else parser.facts
+    facts: FileFacts = read(tree, source, language)
     return facts

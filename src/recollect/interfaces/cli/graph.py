@@ -23,7 +23,8 @@ _MIN_SHOWN = 0.005  # smaller parts of a score would be printed as 0.00
 _ON_SCREEN = 20  # rows that people are shown
 _IN_JSON = 50  # rows that programs are given
 
-_ONE_PER_CALLER = "One row per caller, at its first call."
+_ONE_PER_CALLER = "One row per caller, at its first call; `--sites` lists all calls."
+_ONE_PER_CALL = "One row per line with a call that could be resolved."
 _ONE_PER_CALLEE = "One row per callee, at its first call."
 
 _possible = click.option(
@@ -137,17 +138,27 @@ def _symbol_row(graph: CodeGraph, symbol: Symbol) -> tuple[str, ...]:
 
 @graph.command()
 @click.argument("name")
+@click.option("--sites", is_flag=True, help="List every line with a call, not only the first of each caller.")
 @_possible
 @_code
 @_limit
 @rendered()
-def callers(cli: CliContext, name: str, possible: bool, code: bool, limit: int | None) -> CommandResult:
+def callers(
+    cli: CliContext, name: str, sites: bool, possible: bool, code: bool, limit: int | None
+) -> CommandResult:
     """List what calls NAME; of a class, also what inherits or names it."""
     graph = _refreshed(cli)
     symbols = graph.symbols_named(name)
     edges = [edge for symbol in symbols for edge in graph.callers(symbol.id, possible)]
+    if sites:
+        from recollect.code.graph.call_sites import (
+            call_sites,
+        )  # the parsers, which other questions do not need
+
+        edges = call_sites(graph, cli.engine.code.root, edges)
     query = {"symbols": [symbol.id for symbol in symbols]}
-    return _edges(cli, query, edges, limit, code, "No callers found.", _ONE_PER_CALLER)
+    note = _ONE_PER_CALL if sites else _ONE_PER_CALLER
+    return _edges(cli, query, edges, limit, code, "No callers found.", note)
 
 
 @graph.command()

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from io import BytesIO
 from itertools import accumulate
 
@@ -89,6 +90,13 @@ _RIGHT, _SUBSCRIPT, _SUPERS, _TYPED, _VALUE = map(
 
 def facts(tree: Tree, source: bytes, language: str) -> FileFacts:
     return _PythonReader(tree, source).facts(language)
+
+
+def facts_with_every_call(tree: Tree, source: bytes, language: str) -> FileFacts:
+    """Return the same facts with all calls, not only the first of equal ones in a scope. They take more room."""
+    reader = _PythonReader(tree, source)
+    facts = reader.facts(language)
+    return replace(facts, references=tuple(reader.every_call()))
 
 
 _Place = tuple[int, int, Node]  # first byte, last byte, node
@@ -346,6 +354,14 @@ class _PythonReader:
         ]
         rows.sort()
         return list(map(Reference._make, rows))
+
+    def every_call(self) -> Iterator[Reference]:
+        """Yield all calls, after `facts` has found the scopes."""
+        lines = list(accumulate(map(len, BytesIO(self.source))))
+        for start, end, node in self.called:
+            chain = self.chains.get(self.source[start:end]) or self._chain_at(start, end, node)
+            scope = self.scopes[bisect_right(self.edges, start) - 1]
+            yield Reference(chain, "calls", bisect_right(lines, end - 1) + 1, scope)
 
     def _longest(self) -> Iterable[_Place]:
         """Return attributes that are not part of a longer chain."""
