@@ -83,11 +83,49 @@ def test_the_innermost_frame_of_a_traceback_weighs_most_and_tests_do_not_count()
     assert ("frame", "tests/test_cart.py") not in found
 
 
-def test_a_frame_of_another_language_is_a_frame():
-    assert ("frame", "lib/utils.py") in named("Error: boom\n    at rate (/srv/lib/utils.py:3:7)\n")
+def test_a_frame_of_another_language_is_a_frame_and_its_innermost_one_comes_first():
+    found = named(
+        "Error: boom\n    at rate (/srv/lib/utils.py:3:7)\n    at total (/srv/shop/prices/tax.py:9:1)\n"
+    )
+
+    assert found[("frame", "lib/utils.py")] == 1.0
+    assert found[("frame", "shop/prices/tax.py")] == 0.5
 
 
-@pytest.mark.parametrize("unit", ["x", "a.", "a/", "A_b", "1a", "\n", "  at a", "`", "src/blob/", "-", "a::"])
+@pytest.mark.parametrize(
+    "text, path",
+    [
+        ("panic: boom\n\n\t/srv/lib/price.go:12 +0x1d\n", "lib/price.go"),
+        ("PHP Fatal error\n#0 /srv/lib/price.php(12): total()\n", "lib/price.php"),
+        ("lib/price.rb:3:in `total': boom\n\tfrom lib/cart.rb:9:in `put'\n", "lib/price.rb"),
+        ("boom\n   at Shop.Total() in /srv/lib/price.cs:line 12\n", "lib/price.cs"),
+    ],
+)
+def test_frames_of_each_language_are_found(text, path):
+    index = MentionIndex([path], [()], [True])
+
+    assert ("frame", 0, 1.0) in [mention[:3] for mention in index.mentioned(text)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "x",
+        "a.",
+        "a/",
+        "A_b",
+        "1a",
+        "\n",
+        "  at a",
+        "`",
+        "src/blob/",
+        "-",
+        "a::",
+        "File ",
+        "~/a.py in ",
+        "#1 a.php(",
+    ],
+)
 def test_a_long_text_takes_as_long_as_its_length(unit):
     index = MentionIndex([], [], [])
 

@@ -82,7 +82,59 @@ def test_callers_are_a_table_with_headers(run):
         "FROM      AT         HOW    TO                   CERTAINTY",
         "checkout  cart.py:8  calls  lib/money.py::total  0.99 import",
     ]
-    assert "One row per caller, at its first call." in result.err
+    assert "One row per caller, at its first call; `--sites` lists all calls." in result.err
+
+
+@pytest.mark.parametrize(
+    "name, text, lines",
+    [
+        (
+            "till.py",
+            "from lib.money import total\n\n\ndef close(box):\n    if box:\n        return total(box)\n"
+            "    print(total([]), len(box))\n    return total(\n        [1])\n\n\ndef once():\n    return total([])\n",
+            {"till.py::close": [6, 7, 8], "till.py::once": [13]},
+        ),
+        (
+            "till.js",
+            "function total(items) { return items }\nfunction close(box) {\n  total(box)\n  return total([])\n}\n",
+            {"till.js::close": [3, 4]},
+        ),
+        (
+            "till.go",
+            "package till\n\nfunc total(items []int) int { return 0 }\n\nfunc close() int {\n\ttotal(nil)\n\treturn total(nil)\n}\n",
+            {"till.go::close": [6, 7]},
+        ),
+    ],
+)
+def test_every_call_is_listed_on_request(run, shop, name, text, lines):
+    (shop / "cart.py").unlink()
+    (shop / name).write_text(text)
+
+    result = run("graph", "callers", "total", "--sites")
+    sites = {}
+    for edge in run("graph", "callers", "total", "--sites", "--code", "--json").json["edges"]:
+        sites.setdefault(edge["source"], []).append(edge["line"])
+        assert "total(" in edge["code"]
+
+    assert sites == lines
+    assert len(result.out.splitlines()) == 1 + sum(map(len, lines.values()))
+    assert "One row per line with a call" in result.err
+
+
+def test_every_creation_of_a_class_is_listed_on_request(run, shop):
+    (shop / "till.py").write_text(
+        "from lib.money import Money as Coin\n\n\ndef close():\n    a = Coin()\n    b = Coin()\n    return a.plus(b), str(Coin())\n"
+    )
+
+    edges = run("graph", "callers", "Money", "--sites", "--json").json["edges"]
+
+    assert [
+        edge["line"] for edge in edges if edge["source"] == "till.py::close" and edge["kind"] == "calls"
+    ] == [
+        5,
+        6,
+        7,
+    ]
 
 
 def test_the_lines_of_callers_are_shown_on_request(run):
@@ -272,6 +324,99 @@ def test_relevant_ranks_the_files_of_similar_past_tasks(run, shop):
     told = run("graph", "relevant", "Vouchers expire too early", "--json").json
 
     assert [file["path"] for file in told["files"]] == ["lib.py"]
+
+
+IPYTHON = """KeyError when a cell is run
+---------------------------------------------------------------------------
+KeyError                                  Traceback (most recent call last)
+Cell In[3], line 1
+----> 1 run()
+
+File ~/envs/shop/lib/python3.12/site-packages/cart.py:8, in checkout(box)
+      7     box.plus(1)
+----> 8     return total([])
+
+File ~/envs/shop/lib/python3.12/site-packages/lib/money.py:12, in total(items)
+     11 def total(items):
+---> 12     return Money().plus(items)
+"""
+IPYTHON_7 = """KeyError when a cell is run
+<ipython-input-3-1a2b3c> in <module>
+----> 1 run()
+
+~/envs/shop/lib/python3.6/site-packages/cart.py in checkout(box)
+----> 8     return total([])
+
+~/envs/shop/lib/python3.6/site-packages/lib/money.py in total(items)
+---> 12     return Money().plus(items)
+"""
+COLOURED = "KeyError\n\x1b[0;32m~/shop/cart.py\x1b[0m in \x1b[0;36mcheckout\x1b[0;34m(box)\x1b[0m\n\x1b[0;32m~/shop/lib/money.py\x1b[0m in \x1b[0;36mtotal\x1b[0;34m(items)\x1b[0m\n"
+NOTEBOOK = r"""KeyError
+   "traceback": [
+    "File \u001b[0;32m~/shop/cart.py:8\u001b[0m, in \u001b[0;36mcheckout\u001b[0;34m(box)\u001b[0m\n",
+    "File \u001b[0;32m~/shop/lib/money.py:12\u001b[0m, in \u001b[0;36mtotal\u001b[0;34m(items)\u001b[0m\n"
+"""
+
+
+@pytest.mark.parametrize("text", [IPYTHON, IPYTHON_7, COLOURED, NOTEBOOK])
+def test_relevant_reads_the_traceback_of_a_notebook(run, text):
+    told = run("graph", "relevant", text, "--json").json
+
+    frames = {file["path"]: file["why"].get("frame", 0) for file in told["files"]}
+    assert frames["lib/money.py"] == pytest.approx(0.1)
+    assert frames["cart.py"] == pytest.approx(0.071, abs=0.001)
+
+
+COPY = "def voucher_discount(voucher):\n    return voucher.discount\n"
+
+
+@pytest.mark.parametrize(
+    "path, text, attributes",
+    [
+        ("external/vouchers.py", COPY, ""),
+        ("lib/static/jquery-vouchers.js", "function voucherDiscount(voucher) {}\n", ""),
+        ("lib/parser.py", f'"""This file was automatically generated."""\n{COPY}', ""),
+        ("lib/bundle.js", f"function voucherDiscount(voucher) {{ return {'voucher + ' * 40} 1 }}\n", ""),
+        ("lib/copied/vouchers.py", COPY, "lib/copied/** linguist-vendored\n"),
+        ("lib/tables.py", COPY, "*.txt eol=lf\nlib/tables.py linguist-generated=true\n"),
+    ],
+)
+def test_relevant_puts_copies_and_generated_files_last(run, shop, path, text, attributes):
+    (shop / "vouchers.py").write_text("def check(voucher):\n    return 1\n")
+    (shop / path).parent.mkdir(parents=True, exist_ok=True)
+    (shop / path).write_text(text)
+    (shop / ".gitattributes").write_text(attributes)
+
+    asked = run("graph", "relevant", "The discount of a voucher", "--json").json["files"]
+    named = run("graph", "relevant", f"The discount of a voucher in {path}", "--json").json["files"]
+
+    assert [file["path"] for file in asked] == ["vouchers.py", path]
+    assert named[0]["path"] == path
+
+
+def test_relevant_counts_a_copy_that_the_project_calls_its_own(run, shop):
+    (shop / "external").mkdir()
+    (shop / "external/vouchers.py").write_text(COPY)
+    (shop / "external/.gitattributes").write_text("*.py -linguist-vendored\n")
+    (shop / "other.py").write_text("def check(voucher):\n    return 1\n")
+
+    asked = run("graph", "relevant", "The discount of a voucher", "--json").json["files"]
+
+    assert asked[0]["path"] == "external/vouchers.py"
+
+
+def test_relevant_lets_a_path_with_one_word_of_the_text_count_little(run, shop):
+    (shop / "letters").mkdir()
+    (shop / "letters/blank.py").write_text("def nothing():\n    return None\n")
+    (shop / "mailing.py").write_text(
+        'def send_reminder(customer, invoice):\n    """Remind overdue customers of the invoice by letter."""\n'
+    )
+    text = "Remind overdue customers of an unpaid invoice by letter"
+
+    files = {file["path"]: file for file in run("graph", "relevant", text, "--json").json["files"]}
+
+    assert next(iter(files)) == "mailing.py"
+    assert 0 < files["letters/blank.py"]["why"]["folders"] < 0.16
 
 
 def test_relevant_keeps_to_its_budget(run):

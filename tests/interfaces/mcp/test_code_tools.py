@@ -63,6 +63,20 @@ async def test_a_task_is_told_its_files_and_lines(connect, shop):
     assert "def total" in text_of(answer)
 
 
+async def test_a_task_is_told_the_files_of_a_similar_past_task(connect, shop, opener):
+    with opener(shop, "user") as engine:
+        task = engine.episodes.start_task("Support vouchers that expire", session="s1")
+        engine.episodes.record("Edit", {"file_path": str(shop / "shop/prices.py")}, session="s1")
+        engine.episodes.flush()
+        engine.episodes.finish_task(task.id, "done")
+    async with connect() as client:
+        answer = await client.call_tool(
+            "code_graph", {"question": "relevant", "about": "Vouchers expire too early"}
+        )
+
+    assert [line["place"] for line in answer.structured_content["results"]] == ["shop/prices.py"]
+
+
 async def test_an_unknown_name_is_answered_with_near_ones(connect, shop):
     async with connect() as client:
         answer = await client.call_tool("code_graph", {"question": "callers", "about": "prise"})

@@ -6,7 +6,8 @@
 2. `mentions` finds what the text names outright: files, modules, symbols, and the frames of a traceback.
 3. `ranking` scores all files by words (`index`), names, mentions, links to other good files, and `past_work`: similar
    commits and past tasks vote for the files that they changed.
-4. The best files are split into `passages`, which are scored again and add to the score of their files.
+4. The best files are read, copies of other projects and generated ones put last, and the others split into `passages`,
+   which are scored again and add to the score of their files.
 5. The best passages become snippets within the budget, and the files are put into the order to read them.
 
 Modules:

@@ -64,6 +64,14 @@ class Index:
         rarity, rarest = self.rarity(question), log1p((self._count + 0.5) / 0.5)
         return sum(weight * rarity.get(term, rarest) for term, weight in question.items())
 
+    def coverage(self, question: Mapping[int, float], rarity: Mapping[int, float], document: int) -> float:
+        """Return how much of the question, by weight and rarity, the document has any of."""
+        return sum(
+            question[term] * rarity.get(term, 0.0)
+            for term, begin, end in self._postings(question)
+            if document in self._owners[begin:end]
+        )
+
     def owners(self, term: int) -> list[int]:
         """Return the documents with that term."""
         return [

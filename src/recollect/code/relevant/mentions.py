@@ -12,10 +12,18 @@ from recollect.code.nodes import Symbol
 # long word.
 _PATH_CHARACTERS = re.compile(r"[\w.\-/\\]+")
 _PATH_END = re.compile(r"(?<=\w)\.[A-Za-z]\w{0,4}\b")
-_FRAME = re.compile(
+_INNERMOST_LAST = re.compile(
     r'File "([^"\n]+)", line \d+'  # Python
-    r"|^([\w./\\-]+\.\w+):\d+: "  # pytest, compilers
-    r"|^[ \t]+at .{0,500}?(?<![\w./\\-])([\w./\\-]+\.\w+):\d+",  # JavaScript, Java
+    r'|^[ \t"]{0,40}File ((?:[A-Za-z]:)?[^:"\n]{1,400}):\d+'  # IPython, notebooks
+    r'|^[ \t"]{0,40}([~./\w][^\s"]{0,400}\.\w{1,5}) in (?:<|[\w.]{1,200}\()'  # IPython before version 8
+    r"|^([\w./\\-]+\.\w+):\d+: ",  # pytest, compilers
+    re.M,
+)
+_INNERMOST_FIRST = re.compile(
+    r"^[ \t]+at .{0,500}?(?<![\w./\\-])([\w./\\-]+\.\w+):(?:line )?\d+"  # JavaScript, Java, C#, Rust
+    r"|^\t([\w./\\-]+\.go):\d+"  # Go
+    r"|^#\d+ ([\w./\\-]+\.php)\(\d+\)"  # PHP
+    r"|^[ \t]*(?:from )?([\w./\\-]+\.rb):\d+:in ",  # Ruby
     re.M,
 )
 _POINTED = re.compile(r"/(?:blob|blame|src)/([\w.\-/]{1,400}\.\w+)")  # a link into the code on a forge
@@ -34,6 +42,10 @@ def _paths_in(text: str) -> Iterator[str]:
         ends = [match.end() for match in _PATH_END.finditer(run)]
         if ends:
             yield run[: ends[-1]]
+
+
+def _paths_of(frame: re.Pattern[str], text: str) -> list[str]:
+    return [next(filter(None, match.groups())) for match in frame.finditer(text)]
 
 
 class Mention(NamedTuple):
@@ -72,11 +84,11 @@ class MentionIndex:
         ]
 
     def _frames(self, text: str) -> Iterator[Mention]:
-        """Yield frames. The innermost one, written last, weighs most; tests do not count."""
-        frames = [self._files_at(next(filter(None, match.groups()))) for match in _FRAME.finditer(text)]
-        inside = [found[0] for found in frames if len(found) == 1 and self._usual[found[0]]]
-        innermost_first = list(dict.fromkeys(reversed(inside)))
-        for distance, file in enumerate(innermost_first):
+        """Yield frames. The innermost one weighs most; tests do not count."""
+        paths = [*reversed(_paths_of(_INNERMOST_LAST, text)), *_paths_of(_INNERMOST_FIRST, text)]
+        frames = map(self._files_at, dict.fromkeys(paths))
+        inside = dict.fromkeys(found[0] for found in frames if len(found) == 1 and self._usual[found[0]])
+        for distance, file in enumerate(inside):
             yield Mention("frame", file, 1 / (1 + distance))
 
     def _named_paths(self, text: str) -> Iterator[Mention]:

@@ -12,15 +12,25 @@ from recollect.code.terms import count_terms
 POSTING = np.dtype([("term", "<u4"), ("count", "<u2")])
 
 _IGNORED = re.compile(
-    r"<!--(?:(?!<!--).)*?-->|\b\w{1,20}://\S+", re.S
-)  # the text of issue templates, and links
+    r"<!--(?:(?!<!--).)*?-->|\b\w{1,20}://\S+|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b", re.S
+)  # the text of issue templates, links, and hashes of commits
 _FENCED = re.compile(r"```.*?```|~~~.*?~~~", re.S)
 _CODE = re.compile(
     r"^(?: {4,}|\t|>>>).*"  # indented
-    r'|^[ \t]*File ".*'
+    r'|^[ \t]*File [~"/].*'
+    r"|^(?: +|-+> ?)\d+ .*"  # numbered, in IPython
     r"|^[ ]*(?:from|import|def|class|return|raise|with|for|if)\b.*[:(=].*",
     re.M,
 )
+_COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[\d;]{0,20}m|\[(?:0|\d{1,3};[\d;]{1,12})m")
+_ESCAPED = re.compile(r"\\u001b\[")  # as in the file of a notebook, where line ends are escaped too
+
+
+def without_colours(text: str) -> str:
+    """Return `text` without the colours of a terminal or notebook, which hide where its lines and paths begin."""
+    if _ESCAPED.search(text):
+        text = text.replace("\\n", "\n")
+    return _COLOUR.sub("", text)
 
 
 def weigh_question(text: str) -> Mapping[int, float]:

@@ -1,8 +1,9 @@
 """Rank the files of a project for a question: by words, names, history and links. Without a model."""
 
+import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -45,15 +46,13 @@ class Ranking:
         text: str,
         asked: Mapping[int, float],
         mentions: Iterable[Mention],
-        past_work: PastWork = (),
+        alike: PastWorkIndex | None,
     ) -> dict[str, Scores]:
         """Return what counts for each file, by the names in `WEIGHTS`; leaves out the parts that are all zero."""
         shares = self._shares(text)
         parts = {
-            "topic": _relative_to_best(self._topics.scores(asked) * shares),
-            "words": _relative_to_best(self._words.scores(asked) * shares),
-            "folders": _relative_to_best(self._folders.scores(asked) * shares),
-            "history": self._by_history(asked, past_work) * shares,
+            **self._by_words(asked, shares),
+            "history": self._by_history(asked, alike) * shares,
             "commit": self._referred(text) * shares,
             **{
                 kind: np.sqrt(np.minimum(named, w.NAMED_OFTEN)) * shares
@@ -85,14 +84,14 @@ class Ranking:
         asked: Mapping[int, float],
         mentions: Iterable[Mention],
         best: int,
-        past_work: PastWork = (),
+        alike: PastWorkIndex | None,
     ) -> FileEvidence:
         """Return what connects the text with the file `best`."""
         highest = self._words.highest(asked)
         share = (
             float(self._words.scores(asked)[best] * self._shares(text)[best]) / highest if highest else 0.0
         )
-        past = [index for index in (self._commits, self._alike(asked, past_work)) if index is not None]
+        past = [index for index in (self._commits, alike) if index is not None]
         return FileEvidence(
             words=len(asked) * share,
             commits=len(asked) * max(index.share(asked, best) for index in past) if past else None,
@@ -105,18 +104,51 @@ class Ranking:
     def rarity(self, question: Mapping[int, float]) -> dict[int, float]:
         return self._words.rarity(question)
 
+    def telling(self, question: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the terms of a long question that say most, by weight and rarity; their weights add up to 1."""
+        if len(question) <= w.TELLING_TERMS:
+            return question
+        rarity = self.rarity(question)
+        telling = heapq.nlargest(
+            w.TELLING_TERMS, question, key=lambda term: question[term] * rarity.get(term, 0.0)
+        )
+        whole = sum(question[term] for term in telling)
+        return {term: question[term] / whole for term in telling}
+
+    def demote(self, part: Scores, foreign: Sequence[int]) -> Scores:
+        """Return a part of the score with little left of it for foreign files."""
+        demoted = part.copy()
+        demoted[list(foreign)] *= w.FOREIGN_SHARE
+        return demoted
+
     def mentioned(self, text: str) -> list[Mention]:
         return self._names.mentioned(text)
 
-    def _by_history(self, question: Mapping[int, float], past_work: PastWork) -> Scores:
+    def _by_words(self, question: Mapping[int, float], shares: Scores) -> dict[str, Scores]:
+        """Score by text, definitions and path. A path with little of the question counts less if a text has much of it."""
+        scores = {
+            "topic": self._topics.scores(question) * shares,
+            "words": self._words.scores(question) * shares,
+            "folders": self._folders.scores(question) * shares,
+        }
+        if not self.paths:
+            return scores
+        rarity = self.rarity(question)
+        in_text = self._words.coverage(question, rarity, int(scores["words"].argmax()))
+        in_path = self._folders.coverage(question, rarity, int(scores["folders"].argmax()))
+        parts = {name: _relative_to_best(part) for name, part in scores.items()}
+        if in_text > 0:
+            parts["folders"] = parts["folders"] * np.float32(min(1.0, in_path / in_text / w.FULL_PATH))
+        return parts
+
+    def _by_history(self, question: Mapping[int, float], alike: PastWorkIndex | None) -> Scores:
         """Score by commits and by past tasks, which count as new however old they are; the higher of both counts."""
         votes = self._zeros() if self._commits is None else self._commits.scores(question, len(self.paths))
-        alike = self._alike(question, past_work)
         return votes if alike is None else np.maximum(votes, alike.scores(question, len(self.paths)))
 
-    def _alike(self, question: Mapping[int, float], past_work: PastWork) -> PastWorkIndex | None:
+    def alike(self, question: Mapping[int, float], past_work: PastWork) -> PastWorkIndex | None:
         """Return the past tasks that have something in common with the question; None if there are none."""
-        described = [(terms_of(text), self._known(paths), 0.0) for text, paths in past_work]
+        described = [(_task_terms(text), self._known(paths), 0.0) for text, paths in past_work]
         alike = [work for work in described if shared_weight(question, work[0]) >= w.ALIKE]
         return PastWorkIndex(alike) if alike else None
 
@@ -250,6 +282,9 @@ class Ranking:
                 for change in self._history.changes
             ]
         )
+
+
+_task_terms = lru_cache(maxsize=1024)(terms_of)  # every question is compared with the same past tasks
 
 
 def _weighted(parts: Mapping[str, Scores]) -> dict[str, Scores]:

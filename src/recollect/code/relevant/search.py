@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from recollect.code.decoding import read_source
+from recollect.code.foreign import is_foreign
 from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.nodes import Symbol
@@ -15,7 +16,8 @@ from recollect.code.relevant.evidence import probability
 from recollect.code.relevant.index import Field, Index, Scores, top_scores
 from recollect.code.relevant.mentions import Mention
 from recollect.code.relevant.passages import Passage, split_passages
-from recollect.code.relevant.question import weigh_question
+from recollect.code.relevant.past_work import PastWorkIndex
+from recollect.code.relevant.question import weigh_question, without_colours
 from recollect.code.relevant.ranking import PastWork, Ranking
 from recollect.code.terms import terms_of
 from recollect.text import tokens
@@ -68,14 +70,16 @@ def relevant(
 ) -> Relevant:
     """Return at most `limit` files and symbols, and snippets of at most `budget` tokens including the lines that locate them."""
     ranking = _ranking(graph, history)
+    text = without_colours(text)
     mentions = ranking.mentioned(text)
-    asked = weigh_question(text)
-    parts = ranking.parts(text, asked, mentions, past_work)
-    likely = top_scores(ranking.total(parts), w.FILES_READ)
-    passages = _passages(
-        graph, root, [ranking.paths[number] for number in likely], asked, ranking.rarity(asked)
-    )
-    parts |= ranking.parts_read(text, ranking.total(parts), passages)
+    asked = ranking.telling(weigh_question(text))
+    alike = ranking.alike(asked, past_work)
+    parts = ranking.parts(text, asked, mentions, alike)
+    texts, foreign = _read(root, ranking, top_scores(ranking.total(parts), w.FILES_TRIED), mentions)
+    parts = {name: ranking.demote(part, foreign) for name, part in parts.items()}
+    passages = _passages(graph, texts, asked, ranking.rarity(asked))
+    added = ranking.parts_read(text, ranking.total(parts), passages)
+    parts |= {name: ranking.demote(part, foreign) for name, part in added.items()}
     scores = ranking.total(parts)
     files = tuple(
         FileHit(
@@ -91,7 +95,7 @@ def relevant(
         tuple(_symbols(scored))[:limit],
         tuple(_snippets(scored, budget)),
         tuple(_to_read(root, files)),
-        _probability(ranking, text, asked, mentions, scores, past_work),
+        _probability(ranking, text, asked, mentions, scores, alike),
     )
 
 
@@ -101,12 +105,12 @@ def _probability(
     asked: Mapping[int, float],
     mentions: Sequence[Mention],
     scores: Scores,
-    past_work: PastWork,
+    alike: PastWorkIndex | None,
 ) -> float:
     best = top_scores(scores, 1)
     if not best:
         return 0.0
-    return round(probability(ranking.evidence(text, asked, mentions, best[0], past_work)), 3)
+    return round(probability(ranking.evidence(text, asked, mentions, best[0], alike)), 3)
 
 
 def prepare(graph: CodeGraph, root: Path, history: History | None) -> None:
@@ -119,18 +123,36 @@ def _ranking(graph: CodeGraph, history: History | None) -> Ranking:
     return Ranking(graph, history)
 
 
+def _read(
+    root: Path, ranking: Ranking, likely: Sequence[int], mentions: Sequence[Mention]
+) -> tuple[dict[str, str], list[int]]:
+    """Return the texts of the first likely files by path, and which files before the last of them are foreign.
+
+    A foreign file is read like others if the question has its path.
+    """
+    named = {
+        mention.file for mention in mentions if mention.kind in ("path", "pointed") and mention.weight == 1
+    }
+    texts: dict[str, str] = {}
+    foreign: list[int] = []
+    for number in likely:
+        if len(texts) == w.FILES_READ:
+            break
+        path = ranking.paths[number]
+        text = read_source(root / path)
+        if number not in named and is_foreign(root, path, text):
+            foreign.append(number)
+        else:
+            texts[path] = text
+    return texts, foreign
+
+
 def _passages(
-    graph: CodeGraph,
-    root: Path,
-    paths: Iterable[str],
-    question: Mapping[int, float],
-    rarity: Mapping[int, float],
+    graph: CodeGraph, texts: Mapping[str, str], question: Mapping[int, float], rarity: Mapping[int, float]
 ) -> list[tuple[float, Passage]]:
     """Return the passages of these files that fit the question, each with how well."""
     pieces = [
-        piece
-        for path in paths
-        for piece in split_passages(path, read_source(root / path), graph.outline(path))
+        piece for path, text in texts.items() for piece in split_passages(path, text, graph.outline(path))
     ]
     if not pieces:
         return []

@@ -23,9 +23,13 @@ WEIGHTS = {
 # Scale: factors of a part, from 0 to 1.
 ASIDE_SHARE = 0.1  # for tests, documents and configuration
 WANTED_SHARE = 0.6  # for the same if the first line of the question asks for them
+FOREIGN_SHARE = (
+    0.05  # for copies of other projects and generated files, whose path the question does not have
+)
 NAMED_SHARE = 0.5  # added to a symbol that the question names, before dividing by 1 + NAMED_SHARE
 
 # Scale: a share of the question, from 0 to 1.
+FULL_PATH = 0.25  # what the best path must have of it, relative to the best text, to get the full weight
 TITLE_SHARE = 0.2  # what its first line adds, however long the rest is
 ALIKE = 0.25  # what a past task must have in common with it to count: there may be few tasks to choose from
 
@@ -36,6 +40,8 @@ FEW_LINKS = 3.0  # a file with fewer links passes on less
 LIKELY_FILES = 60  # that may be raised for the folder they are in
 CALLING_FUNCTIONS = 15  # the best ones, whose needs count
 FILES_READ = 20  # the best files, whose text is read
+FILES_TRIED = 80  # the best files, of which the foreign ones are not counted among those
+TELLING_TERMS = 150  # terms of a question that count: a longer one is no slower
 FILES_SHOWN = 5  # of which symbols and snippets are returned
 SNIPPETS_PER_FILE = 3
 SYMBOLS_PER_FILE = 3  # that are named where files are shown to an agent
