@@ -81,6 +81,32 @@ def test_a_module_is_described_in_the_projects_own_words(path, text):
     assert modules(SHOP | {path: text})["auth"].description == "Who may do what."
 
 
+@pytest.mark.parametrize(
+    "doc, description",
+    [
+        (
+            "Options for :py:func:`shop.decode` and :meth:`~Till.open`.",
+            "Options for shop.decode and Till.open.",
+        ),
+        ("WARNING: this API will change soon.", "login, sessions, tokens"),
+        ('Extensions for <see cref="Table"/>.', "Extensions for Table."),
+        ("Contains extension methods for <x/>.", "login, sessions, tokens"),
+    ],
+)
+def test_markup_and_remarks_are_not_part_of_a_description(doc, description):
+    files = SHOP | {"src/shop/auth/__init__.py": f'"""{doc}"""\n'}
+
+    assert modules(files)["auth"].description == description
+
+
+def test_a_test_project_of_dotnet_is_no_module():
+    files = package(
+        "src/Shop/Cart.cs", "src/Shop/Till.cs", "src/Shop.Tests/Fakes.cs", "src/Shop.Tests/CartTests.cs"
+    )
+
+    assert not any("Tests" in name for name in modules(files))
+
+
 def test_a_module_of_which_nothing_is_said_is_told_by_its_files():
     assert modules(SHOP)["auth"].description == "login, sessions, tokens"
 

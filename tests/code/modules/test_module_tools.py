@@ -372,7 +372,7 @@ def test_a_part_whose_tests_no_script_runs_has_them_run_where_it_is():
 def test_every_row_of_the_table_of_linters_is_complete():
     linters = [linter for ecosystem in ("python", "node", "php") for linter in known_linters(ecosystem)]
 
-    assert len(linters) == 23
+    assert len(linters) == 24
     assert all(linter.name and linter.command and linter.slot in SLOTS for linter in linters)
     assert all(linter.files or linter.words for linter in linters)
 
@@ -398,6 +398,67 @@ def test_a_formatter_that_nothing_runs_is_not_named():
 
     assert "black" not in tools.linters
     assert tools.commands["format"] == "uv run ruff format ."
+
+
+def test_settings_of_a_linter_that_nothing_runs_do_not_name_it():
+    files = {
+        "setup.py": "",
+        "tox.ini": "[flake8]\nignore = E501\n\n[testenv:lint]\ncommands = pre-commit run --all-files\n",
+        ".pre-commit-config.yaml": "repos:\n  - repo: https://example.org/ruff\n    hooks:\n      - id: ruff\n",
+    }
+
+    assert find_tools(scan_input(files))[0].linters == ("pre-commit", "ruff")
+
+
+def test_the_types_are_checked_by_the_script_for_it():
+    files = {
+        "package.json": '{"scripts": {"lint": "xo", "type": "tsd && tsc"}, "devDependencies": {"xo": "1"}}',
+        "tsconfig.json": "{}",
+        "index.js": "",
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands["types"], tools.linters) == ("npm run type", ("xo",))
+
+
+def test_a_part_without_tests_of_its_own_has_no_test_command():
+    files = {
+        "Shop.slnx": "",
+        "src/Shop/Shop.csproj": "<Project/>",
+        "src/Shop/Cart.cs": "",
+        "src/Shop.Tests/Shop.Tests.csproj": '<PackageReference Include="xunit" />',
+        "src/Shop.Tests/CartTests.cs": "",
+    }
+
+    assert {tools.path: tools.commands.get("test") for tools in find_tools(scan_input(files))} == {
+        "": "dotnet test",
+        "src/Shop.Tests": "cd src/Shop.Tests && dotnet test",
+    }
+
+
+def test_a_runner_of_linters_is_none():
+    files = {
+        "Gemfile": "",
+        ".rubocop.yml": "",
+        "lib/shop.rb": "",
+        ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: bundle exec rake rubocop\n",
+    }
+
+    assert find_tools(scan_input(files))[0].linters == ("rubocop",)
+
+
+def test_of_a_part_only_the_tests_are_guessed():
+    files = {
+        "go.mod": "module shop\n",
+        "shop.go": "package shop\n",
+        "till/go.mod": "module shop/till\n",
+        "till/till.go": "package till\n",
+    }
+
+    tools = find_tools(scan_input(files))[1]
+
+    assert (tools.commands, tools.linters) == ({"test": "cd till && go test ./..."}, ())
 
 
 @pytest.mark.parametrize(

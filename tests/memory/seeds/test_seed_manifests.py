@@ -145,6 +145,55 @@ jobs:
     ]
 
 
+def test_only_commands_that_set_something_up_are_the_set_up(tmp_path):
+    guide = (
+        "# Contributing\n\n## Development\n\n```bash\n$ make venv\n$ make pycodestyle\n$ make content\n```\n"
+    )
+    write(tmp_path, {"CONTRIBUTING.md": guide})
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == [
+        "For development it is set up with `make venv`."
+    ]
+
+
+def test_items_keep_the_condition_that_stands_above_them(tmp_path):
+    guide = "# Contributing\n\n## Code style\n\nIf you add an option, you MUST:\n\n- Add your option to `README.md`\n"
+    write(tmp_path, {"CONTRIBUTING.md": guide})
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == [
+        "If you add an option, you MUST: Add your option to `README.md`."
+    ]
+
+
+def test_versions_that_a_matrix_includes_or_calls_by_name_are_told(tmp_path):
+    workflow = """
+jobs:
+  test:
+    strategy:
+      matrix:
+        php: [ '8.0', '8.1' ]
+        go: [stable, oldstable, "1.24"]
+        node: ${{ fromJSON(needs.setup.outputs.node) }}
+        java: [17, "${{ inputs.java }}"]
+        include:
+          - php: '8.0'
+            flags: '--prefer-lowest'
+          - php: '8.2'
+            experimental: true
+  lint:
+    steps:
+      - uses: shivammathur/setup-php
+        with:
+          php-version: '7.4'
+"""
+    write(tmp_path, {".github/workflows/test.yml": workflow})
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == [
+        "CI tests with PHP 8.0, 8.1 and 8.2.",
+        "CI tests with Go stable, oldstable and 1.24.",
+    ]
+
+
 README = """# Shop
 
 [![Build](x.svg)](https://ci.example)

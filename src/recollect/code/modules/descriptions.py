@@ -80,16 +80,22 @@ def first_sentence(text: str) -> str:
     plain = " ".join(paragraph.split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(
-        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|:\w{1,40}:`([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@\w{1,40} #?([^}]{0,300})\}|<[^>]{1,300}>",
-        r"\1\2\3",
+        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@\w{1,40} #?([^}]{0,300})\}"
+        r"|<see(?:also)? cref=\"(?:\w:)?([^\"]{0,200})\"\s{0,3}/>|<[^>]{1,300}>",
+        r"\1\2\3\4",
         plain,
     )
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
-    if len(first.split()) < 2 or " = " in first:
+    if len(first.split()) < 2 or " = " in first or _REMARK.match(first) or _GAP.search(first):
         return ""
     return cut_at_word(first, LONGEST)
 
+
+_REMARK = re.compile(r"(?:warning|caution|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W", re.I)
+_GAP = re.compile(
+    r"\s[.,;:](?:\s|$)|\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$"
+)  # something was left out of the sentence
 
 # Lines of markup that say nothing about what a file is for: directives, fields and targets of reST, tags of other tools.
 _DIRECTIVE = re.compile(r"\.\. ?[\w|\[_-]|:[\w -]{1,40}:(?:\s|$)|@\w|\[\w+\]:|<!--|\{%|\\[a-z]+\b")

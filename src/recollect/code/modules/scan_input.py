@@ -104,6 +104,9 @@ def _names(symbols: Sequence[Symbol]) -> list[str]:
     return [symbol.name for symbol in sorted(chosen, key=lambda symbol: "." in symbol.id.partition("::")[2])]
 
 
+SHORTEST_WRAPPED = 50  # characters: a shorter line of a comment is seldom continued
+
+
 def _about(path: str, symbols: Sequence[Symbol]) -> str:
     """Return the documentation of the class that the file is named after, or of one that is most of it."""
     stem = path.rsplit("/", 1)[-1].partition(".")[0].replace("_", "").lower()
@@ -111,8 +114,14 @@ def _about(path: str, symbols: Sequence[Symbol]) -> str:
     for symbol in sorted(symbols, key=lambda symbol: symbol.line - symbol.end):
         is_most = (symbol.end - symbol.line) > MOST_OF * lines
         if symbol.doc and symbol.kind == CLASS and (is_most or symbol.name.lower() == stem):
-            return symbol.doc
+            return _marked_as_cut(path, symbol.doc)
     return ""
+
+
+def _marked_as_cut(path: str, line: str) -> str:
+    """Return the first line of a comment, with an ellipsis where its sentence goes on in the next one."""
+    is_whole = path.endswith(".py") or len(line) < SHORTEST_WRAPPED or line[-1] in ".!?:)>"
+    return line if is_whole else f"{line}…"
 
 
 def _outside(edges: Iterable[CodeEdge]) -> list[str]:

@@ -28,6 +28,7 @@ from recollect.text.redact import redact
 
 MOST_PARTS = 40
 MOST_LINTERS = 3  # in one command
+_CONVENTION = "convention of "  # the source of a command that nothing in the project speaks for
 FEWEST_PASSES = 3  # of a command that agents ran, and that no file names
 _OWN_TASKS = ("npm ", "pnpm ", "yarn ", "bun ", "composer ", "make ", "just ", "task ", "rake")
 _SCOPED = {  # how to address one package of a workspace from the root; for others, `cd` into it
@@ -220,7 +221,7 @@ def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, defau
 
 def _default(slot: str, info: PackageInfo) -> Candidate:
     is_configured = slot == "test" and info.test is not None and info.test.config_file
-    source = info.test.config_file if info.test and is_configured else f"convention of {info.tool}"
+    source = info.test.config_file if info.test and is_configured else f"{_CONVENTION}{info.tool}"
     return Candidate(info.defaults.get(slot, ""), source)
 
 
@@ -259,6 +260,11 @@ def _without_runners(linters: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in linters if name not in runners and "/" not in name))
 
 
+def _is_guess(tools: ProjectTools, slot: str) -> bool:
+    """Return whether nothing in the project speaks for a command. Of a part, only such a command to test it is worth a line."""
+    return tools.sources.get(slot, "").startswith(_CONVENTION)
+
+
 def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> ProjectTools:
     """Return the commands as you run them at the root of the project, whose tool is `root_tool`."""
     scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if tools.tool == root_tool else {}
@@ -283,5 +289,7 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> Projec
     test = tools.test
     if test and test.run_command == tools.commands.get("test"):
         test = TestFramework(test.tool, test.config_file, commands["test"])
+    commands = {slot: line for slot, line in commands.items() if slot == "test" or not _is_guess(tools, slot)}
     sources = {slot: source for slot, source in tools.sources.items() if slot in commands}
-    return ProjectTools(tools.path, tools.tool, commands, sources, test, tools.linters)
+    linters = () if _is_guess(tools, "lint") else tools.linters
+    return ProjectTools(tools.path, tools.tool, commands, sources, test, linters)

@@ -53,6 +53,9 @@ _KINDS = (
     ("architecture", r"^`?[\w.-]+/[\w./*-]*`?\s*(?:[:(]|->|[-–—→]|\b(?:is|are|has|contains|holds)\b)"),
     ("procedure", r"^`[^`]+`\s*(?:[:#]|->|[-–—→])"),
 )
+_CONDITION = re.compile(
+    r"(?:if|when|whenever|unless|after|before|for|to)\b.{0,150}:$", re.I
+)  # of the items below it
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
     r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? ",
@@ -82,16 +85,18 @@ def kind_of_words(text: str) -> str:
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield bullets and imperative sentences with their lines, from Markdown or plain text."""
-    heading = ""
+    heading = condition = ""
     for line, is_bullet, part in _parts(text):
         if not is_bullet and (match := _HEADING.fullmatch(part)):
-            heading = _plain(match[1])
+            heading, condition = _plain(match[1]), ""
             continue
         plain = _plain(part)
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
-            texts = [] if _DULL.search(plain) else [f"{heading}: {plain}" if short else plain]
+            full = f"{condition} {plain}" if condition else f"{heading}: {plain}" if short else plain
+            texts = [] if _DULL.search(plain) else [full]
         else:
+            condition = plain if _CONDITION.match(plain) else ""
             texts = [one for one in sentences(plain) if _ORDER.match(one) and not _DULL.search(one)]
         for sentence in texts:
             if _is_telling(sentence):

@@ -15,7 +15,17 @@ _LANGUAGES = {
     "java": "Java",
     "rust": "Rust",
 }
-_VERSION = re.compile(r"[\"']?(?:pypy-?)?\d+(?:\.[\dx*]+)*[\w.+-]*[\"']?")
+_VERSION = re.compile(r"(?=[a-z-]{0,20}\d)[\w.*+-]{1,40}")
+_MOVING = (
+    "stable",
+    "oldstable",
+    "latest",
+    "nightly",
+    "beta",
+    "head",
+    "lts",
+    "current",
+)  # names of a version that changes
 _MOST_FILES = 20
 
 
@@ -51,15 +61,30 @@ def _files(root: Path) -> Iterator[ProjectFile]:
 
 
 def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
-    """Yield lists of versions, in brackets or one per line."""
+    """Yield lists of versions: in brackets, one per line, and those that are added by `include`.
+
+    A list with anything else in it, such as an expression, says nothing.
+    """
     pattern = re.compile(
         r"^([ \t]*+)(?:-[ \t]*+)?(\w{1,80}?)(?:[-_]version)?s?:[ \t]*+(\[[^\]]{0,2000}\]|\n(?:\1[ \t]+-[^\n:]+\n?|(?!))++)",
         re.M,
     )
     for match in pattern.finditer(found.text):
         if match[2] in _LANGUAGES:
-            versions_found = [each.strip("\"'") for each in _VERSION.findall(re.sub(r"#.*", "", match[3]))]
-            yield match[2], versions_found
+            items = re.sub(r"#.*|^[ \t]*-[ \t]", ",", match[3].strip("[]"), flags=re.M).split(",")
+            versions = [each.strip().strip("\"'") for each in items if each.strip()]
+            if all(_VERSION.fullmatch(each) or each.lower() in _MOVING for each in versions):
+                yield match[2], versions
+    for block in re.finditer(
+        r"^([ \t]*+)include:[ \t]*\n((?:\1[ \t-][^\n]*+\n?|[ \t]*+\n|(?!))++)", found.text, re.M
+    ):
+        for name, version in re.findall(
+            r"^[ \t]*+(?:-[ \t]+)?(\w{1,80}?)(?:[-_]version)?:[ \t]*[\"']?([\w.*+-]{1,40})[\"']?[ \t]*$",
+            block[2],
+            re.M,
+        ):
+            if name in _LANGUAGES and _VERSION.fullmatch(version):
+                yield name, [version]
 
 
 def _services(found: ProjectFile) -> Iterator[str]:

@@ -30,6 +30,10 @@ _FENCE = re.compile(
 _COMMAND = re.compile(
     r"\s*(?:[$>%]\s+)?((?:pip3?|uv|poetry|pdm|hatch|pipenv|tox|nox|pytest|python3?|npm|npx|pnpm|yarn|bun|make|just|task|cargo|go|mvn|\./\w+|gradle|bundle|rake|rails|composer|php|cmake|ctest|meson|ninja|docker|script/\w+|scripts/\w+)\b[^\n]*)"
 )
+_SETS_UP = re.compile(
+    r"\b(?:install|sync|set-?up|bootstrap|init|venv|virtualenv|restore|develop|create|ci|deps|dependencies|up|env)\b",
+    re.I,
+)
 _MOST_COMMANDS = 4
 _MOST_RULES = 6  # of one file: most of it is about conduct
 _ORDERS = re.compile(
@@ -134,7 +138,7 @@ def _commands(found: ProjectFile) -> Iterator[Seed]:
         if opening and opening == TESTS_ARE_RUN:
             lines = [line for line in lines if (known := slot_of(line)) and known[1] == "test"]
         elif opening:
-            lines = [line for line in lines if slot_of(line) is None]
+            lines = [line for line in lines if slot_of(line) is None and _SETS_UP.search(line)]
         if opening and lines:
             line = found.text.count("\n", 0, head.start()) + 1
             commands = listed(f"`{each}`" for each in dict.fromkeys(lines[:_MOST_COMMANDS]))

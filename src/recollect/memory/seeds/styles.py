@@ -181,6 +181,10 @@ def _eslint(root: Path) -> Iterator[Seed]:
         yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.3)
 
 
+_LONGEST_PATTERN = 24  # characters: longer ones list the endings of data files
+_MOST_PATTERNS = 4
+
+
 def _editorconfig(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, ".editorconfig")) is None:
         return
@@ -197,9 +201,13 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
                 indented[section] = f"{value} spaces"
             elif name == "max_line_length" and section == "*":
                 length = value
-    settings_text = [f"{style} in {_files(section)}" for section, style in indented.items() if section]
+    settings_text = [
+        f"{style} in {_files(section)}"
+        for section, style in indented.items()
+        if section and len(section) <= _LONGEST_PATTERN
+    ]
     if settings_text:
-        content = f"Indentation is {listed(settings_text[:6])} (.editorconfig)."
+        content = f"Indentation is {listed(settings_text[:_MOST_PATTERNS])} (.editorconfig)."
         yield Seed(content, "convention", found.where("indent_"), 0.8)
     yield from _line_length(found.where("max_line_length"), length, ".editorconfig")
 

@@ -142,18 +142,31 @@ def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
     text = "".join(project.text(path) for path in project.sizes if path.endswith((".csproj", ".props")))
     tool = next((name for name in ("xunit", "nunit", "MSTest") if name.lower() in text.lower()), "")
     test = TestFramework(tool.lower(), "", "dotnet test") if tool else None
+    defaults = {
+        "build": "dotnet build",
+        "test": "dotnet test",
+        "format": "dotnet format",
+        "lint": "dotnet format --verify-no-changes",
+    }
+    if not _may_have_tests(project, folder):
+        test = None
+        del defaults["test"]
     return PackageInfo(
         "dotnet",
-        {
-            "build": "dotnet build",
-            "test": "dotnet test",
-            "format": "dotnet format",
-            "lint": "dotnet format --verify-no-changes",
-        },
+        defaults,
         {},
         test,
         ("dotnet format",),
     )
+
+
+def _may_have_tests(project: ScanInput, folder: str) -> bool:
+    """Return whether the folder has a solution, or a project that needs a test framework."""
+    names = project.inside(folder)
+    if any(name.endswith((".sln", ".slnx")) for name in names):
+        return True
+    own = "".join(project.text(join(folder, name)) for name in names if name.endswith("proj"))
+    return bool(re.search(r"Test\.Sdk|xunit|nunit|mstest|tunit", own, re.IGNORECASE))
 
 
 def read_c(project: ScanInput, folder: str) -> PackageInfo:

@@ -94,6 +94,9 @@ def find_linters(
     return tuple(dict.fromkeys(found)), commands
 
 
+_SECTION = re.compile(r"^\[[^\]\n]{1,200}\]", re.M)  # in tox.ini, `[flake8]` has settings and runs nothing
+
+
 def _is_named(word: str, text: str) -> bool:
     return bool(re.search(rf"(?:^|[\s/\"'\[(,]){re.escape(word)}(?=[\s\"'\])=,:]|$)", text, re.MULTILINE))
 
@@ -105,7 +108,8 @@ def what_runs(project: ScanInput, folder: str) -> str:
     )
     files = ("tox.ini", "noxfile.py", "Makefile", "justfile", "Taskfile.yml")
     in_ci = [each.line for each in ci_commands(project)]
-    return "\n".join((*hooks, *in_ci, *(project.text(join(folder, name)) for name in files)))
+    texts = [_SECTION.sub("", project.text(join(folder, name))) for name in files]
+    return "\n".join((*hooks, *in_ci, *texts))
 
 
 def first_name(names: Iterable[str], pattern: str) -> str:
