@@ -1,7 +1,10 @@
 """`recollect`, and `python -m recollect`."""
 
+import gc
 import os
 import sys
+
+GARBAGE_AFTER = 50_000  # objects; a command that imports nothing unusual stays below
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _ask_daemon(arguments: list[str]) -> int | None:
-    """Let the daemon answer a command that only reads; None if it does not, or cannot."""
+    """Let the daemon run a command; None if it does not, or cannot."""
     from recollect.interfaces.cli.forward import answer
 
     return answer(arguments)
@@ -44,6 +47,8 @@ def _relay(arguments: list[str]) -> int | None:
 
 
 def _command_line(arguments: list[str]) -> int:
+    # Importing makes many objects and no garbage: looking for it takes a fifth of the time of `recollect list`.
+    gc.set_threshold(GARBAGE_AFTER, 10, 10)
     from recollect.interfaces.cli.main import run
 
     return run(arguments)

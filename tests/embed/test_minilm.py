@@ -88,27 +88,6 @@ def test_no_texts_make_no_rows(embedder):
     assert embedder.embed([]).shape == (0, 384)
 
 
-def test_a_separator_in_a_text_is_only_text():
-    pieces = minilm._word_pieces(VOCABULARY)("a [SEP] b")
-
-    assert pieces.count(102) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        # As the `tokenizers` package encodes them with BERT's uncased rules.
-        ("", [101, 102]),
-        ("Hello, World!", [101, 7592, 1010, 2088, 999, 102]),
-        ("naïve CAFÉ", [101, 15743, 7668, 102]),
-        ("unaffable", [101, 14477, 20961, 3468, 102]),
-        ("x" * 101, [101, 100, 102]),
-    ],
-)
-def test_texts_are_split_as_bert_learnt_them(text, pieces):
-    assert minilm._word_pieces(VOCABULARY)(text) == pieces
-
-
 def test_runs_pad_little_and_stay_small():
     lengths = [3, 4, 250, 9, 8, 3, 20, 251] * 30
 

@@ -1,8 +1,9 @@
-"""A running daemon answers commands that only read: the same bytes, without loading anything in the client."""
+"""A running daemon runs `remember` and commands that only read: the same bytes, without loading anything in the client."""
 
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import pty
 import re
@@ -17,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.cli.forward import QUERIES, is_query, pack_output, unpack_output
+from recollect.interfaces.cli.forward import REPEATABLE, is_repeatable, pack_output, unpack_output
 from recollect.interfaces.daemon_client import control, protocol
 
 PROGRAM = [sys.executable, "-m", "recollect"]
-TIMES = re.compile(r'"took_ms": [\d.]+|(now|\d+ min) +')  # of a search, and how old a memory is
+# Of a search, how old a memory is, and how often it was stated.
+TIMES = re.compile(r'"took_ms": [\d.]+|(now|\d+ min) +|\d+ times now')
 CART = """def total(prices):
     return add_tax(sum(prices))
 
@@ -73,6 +75,9 @@ def both(recollect, home, *arguments, **variables):
 
 
 COMMANDS = [
+    ["remember", "Use pnpm, not npm"],
+    ["remember", "Use pnpm", "--kind", "nonsense"],
+    ["remember", " "],
     ["search", "why do the tests fail"],
     ["search", "tests", "--json"],
     ["search", "redis", "--explain", "--limit", "1"],
@@ -128,6 +133,25 @@ def test_the_daemon_prints_what_the_command_prints_itself(shop, daemon, recollec
     assert daemon() >= len(COMMANDS) - 5  # wrong usage is left to the command itself
 
 
+def test_what_the_daemon_remembers_is_what_the_command_would(shop, daemon, recollect, home, monkeypatch):
+    monkeypatch.chdir("shop")
+    options = ["--file", "cart.py", "--tag", "tax", "--kind", "gotcha", "--importance", "0.9", "--json"]
+
+    ids = [
+        json.loads(recollect("remember", text, *options, *more).out)["id"]
+        for text, more in (
+            ("Prices of gifts hold no tax", []),
+            ("Prices of stamps hold no tax", ["--home", str(home)]),
+        )
+    ]
+    there, here = (json.loads(recollect("show", id, "--json").out)["memory"] for id in ids)
+
+    same = ("file_paths", "tags", "kind", "importance", "scope", "created_by", "visibility", "project_id")
+    assert [there[name] for name in same] == [here[name] for name in same]
+    assert there["file_paths"] == ["shop/cart.py"]
+    assert daemon() == 3
+
+
 def test_paths_are_relative_to_where_the_command_is_typed(shop, daemon, recollect, home, monkeypatch):
     monkeypatch.chdir("shop")
 
@@ -138,10 +162,10 @@ def test_paths_are_relative_to_where_the_command_is_typed(shop, daemon, recollec
     assert daemon() == 1
 
 
-def test_every_reading_command_is_answered_by_the_daemon(shop):
+def test_every_command_of_the_table_is_answered_by_the_daemon():
     tried = {words[0] for words in COMMANDS}
 
-    assert set(QUERIES) <= tried
+    assert set(REPEATABLE) <= tried
 
 
 @pytest.mark.parametrize("words", [["list"], ["search", "tests"], ["audit"], ["recall", "tests"]])
@@ -171,13 +195,13 @@ def _on_terminal(words, columns=50):
     return data
 
 
-def test_the_client_imports_neither_the_command_line_nor_the_engine(shop, daemon):
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "recollect", "list"], capture_output=True
-    )
+@pytest.mark.parametrize("words", [["list"], ["remember", "Run Redis in a container"]], ids=lambda it: it[0])
+def test_the_client_imports_neither_the_command_line_nor_the_engine(shop, daemon, words):
+    done = subprocess.run([sys.executable, "-X", "importtime", *PROGRAM[1:], *words], capture_output=True)
 
     names = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
-    assert b"Redis" in done.stdout
+    assert done.returncode == 0
+    assert daemon() == 1
     assert not names & {
         "click",
         "json",
@@ -278,6 +302,15 @@ def test_without_a_whole_answer_the_command_runs_in_its_own_process(shop, preten
     assert "Use pnpm, not npm" in done.out
 
 
+def test_a_statement_is_not_lost_with_the_daemon_that_had_begun_to_store_it(shop, pretended, recollect):
+    pretended(lambda line: line.sendall(b"+"))
+
+    done = recollect("remember", "Invoices are sent on Mondays")
+
+    assert done.out.startswith("Remembered")
+    assert recollect("list").out.count("Invoices are sent") == 1
+
+
 def test_a_daemon_that_does_not_begin_is_not_waited_for(shop, pretended, recollect):
     pretended(lambda line: line.recv(1))  # until the client has gone
 
@@ -312,7 +345,9 @@ def test_an_interrupt_ends_the_command(shop, pretended):
         ("links export", False),
         ("session end x", False),
         ("session", True),
-        ("remember x", False),
+        ("remember x", True),
+        ("remember -", False),
+        ("forget x", False),
         ("recall x --write=y", False),
         ("search -", False),
         ("search --help", False),
@@ -322,8 +357,8 @@ def test_an_interrupt_ends_the_command(shop, pretended):
         ("--nonsense list", False),
     ],
 )
-def test_only_commands_that_read_are_left_to_the_daemon(line, expected):
-    assert is_query(line.split()) is expected
+def test_only_commands_that_may_run_twice_are_left_to_the_daemon(line, expected):
+    assert is_repeatable(line.split()) is expected
 
 
 def test_an_output_is_unpacked_as_it_was_packed():

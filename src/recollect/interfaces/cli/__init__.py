@@ -4,7 +4,7 @@ A command line takes this path: `main.run` parses it with click and imports the 
 its options, calls the engine (`CliContext.engine`, opened on first use) and returns a value; `command.rendered` prints
 the value as JSON or as text; `main` closes the engine, and prints an error with its hint.
 
-    forward       a command that only reads is answered by the daemon if one runs, before click is imported
+    forward       `remember` and commands that only read are run by the daemon if there is one, before click is imported
     served        the same command, in the daemon
     main          the table of commands and their groups, errors and exit codes
     command       CliContext, and the decorator that prints what a command returns
@@ -40,7 +40,7 @@ Commands hold no rules: what the MCP server or a hook needs too belongs to the e
 one document whose keys are stable; messages go to standard error. `recollect --help` imports no command.
 
 Exit codes: 0, 1 for a `RecollectError`, 2 for wrong usage, 130 if interrupted. If a daemon runs, it answers commands that
-only read (`forward.QUERIES`), and others use its embedding model (`daemon_client.embedder.from_daemon`).
+may run twice (`forward.REPEATABLE`), and others use its embedding model (`daemon_client.embedder.from_daemon`).
 
 To add a command, follow CONTRIBUTING.md. Tests compare `main.GROUPS`, the docstrings and docs/cli.md.
 """

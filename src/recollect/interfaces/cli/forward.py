@@ -1,8 +1,10 @@
-"""Let a running daemon answer a command that only reads: it has the model and the store open.
+"""Let a running daemon run a command that only reads, or `remember`: it has the model and the store open.
 
 This runs before click or the engine is imported, and imports almost nothing. A command that the daemon does not answer
 runs in this process: if there is no daemon, if it is busy, of another version or with other settings, and for command
 lines that need this process, such as `-` for standard input. What is printed is the same, byte for byte.
+
+So a command may run twice, if the daemon ends before it has answered. A statement that is remembered twice is stored once.
 """
 
 import os
@@ -15,8 +17,9 @@ from recollect.interfaces.daemon_client.caller import Caller, own_folder, own_va
 ACCEPT_SECONDS = 1.0  # in which a daemon must have begun; a command takes as long without one
 RUN_SECONDS = 30.0  # that a command may take there, before we run it ourselves
 SEPARATOR = "\x1f"  # between arguments
-# The commands that only read, with their subcommands, "" for the command alone; empty = all of them only read.
-QUERIES: dict[str, tuple[str, ...]] = {
+# The commands that may run twice, with their subcommands, "" for the command alone; empty = all of them.
+REPEATABLE: dict[str, tuple[str, ...]] = {
+    "remember": (),
     "recall": (),
     "search": (),
     "similar": (),
@@ -43,7 +46,7 @@ _PLATFORM: str = sys.platform
 
 def answer(arguments: list[str]) -> int | None:
     """Print what the daemon answers and return the exit code; None if the command must run in this process."""
-    if not is_query(arguments) or not _is_usual_process():
+    if not is_repeatable(arguments) or not _is_usual_process():
         return None
     try:
         home, folder = protocol.home_folder(), own_folder()
@@ -60,8 +63,8 @@ def answer(arguments: list[str]) -> int | None:
     return _print(code, parts)
 
 
-def is_query(arguments: list[str]) -> bool:
-    """Whether a command line only reads, and needs nothing of this process."""
+def is_repeatable(arguments: list[str]) -> bool:
+    """Whether a command line may run twice, and needs nothing of this process."""
     if any(word in _HERE or word.startswith(_HERE_BEGINNINGS) or SEPARATOR in word for word in arguments):
         return False
     words = iter(arguments)
@@ -73,9 +76,9 @@ def is_query(arguments: list[str]) -> bool:
             names.append(word)
         elif word not in _FLAGS and not word.startswith("--project=") and not names:
             return False
-    if not names or names[0] not in QUERIES or tuple(names[:2]) == _WRITES:
+    if not names or names[0] not in REPEATABLE or tuple(names[:2]) == _WRITES:
         return False
-    subcommands = QUERIES[names[0]]
+    subcommands = REPEATABLE[names[0]]
     return not subcommands or "".join(names[1:2]) in subcommands
 
 

@@ -12,7 +12,7 @@ import click
 
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext
-from recollect.interfaces.cli.forward import SEPARATOR, is_query, pack_output
+from recollect.interfaces.cli.forward import SEPARATOR, is_repeatable, pack_output
 from recollect.interfaces.cli.main import run_command
 from recollect.interfaces.daemon_client.caller import Caller
 
@@ -48,7 +48,7 @@ class CommandRunner:
     def run(self, caller: Caller) -> bytes | None:
         """Return the exit code and the output; None if the caller must run the command itself. Call it in a `turn`."""
         arguments = caller.details.get("arguments", "").split(SEPARATOR)
-        if not is_query(arguments):
+        if not is_repeatable(arguments):
             return None
         out, err = (
             ClientStream(number, caller.details.get("terminals", "00")[number - 1] == "1")

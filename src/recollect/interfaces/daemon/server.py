@@ -319,7 +319,7 @@ class DaemonServer:
             self._mcp.start(socket.socket(fileno=connection.detach()), caller)
 
     def _run_command(self, connection: socket.socket, version: str, body: bytes) -> None:
-        """Run a command that only reads, or hang up: the client then runs it itself."""
+        """Run a command, or hang up: the client then runs it itself."""
         caller = unpack(body)
         same_settings = can_serve(self._settings, caller, os.environ, exactly=True)
         if version != __version__ or not same_settings or caller.variables.get("TZ") != os.environ.get("TZ"):
