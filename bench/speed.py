@@ -110,7 +110,22 @@ def opening(folder: Path, size: int) -> dict[str, float]:
         "open_s": statistics.median(took),
         "list_s": statistics.median(listing),
         "bare_python_s": statistics.median(bare),
+        **first_search(folder, home),
     }
+
+
+def first_search(folder: Path, home: Path) -> dict[str, float]:
+    """The first search of a process: without what another has kept beside the store, and with it."""
+    took = []
+    for kept in (False, True, True):
+        if not kept:
+            for file in home.glob("*.index"):
+                file.unlink()
+        with Engine.open(folder / "project", home, embedder=Synthetic()) as engine:
+            begin = time.perf_counter()
+            engine.search("which part retries receipts")
+            took.append(time.perf_counter() - begin)
+    return {"first_search_s": took[0], "search_kept_s": min(took[1:])}
 
 
 def run(small: bool = False) -> dict[str, dict[str, float]]:
@@ -129,6 +144,7 @@ TARGETS = {  # figure: (at most or at least, target)
     "ratio": ("≥", 0.8),
     "open_s": ("≤", 1.0),
     "list_s": ("≤", 0.4),
+    "search_kept_s": ("≤", 1.0),
 }
 
 

@@ -500,6 +500,18 @@ class StoreContract(WorkContract, UndoContract):
         assert [row.vector for row in store.vectors_since("other", -1)] == [None] * 3
         assert (store.count_vectors("fake"), store.count_vectors("other")) == (3, 0)
 
+    def test_what_was_made_of_all_memories_is_given_back_or_not_kept(self, store):
+        keep(store, memory())
+        seq, generation = store.change()
+
+        store.write_index("words", seq, generation, [b"ab", memoryview(b"c")])
+        kept = store.read_index("words")
+        store.write_index("words", seq, ("another", generation), [b"d"])
+
+        assert kept is None or (kept[0], bytes(kept[1])) == (seq, b"abc")
+        assert store.read_index("vectors") is None
+        assert (store.read_index("words") is None) is (kept is None)
+
     def test_the_generation_changes_when_served_rows_are_gone(self, store):
         kept = keep(store, memory())
         store.put_vector(kept.id, "fake", unit(1, 0))

@@ -177,6 +177,20 @@ class MemoryStore(Protocol):
     def vectors_since(self, model: str, seq: int) -> Iterator[m.VectorRow]:
         """Yield the vectors by `model` of all memories written after `seq`, in the order they were first stored."""
 
+    def read_index(self, name: str) -> tuple[int, memoryview] | None:
+        """Return what `write_index` kept, which may be written to, with the number of the last change in it.
+
+        None if there is nothing, or something was deleted for good since then.
+        """
+
+    def write_index(
+        self, name: str, seq: int, generation: object, parts: Sequence[bytes | memoryview]
+    ) -> None:
+        """Keep what was made of all memories up to `seq`, for other processes.
+
+        A store may keep nothing. One that was changed meanwhile, so that `generation` is no longer true, does not.
+        """
+
     # vectors
 
     def put_vector(self, memory_id: str, model: str, vector: bytes) -> None:

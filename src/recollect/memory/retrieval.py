@@ -200,6 +200,10 @@ class Retrieval:
             session=session,
         )
 
+    def save_index(self) -> None:
+        """Let the store keep what searches have read, if that is due."""
+        self._memory.index.save_if_due()
+
     def process_searches(self) -> None:
         """Turn the searches noted so far into gaps and links."""
         from recollect.memory.maintenance.feedback import after_retrieval

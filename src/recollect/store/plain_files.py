@@ -6,7 +6,8 @@ from pathlib import Path
 from recollect.store.keys import is_encrypted, is_plain
 from recollect.store.spool_files import plain_spool_files
 
-_EXPORT = b'{"format": "recollect'  # the first bytes of an export
+# The first bytes of an export, and of an index file.
+_BEGINNINGS = (b'{"format": "recollect', b"recollect index")
 _OTHERS = ("hosts", "run")  # folders with files of other programs, and with marks of sessions
 
 
@@ -14,7 +15,7 @@ def plain_files(database: Path) -> list[Path]:
     """Return the files in the home of an encrypted store that have memories or events in the clear, sorted.
 
     These are databases (backups, code graphs, what a crash left), damaged files that were set aside, spooled events,
-    exports, and the notes of a mirror. A store that is not encrypted has none to speak of.
+    exports, index files, and the notes of a mirror. A store that is not encrypted has none to speak of.
     """
     if not is_encrypted(database):
         return []
@@ -37,6 +38,6 @@ def _has_texts(path: Path) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            return is_plain(path) or file.read(len(_EXPORT)) == _EXPORT
+            return is_plain(path) or file.read(100).startswith(_BEGINNINGS)
     except OSError:
         return False

@@ -4,6 +4,7 @@ Rows of one class have the same user, project, scope, branch, visibility, state 
 are session-scoped, have the same session. There are few classes, so a view over 100,000 rows costs a few hundred decisions and one table look-up.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.model import SEEDS_OF, TRUST, Scope, Source, Standing, View, VisibilityKey
@@ -20,8 +21,13 @@ COLUMNS = (
 
 
 class VisibilityClasses:
-    def __init__(self) -> None:
-        self._codes: dict[VisibilityKey, int] = {}
+    def __init__(self, keys: Iterable[VisibilityKey] = ()) -> None:
+        """`keys` are the classes of another, by number."""
+        self._codes: dict[VisibilityKey, int] = {key: number for number, key in enumerate(keys)}
+
+    @property
+    def keys(self) -> list[VisibilityKey]:
+        return list(self._codes)
 
     def code(self, key: VisibilityKey) -> int:
         """Return the number of the row's class."""

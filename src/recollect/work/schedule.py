@@ -48,6 +48,7 @@ class Schedule:
         from recollect.memory.maintenance.clusters import clusters_due, refresh_clusters
 
         self.process_use()
+        self._save_index()
         self._compact_if_due()
         self._purge_if_due()
         self._learn_from_work()
@@ -78,6 +79,7 @@ class Schedule:
                 self.process_use()
                 if self._retrieval is not None:
                     self._compact_if_due()
+            self._save_index()
 
     def process_use(self) -> None:
         """Write the figures that wait, and what searches have noted."""
@@ -85,6 +87,12 @@ class Schedule:
             self._measures.flush()
         if self._retrieval is not None:
             self._retrieval.process_searches()
+
+    def _save_index(self) -> None:
+        """Let the store keep what searches have read. It is made again if that fails."""
+        if self._retrieval is not None:
+            with contextlib.suppress(RecollectError):
+                self._retrieval.save_index()
 
     def _back_up_if_due(self) -> None:
         age = self._store.backup_age(self._context.clock())

@@ -7,10 +7,10 @@ sentence), and which term comes next. A `Bm25Measure` says what to count.
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,19 @@ class Bm25Index:
 
     def __len__(self) -> int:
         return self._tokens.units
+
+    def packed(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return everything as values and arrays for `unpack`."""
+        values, arrays = self._tokens.packed()
+        fields = {"fields": list(self._fields)}
+        return {**values, **fields}, {**arrays, **self._vocabulary.packed()}
+
+    def unpack(self, values: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over what another index has packed, instead of adding units. Raise `ValueError` if its fields differ."""
+        if values["fields"] != list(self._fields):
+            raise ValueError("other fields")
+        self._vocabulary.unpack(arrays)
+        self._tokens.unpack(values, arrays)
 
     def add(self, units: Iterable[Fields]) -> None:
         """Append `units`."""
@@ -290,6 +303,31 @@ class _Tokens:
         self._segments: list[_Segment] = []
         self._recent: dict[int, Ints] = {}  # places by term since the last change
         self._weighted: dict[bytes, Floats] = {}
+
+    def packed(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return all terms as values and arrays for `unpack`."""
+        segments = self._merged_segments()
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "term": self.term[: self._size + 1],
+            "unit": self.unit[: self._size + 1],
+            "field": self.field[: self._size + 1],
+            "lengths": self.lengths,
+            "begins": self._begins[: self.units],
+            "totals": self.totals,
+        }
+        for number, segment in enumerate(segments):
+            for name in ("terms", "starts", "places"):
+                arrays[f"{name}{number}"] = getattr(segment, name)
+        return {"deleted": self._deleted, "segments": [segment[:2] for segment in segments]}, arrays
+
+    def unpack(self, values: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.term, self.unit, self.field = arrays["term"], arrays["unit"], arrays["field"]
+        self._lengths, self._begins, self.totals = arrays["lengths"], arrays["begins"], arrays["totals"]
+        self.units, self._size, self._deleted = len(self._begins), len(self.term) - 1, values["deleted"]
+        self._segments = [
+            _Segment(begin, end, *(arrays[f"{name}{number}"] for name in ("terms", "starts", "places")))
+            for number, (begin, end) in enumerate(values["segments"])
+        ]
 
     @property
     def lengths(self) -> Floats:

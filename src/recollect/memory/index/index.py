@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from recollect.memory.index.words import WordIndex
 
 
+SAVED_FROM = 4000  # rows that were read; fewer take less than 0.1 s
+SAVED_SHARE = 10  # one in so many of all rows
+
+
 class MemoryIndex:
     """Finds memories by vector and by word. Share one between all parts that use the same store; threads may share it.
 
@@ -43,6 +47,13 @@ class MemoryIndex:
     def scan(self, view: m.View, model: str, vector: bytes) -> "CosineScan | None":
         """Return the cosine between `vector` and every memory; None if there are no vectors to compare with."""
         return self._vectors_of(model).scan(view, vector)
+
+    def save_if_due(self) -> None:
+        """Let the store keep what was read, if reading it again would take long. Raise `RecollectError`."""
+        parts = [*self._vectors.values(), *([self.words] if "words" in self.__dict__ else ())]
+        for part in parts:
+            if part.unsaved >= max(SAVED_FROM, len(part) // SAVED_SHARE):
+                part.save()
 
     def _vectors_of(self, model: str) -> "VectorIndex":
         from recollect.memory.index.vectors import VectorIndex

@@ -5,6 +5,7 @@ only the nearest are compared exactly: 25 ms of CPU at 1,000,000 instead of 90. 
 signs from some thousands on: 0.7 ms at 10,000 (docs/benchmarks.md).
 """
 
+import logging
 import threading
 from array import array
 from itertools import islice
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.memory.index.packed import pack, pack_texts, unpack, unpack_texts
 from recollect.store.visibility import VisibilityClasses
 
 Floats = npt.NDArray[np.float32]
@@ -22,6 +24,9 @@ Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 SignBits = npt.NDArray[np.uint64]
 
+logger = logging.getLogger(__name__)
+
+_NAME = "vectors"
 _CHUNK = 4096  # rows read at a time: 100,000 at once would take another 200 MB
 _SCAN_BY_SIGNS = 300_000  # vectors from which a scan does not compare every one in full
 _SCAN_EXACT = 40  # one in so many is compared in full: the ten nearest are among them, even of random vectors all but 2 % (docs/benchmarks.md)
@@ -80,6 +85,7 @@ class VectorIndex:
         self._class = array("i")
         self._classes = VisibilityClasses()
         self._without_vector: set[int] = set()  # rows that lost their vector; NaN in the matrix
+        self.unsaved = 0  # rows read that the store has not kept
         self._matrix: Any = None
         self._signs: Any = None  # a bit for each number of a vector; words of 64 bits in columns
         self._capacity = 0
@@ -154,6 +160,7 @@ class VectorIndex:
         seq, generation = self._store.change()
         if generation != self._generation:
             self._clear()
+            self._load()
         if seq != self._seq:
             if self._matrix is None:  # room for all at once: growing step by step would need it twice over
                 self._capacity = self._store.count_vectors(self._model)
@@ -162,7 +169,56 @@ class VectorIndex:
                 self._add(chunk)
         self._seq, self._generation = seq, generation
 
+    def _load(self) -> None:
+        """Take over what the store has kept of an earlier process."""
+        if (kept := self._store.read_index(_NAME)) is None:
+            return
+        try:
+            self._take(*kept)
+        except (ValueError, LookupError, TypeError):  # a damaged file
+            logger.info("an index file cannot be used", exc_info=True)
+            self._clear()
+
+    def _take(self, seq: int, data: memoryview) -> None:
+        values, arrays = unpack(data)
+        if values["model"] != self._model or not len(arrays["nums"]):
+            return
+        self._ids = unpack_texts(arrays["ids"])
+        self._nums = array("q", arrays["nums"].tobytes())
+        self._class = array("i", arrays["class"].tobytes())
+        self._classes = VisibilityClasses((*key,) for key in values["classes"])
+        self._row_of = dict(zip(self._nums, range(len(self._ids)), strict=True))
+        self._without_vector = set(values["without_vector"])
+        self._matrix, self._signs = arrays["matrix"], arrays["signs"]
+        self._seq = seq
+
+    def save(self) -> None:
+        """Let the store keep everything for other processes. Raise `RecollectError`."""
+        with self._lock:
+            self._refresh()
+            size = len(self._ids)
+            if not size:
+                return
+            values = {
+                "model": self._model,
+                "classes": self._classes.keys,
+                "without_vector": sorted(self._without_vector),
+            }
+            arrays = {
+                "matrix": self._matrix[:size],
+                "signs": self._signs[:, :size],
+                "ids": pack_texts(self._ids),
+                "nums": np.array(self._nums, np.int64),
+                "class": np.array(self._class, np.int32),
+            }
+            self._store.write_index(_NAME, self._seq, self._generation, pack(values, arrays))
+            self.unsaved = 0
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
     def _add(self, rows: list[m.VectorRow]) -> None:
+        self.unsaved += len(rows)
         for row in rows:  # a text that has changed has no vector until the new one is made
             if row.vector is None and row.num in self._row_of:
                 self._matrix[self._row_of[row.num]] = np.nan

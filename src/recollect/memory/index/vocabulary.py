@@ -8,15 +8,16 @@ that are one or two typing errors away.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.memory.index.packed import pack_texts, unpack_texts
 from recollect.memory.ranking import PREFIX_SHARE, TYPO_SHARES
 from recollect.text.stem import stem
 from recollect.text.words import STOP_WORDS, split_identifier
@@ -52,6 +53,24 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}  # of terms made of letters
         self._read: dict[str, tuple[int, ...]] = {}  # terms by plain word as written, in the order they came
         self._speller = _Speller()
+
+    def packed(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the terms for `unpack`."""
+        return {
+            "terms": pack_texts(self._numbers),
+            "words": pack_texts(self._read),
+            "word_sizes": np.fromiter(map(len, self._read.values()), np.int32, len(self._read)),
+            "word_terms": np.fromiter((term for terms in self._read.values() for term in terms), np.int32),
+        }
+
+    def unpack(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the terms over, instead of reading texts."""
+        terms = unpack_texts(arrays["terms"])
+        self._numbers = dict(zip(terms, range(len(terms)), strict=True))
+        numbers = iter(arrays["word_terms"].tolist())
+        sizes = arrays["word_sizes"].tolist()
+        words = unpack_texts(arrays["words"])
+        self._read = {word: tuple(islice(numbers, size)) for word, size in zip(words, sizes, strict=True)}
 
     def read(self, text: str) -> list[int]:
         """Return the terms of `text` and add those that are new."""

@@ -386,6 +386,14 @@ class PostgresStore:
     def count_without_vector(self, model: str) -> int:
         return self._number("SELECT count(*) FROM memories m WHERE ", _UNEMBEDDED, (model,))
 
+    def read_index(self, name: str) -> tuple[int, memoryview] | None:
+        return None  # a server keeps its index in memory
+
+    def write_index(
+        self, name: str, seq: int, generation: object, parts: Sequence[bytes | memoryview]
+    ) -> None:
+        pass
+
     def count_vectors(self, model: str) -> int:
         return self._number("SELECT count(*) FROM vectors WHERE ", "model = %s", (model,))
 

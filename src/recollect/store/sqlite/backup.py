@@ -171,10 +171,16 @@ class Backups:
             sync(self._path)
 
     def _left_overs(self) -> list[Path]:
-        """Return files left behind by interrupted backups, restores and changes of key."""
+        """Return index files, and files left behind by interrupted backups, restores and changes of key."""
         name, stem = self._path.name, self._path.stem
-        beside = [self._path.parent.glob(f"{name}.{what}*") for what in ("rekeyed", "restored")]
-        return [*beside[0], *beside[1], *self._folder.glob(f"{stem}-new*"), *self._folder.glob("*.rekeyed*")]
+        beside = [self._path.parent.glob(f"{name}.{what}*") for what in ("rekeyed", "restored", "*.index")]
+        return [
+            *beside[0],
+            *beside[1],
+            *beside[2],
+            *self._folder.glob(f"{stem}-new*"),
+            *self._folder.glob("*.rekeyed*"),
+        ]
 
     def _refuse_damaged_files(self, needed: bool) -> None:
         """Raise `StoreError` if a damaged file was set aside: it cannot be encrypted, and deleting it is up to the user."""

@@ -121,6 +121,10 @@ class Database:
             finally:
                 self._presence.admit_others()
 
+    @property
+    def key(self) -> str | None:
+        return self._key
+
     def use_key(self, key: str | None) -> None:
         """Use `key` from now on: the file has been rewritten with it."""
         self._key = key

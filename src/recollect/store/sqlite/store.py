@@ -20,10 +20,11 @@ from recollect.store.sqlite.audit import AuditTrail
 from recollect.store.sqlite.backup import Backups
 from recollect.store.sqlite.changes import SqliteChangeLog
 from recollect.store.sqlite.check import find_damage, find_problems
-from recollect.store.sqlite.connection import BUSY_SECONDS
+from recollect.store.sqlite.connection import BUSY_SECONDS, unwritable
 from recollect.store.sqlite.deliveries import SqliteDeliveries, erase_items
 from recollect.store.sqlite.episodes import SqliteEpisodes
 from recollect.store.sqlite.events import SqliteEvents
+from recollect.store.sqlite.index_files import IndexFiles
 from recollect.store.sqlite.ledger import SqliteCostLedger
 from recollect.store.sqlite.measures import SqliteMeasures
 from recollect.store.sqlite.messages import SqliteMessages
@@ -60,6 +61,7 @@ _PURGES = "SELECT purge FROM change"
 _GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
 _PAGE = 500
 _Item = TypeVar("_Item")
+_INDEX = "index_token_"  # beginning of the settings that say which index files belong to the store
 SHOWN_ID = 6  # people are shown the random end of an id; a shorter one may be a word
 
 
@@ -77,6 +79,7 @@ class SqliteStore:
             self._db, self.notices = open_or_restore(path, user_id, key, self._backups)
         self._audit = AuditTrail(self._db, path.with_name("audit-archive.jsonl"))
         self._path = path
+        self._indexes = IndexFiles(path)
         self.messages = SqliteMessages(self._db)
         self.changes = SqliteChangeLog(self._db, full_text.index_again, self.transaction)
         self.modules = SqliteModuleMaps(self._db)
@@ -114,6 +117,9 @@ class SqliteStore:
         return self.change()[0]
 
     def change(self) -> tuple[int, object]:
+        return self._change()
+
+    def _change(self) -> tuple[int, tuple[int, int]]:
         with self._db.reading() as db:
             seq, purge = next(db.execute("SELECT seq, purge FROM change"))
         return int(seq), (int(purge), self._rollbacks)
@@ -320,6 +326,27 @@ class SqliteStore:
         with self._feed() as db:
             for num, memory_id, vector, *key in db.execute(query, (model, seq)):
                 yield VectorRow(num, memory_id, tuple(key), vector)
+
+    def read_index(self, name: str) -> tuple[int, memoryview] | None:
+        token = self.setting(None, _INDEX + name)
+        _, (purges, _) = self._change()
+        return self._indexes.read(name, self._db.key, (token, purges)) if token else None
+
+    def write_index(
+        self, name: str, seq: int, generation: object, parts: Sequence[bytes | memoryview]
+    ) -> None:
+        now, current = self._change()
+        if generation != current or seq > now or self._db.in_transaction:
+            return
+        token = m.new_id()
+        # First the store: a crash leaves a file that does not match, and is made again.
+        self.set_setting(None, _INDEX + name, token)
+        try:
+            self._indexes.write(name, self._db.key, (token, current[0]), seq, parts)
+            if self._change()[1] != current:  # another process has deleted something for good
+                self._indexes.remove()
+        except OSError as error:
+            raise unwritable(self._path.parent, error) from error
 
     @contextlib.contextmanager
     def _feed(self) -> Iterator["apsw.Connection"]:
@@ -718,6 +745,8 @@ class SqliteStore:
                 self.log("remove", actor, at, name, {"purged": True})
             messages = purge.purge(db, memories, before)
             changes = self.changes.expire(before)
+        if memories:
+            self._indexes.remove()
         self._empty_log()
         return m.Purged(tuple(name for _, name, _ in memories), messages, changes)
 
