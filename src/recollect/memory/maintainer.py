@@ -61,7 +61,10 @@ class Maintenance:
         for change in self.changes(1000):
             if change.undone_at is None and change.action != undo.UNDO:
                 return change
-        raise Refused("There is nothing to undo.", "Run `recollect changes` to list the changes.")
+        raise Refused(
+            "There is nothing to undo.",
+            "Run `recollect forget ID` to take a new statement back; `recollect list` has the ids.",
+        )
 
     def undo(self, name: str) -> m.Undone:
         """Undo a change, named by its id or the beginning or end of it. Raises `Refused`."""

@@ -96,7 +96,7 @@ def test_undo_goes_back_one_change_after_the_other(run, remember):
     run("undo")
 
     assert run("list", "--json").json["total"] == 2
-    assert run("undo").err.startswith("There is nothing to undo.")
+    assert run("undo").err.startswith("There is nothing to undo.\nRun `recollect forget ID`")
 
 
 # settings
