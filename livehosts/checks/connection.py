@@ -70,6 +70,8 @@ def glance(run: CheckRun) -> None:
     with run.sandbox() as box:
         box.install(*(["--status-line"] if box.cli.has_status_line else []))
         box.recollect("remember", LESSON, "--kind", "gotcha")
+        box.run("Say hello")  # starts the daemon: a memory that comes too late for its question is not used
+        box.wait_for(lambda: bool(box.recollect_json("daemon", "status").get("model_ready")), 30.0)
         with interactive_session(box) as session:
             box.play({QUESTION: (Say(f"As I was told: {LESSON}"),)})
             session.type(QUESTION)
