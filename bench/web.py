@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import random
+import socket
 import statistics
 import subprocess
 import sys
@@ -139,7 +140,24 @@ def pages(folder: Path, size: int) -> dict[str, float]:
                     f"{name}_server_ms": served,
                     f"{name}_ratio": served / own,
                 }
-            return found
+            return found | {"connection_ms": connection_check()}
+
+
+def connection_check() -> float:
+    """What the server does once for each connection besides: find out whose it is."""
+    from recollect.interfaces.web.peers import is_other_user
+
+    took = []
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        for _ in range(ROUNDS):
+            begin = time.process_time()
+            assert not is_other_user(accepted.getpeername(), accepted.getsockname())
+            took.append(time.process_time() - begin)
+    return statistics.median(took) * 1000
 
 
 def _in_turn(

@@ -1,5 +1,7 @@
 """The pages with another way in than the link of this machine: each person gets the engines of their login."""
 
+from contextlib import nullcontext
+
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
@@ -23,7 +25,7 @@ class HeaderAccess:
     def routes(self):
         return ()
 
-    def login(self, request, *, touch=True):
+    async def login(self, request, *, touch=True):
         return self.logins.get(request.headers.get("x-user", ""))
 
     def ask(self, request, status=401):
@@ -41,7 +43,9 @@ def client(tmp_path, embedder):
         opened[user].remember(f"The till of {user} counts in cents")
     access = HeaderAccess(*opened)
     app = build_app(
-        access, lambda login: ProjectEngines(opened[login.user]), pages=(overview.PAGE, memories.PAGE)
+        access,
+        lambda login: nullcontext(ProjectEngines(opened[login.user])),
+        pages=(overview.PAGE, memories.PAGE),
     )
     yield TestClient(RequestGuard(app, frozenset({ADDRESS})), base_url=ADDRESS, headers={"origin": ADDRESS})
     for engine in opened.values():

@@ -1,9 +1,12 @@
 """Nobody but the person at this machine gets in, and no other site acts in the person's name."""
 
 import ctypes
+import http.client
 import os
+import socket
 import stat
 import sys
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -11,6 +14,7 @@ from playwright.sync_api import expect
 from recollect.interfaces.web.guard import MAX_BODY
 from recollect.interfaces.web.logins import IDLE_SECONDS, LINK_SECONDS, LinkFolder, Logins
 from recollect.interfaces.web.page import local_path
+from recollect.interfaces.web.peers import WAYS, is_other_user, read_tables
 from recollect.interfaces.web.server import open_browser
 
 FORM = "application/x-www-form-urlencoded"
@@ -203,6 +207,42 @@ if sys.platform == "linux":  # elsewhere the owner of a connection is not known
         status, _, text = ask("GET", "/", Cookie=cookie[0])
 
         assert (status, text) == (403, "Refused: another user of this machine asked.\n")
+
+    def test_another_user_is_refused_where_the_kernel_answers_no_questions(
+        ask, cookie, as_another_user, monkeypatch
+    ):
+        monkeypatch.setattr("recollect.interfaces.web.peers.WAYS", (unanswered, read_tables))
+
+        assert ask("GET", "/", Cookie=cookie[0])[0] == 403
+
+    def unanswered(client, server):
+        raise PermissionError
+
+    def test_every_request_on_a_connection_of_another_user_is_refused(site, cookie, as_another_user):
+        parts = urlsplit(site.address)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+        statuses = []
+        for path in ("/", "/memories", "/static/style.css"):
+            connection.request("GET", path, headers={"Host": parts.netloc, "Cookie": cookie[0]})
+            answer = connection.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+        connection.close()
+
+        assert statuses == [403, 403, 403]
+
+    @pytest.mark.parametrize("way", WAYS)
+    def test_a_connection_that_was_closed_is_nobodys_and_not_roots(monkeypatch, way):
+        monkeypatch.setattr("recollect.interfaces.web.peers.WAYS", (way,))
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            client = socket.create_connection(listener.getsockname())
+            accepted, name = listener.accept()
+            with accepted:
+                held = is_other_user(name, accepted.getsockname())
+                client.close()
+                closed = is_other_user(name, accepted.getsockname())
+
+        assert (held, closed) == (False, True)
 
 
 def test_the_browser_is_opened_through_a_private_file_and_the_token_is_on_no_command_line(home):

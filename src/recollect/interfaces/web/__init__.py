@@ -5,7 +5,8 @@ The way of a request:
     browser → guard.RequestGuard → app.Site.endpoint → a page's function with a `page.WebRequest` → Engine → a template
 
 - `server`: `WebServer` listens on this machine only; `open_browser` opens the link through a private file
-- `guard`: which requests are let through: `Host`, `Origin`, size, and whose connection it is (`peers`)
+- `peers`: on which connections: those of other users of the machine are refused
+- `guard`: which requests are let through: `Host`, `Origin` and size
 - `access`: what the pages know of who asks: `Login`, and `Access`, which finds the login of a request
 - `local`: `LocalAccess`, the way in on one's own machine; `logins`: its one-time links and cookies
 - `app`: `build_app` makes an application of pages, an access and the engines of a login
@@ -27,9 +28,8 @@ Log-in is apart from the pages, so that another server can serve them to other p
 
 - `access` is an `Access`: it has the addresses for logging in and out, and returns the `Login` of a request or None.
   A `Login` has the token of the person's forms (`csrf`), the notices that wait, and `user` for whoever it is.
-- `engines_for(login)` returns the `ProjectEngines` of that person: the engines that every page reads and changes
-  memory with. It is called for each request, in a thread, so keep what it opened. `server.local_app` returns the same
-  ones for everybody, because there is one user.
+- `engines_for(login)` lends the `ProjectEngines` of that person for a request: the engines that every page reads and
+  changes memory with. It runs in a thread. `server.local_app` has the same ones for everybody, because there is one user.
 - `pages` leaves pages out that make no sense elsewhere; `pages.PAGES` has all.
 
 What every page keeps to:

@@ -6,7 +6,7 @@ serve the same pages with an `Access` of its own.
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -32,7 +32,9 @@ class Login:
     """One browser that was let in."""
 
     csrf: str  # part of every form
-    user: str = ""  # who it is, where there are several; the `Access` says what it means
+    user: str = ""  # who it is, as the person reads it, where there are several
+    may_change: bool = True  # False = the person reads only
+    names: Mapping[str, str] = field(default_factory=dict)  # of the people whose memories they see, by id
     notices: OrderedDict[str, Notice] = field(default_factory=OrderedDict)
 
     def add_notice(self, notice: Notice) -> str:
@@ -54,7 +56,7 @@ class Access(Protocol):
         """Return the addresses for logging in and out. The menu of every page has a form that is sent to `/logout`."""
         ...
 
-    def login(self, request: Request, *, touch: bool = True) -> Login | None:
+    async def login(self, request: Request, *, touch: bool = True) -> Login | None:
         """Return the login of a request, or None. Without `touch` it does not count as a request of the person."""
         ...
 

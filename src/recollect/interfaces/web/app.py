@@ -3,13 +3,14 @@
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -18,7 +19,7 @@ from recollect.interfaces.web.access import Access, Login, Notice
 from recollect.interfaces.web.forms import Fields, has_token, read_fields, read_form
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.live import LiveUpdates
-from recollect.interfaces.web.page import Handler, Page, WebRequest
+from recollect.interfaces.web.page import Handler, Page, WebRequest, local_path
 from recollect.interfaces.web.pages import PAGES
 from recollect.interfaces.web.projects import ProjectEngines
 from recollect.interfaces.web.render import Renderer
@@ -30,7 +31,7 @@ THEMES = ("dark", "light")
 YEAR = 365 * 24 * 3600
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-EnginesFor = Callable[[Login], ProjectEngines]
+EnginesFor = Callable[[Login], AbstractContextManager[ProjectEngines]]
 
 
 def build_app(
@@ -42,7 +43,7 @@ def build_app(
 ) -> Starlette:
     """Return the application that serves `pages` to those whom `access` lets in, each with the engines of their login.
 
-    Wrap it in a `RequestGuard`. `engines_for` may block, and `on_stop` runs after the last request.
+    Wrap it in a `RequestGuard`. `engines_for` lends engines for a request and may block; `on_stop` runs after the last one.
     """
     site = Site(access, engines_for, pages)
     shown = [
@@ -89,27 +90,32 @@ class Site:
         """Return the endpoint that runs `handler` for a browser that is logged in, in a thread."""
 
         async def run(request: Request) -> Response:
-            login = self._access.login(request)
+            login = await self._access.login(request)
             if login is None:
                 return self._access.ask(request)
             form = await read_form(request) if request.method == "POST" else []
             if request.method == "POST" and not has_token(login, request, form):
                 return PlainTextResponse("Refused: the form is not from this page.\n", 403)
+            if request.method == "POST" and not login.may_change:
+                return PlainTextResponse("Refused: a reader changes nothing.\n", 403)
             return await run_sync(self._run, handler, request, login, form)
 
         return run
 
     def _run(self, handler: Handler, request: Request, login: Login, form: Fields) -> Response:
-        web = self._web_request(request, login, form)
-        try:
-            return handler(web)
-        except RecollectError as error:
-            if web.method == "POST":
-                return web.redirect(notice=Notice(error.message, is_error=True, hint=error.hint))
-            status = 404 if isinstance(error, MemoryNotFound) else 400
-            return web.render("error.html", status, title=error.message, hint=error.hint)
+        with self._engines_for(login) as engines:
+            web = self._web_request(request, login, form, engines)
+            try:
+                return handler(web)
+            except RecollectError as error:
+                if web.method == "POST":
+                    return web.redirect(notice=Notice(error.message, is_error=True, hint=error.hint))
+                status = 404 if isinstance(error, MemoryNotFound) else 400
+                return web.render("error.html", status, title=error.message, hint=error.hint)
 
-    def _web_request(self, request: Request, login: Login, form: Fields) -> WebRequest:
+    def _web_request(
+        self, request: Request, login: Login, form: Fields, engines: ProjectEngines
+    ) -> WebRequest:
         theme = request.cookies.get("recollect-theme", "")
         return WebRequest(
             method=request.method,
@@ -119,18 +125,18 @@ class Site:
             form=form,
             theme=theme if theme in THEMES else "",
             login=login,
-            engines=self._engines_for(login),
+            engines=engines,
             renderer=self._renderer,
         )
 
     async def set_theme(self, request: Request) -> Response:
         """Remember the colours that the person chose. It changes no memory, so it needs no change entry."""
-        login, form = self._access.login(request), await read_form(request)
+        login, form = await self._access.login(request), await read_form(request)
         if login is None or not has_token(login, request, form):
             return self._access.ask(request, 403)
-        web = await run_sync(self._web_request, request, login, form)
-        response = web.redirect()
-        if (theme := web.field("theme")) in THEMES:
+        fields = dict(form)
+        response = RedirectResponse(local_path(fields.get("next", "")), 303)
+        if (theme := fields.get("theme", "")) in THEMES:
             response.set_cookie("recollect-theme", theme, YEAR, path="/", httponly=True, samesite="strict")
         else:
             response.delete_cookie("recollect-theme", path="/", httponly=True, samesite="strict")
@@ -138,24 +144,24 @@ class Site:
 
     async def stream_events(self, request: Request) -> Response:
         """Tell an open page when memory changes. An open page alone does not keep a browser logged in."""
-        login = self._access.login(request, touch=False)
+        login = await self._access.login(request, touch=False)
         if login is None:
             return PlainTextResponse("Not logged in.\n", 401)
-        engines = await run_sync(self._engines_for, login)
-        return StreamingResponse(
-            self.live.stream(engines.first, request.query_params.get("since", "")),
-            media_type="text/event-stream",
-        )
+        with self._engines_for(login) as engines:
+            events = self.live.stream(engines.first, request.query_params.get("since", ""))
+            return StreamingResponse(events, media_type="text/event-stream")
 
     async def show_http_error(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        login = self._access.login(request)
+        login = await self._access.login(request)
         if login is None or status == 400:  # an address that cannot be read
             return PlainTextResponse("Not found.\n" if status == 404 else "Refused.\n", status)
         title = text("There is no such page.") if status == 404 else text("This is not possible.")
 
         def show() -> Response:
-            return self._web_request(request, login, []).render("error.html", status, title=title, hint="")
+            with self._engines_for(login) as engines:
+                web = self._web_request(request, login, [], engines)
+                return web.render("error.html", status, title=title, hint="")
 
         return await run_sync(show)
 

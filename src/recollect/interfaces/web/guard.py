@@ -2,12 +2,12 @@
 
 A page of another site cannot get in: under a forged name its `Host` is not ours (DNS rebinding), its `Origin` is not
 ours, the browser does not send it our cookie (SameSite=Strict), and it does not know the token in our forms. Other users
-of the machine get nothing: they have no link, and on Linux their connections are recognised (`peers`).
+of the machine get nothing: they have no link, and on Linux the server recognises their connections (`peers`).
 """
 
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -44,22 +44,13 @@ HEADERS = {
 
 
 class RequestGuard:
-    """Refuses requests of other sites and other users, and adds the headers that protect our pages."""
+    """Refuses requests of other sites, and adds the headers that protect our pages."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        origins: frozenset[str],
-        is_stranger: Callable[[tuple[str, int]], bool] = lambda client: False,
-    ) -> None:
-        """`origins` are the addresses of the pages, such as `http://127.0.0.1:7437`.
-
-        `is_stranger` says of the other end of a connection whether it is refused, whatever it sends.
-        """
+    def __init__(self, app: ASGIApp, origins: frozenset[str]) -> None:
+        """`origins` are the addresses of the pages, such as `http://127.0.0.1:7437`."""
         self._app = app
         self._origins = origins
         self._hosts = frozenset(urlsplit(origin).netloc for origin in origins)
-        self._is_stranger = is_stranger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -100,9 +91,6 @@ class RequestGuard:
                 return 413, "the form is too large"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not _opens_page(headers):
             return 403, "another site asked"
-        client = scope.get("client")
-        if client and self._is_stranger((client[0], client[1])):
-            return 403, "another user of this machine asked"
         return None
 
 

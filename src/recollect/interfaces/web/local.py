@@ -29,7 +29,7 @@ class LocalAccess:
             Route("/logout", self._log_out, methods=["POST"]),
         )
 
-    def login(self, request: Request, *, touch: bool = True) -> Login | None:
+    async def login(self, request: Request, *, touch: bool = True) -> Login | None:
         return self._logins.find(request.cookies.get(self._cookie, ""), touch=touch)
 
     def ask(self, request: Request, status: int = 401) -> Response:
@@ -50,7 +50,7 @@ class LocalAccess:
         return response
 
     async def _log_out(self, request: Request) -> Response:
-        login = self.login(request)
+        login = await self.login(request)
         if login is None or not has_token(login, request, await read_form(request)):
             return self.ask(request, 403)
         self._logins.end(request.cookies[self._cookie])

@@ -21,13 +21,14 @@ from recollect.interfaces.web.app import build_app
 from recollect.interfaces.web.guard import RequestGuard
 from recollect.interfaces.web.local import LocalAccess
 from recollect.interfaces.web.logins import LINK_SECONDS, LinkFolder, Logins
-from recollect.interfaces.web.peers import is_other_user
+from recollect.interfaces.web.peers import OwnConnections
 from recollect.interfaces.web.projects import ProjectEngines
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
 PORT = 7437  # taken by default, so that a bookmark works again tomorrow
+KEEP_ALIVE_SECONDS = 60  # between two requests of a connection: a person reads before the next click
 SHUTDOWN_SECONDS = 1  # that open streams have when the server stops
 FOLDER = "web"  # in the home: links, and the address of the server that runs
 ADDRESS_FILE = "server.json"
@@ -45,9 +46,11 @@ def listen_somewhere(port: int | None) -> socket.socket:
 
 def local_app(engines: ProjectEngines, logins: Logins, port: int) -> ASGIApp:
     """Return the pages for the user of this machine, at `port`. The engines are closed when it stops."""
-    app = build_app(LocalAccess(logins, port), lambda login: engines, on_stop=engines.close)
+    app = build_app(
+        LocalAccess(logins, port), lambda login: contextlib.nullcontext(engines), on_stop=engines.close
+    )
     origins = frozenset(f"http://{host}" for host in host_names(port))
-    return RequestGuard(app, origins, lambda client: is_other_user(client[0], client[1], port))
+    return RequestGuard(app, origins)
 
 
 class WebServer:
@@ -63,10 +66,12 @@ class WebServer:
         app = local_app(ProjectEngines(engine), self.logins, self.port)
         config = uvicorn.Config(
             app,
+            http=OwnConnections,
             log_level="critical",  # pages log their own errors; streams that end with the server are none
             access_log=False,
             server_header=False,
             lifespan="on",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         self._server = uvicorn.Server(config)
@@ -120,7 +125,7 @@ def open_browser(home: Path, link: str, opener: Callable[[str], bool] = webbrows
     The browser is given a private file that leads to the link: what is on a command line, others on the machine can read.
     """
     file = home / FOLDER / "open.html"
-    page = f'<!doctype html><meta http-equiv="refresh" content="0;url={quote(link, safe=":/?=")}">'
+    page = f'<!doctype html><meta http-equiv="refresh" content="0;url={quote(link, safe=":/?=#")}">'
     _write_private(file, page)
     opened = opener(file.as_uri())
 
