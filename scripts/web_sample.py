@@ -6,6 +6,7 @@ from pathlib import Path
 
 import recollect.model as m
 from recollect import Engine
+from recollect.context.embedder import Embedder
 from recollect.demo import FILES
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
@@ -47,7 +48,7 @@ class MovableClock:
         self.now += timedelta(**span)
 
 
-def fill(folder: Path) -> tuple[Engine, dict[str, str]]:
+def fill(folder: Path, embedder: Embedder | None = None) -> tuple[Engine, dict[str, str]]:
     """Return an engine for the project *shop* below `folder`, and the ids of some memories by a word of them."""
     home, project, bank = folder / "home", folder / "shop", folder / "bank"
     home.mkdir(mode=0o700)
@@ -55,7 +56,7 @@ def fill(folder: Path) -> tuple[Engine, dict[str, str]]:
         place.mkdir()
     _write_code(project)
     clock = MovableClock()
-    engine = Engine.open(project, home, clock=clock)
+    engine = Engine.open(project, home, clock=clock, embedder=embedder)
     engine.context.register_project()
     engine.code.refresh()
     engine.maps.rescan()
@@ -63,8 +64,9 @@ def fill(folder: Path) -> tuple[Engine, dict[str, str]]:
     _work(engine, clock)
     _sessions(engine, clock, ids)
     _questions(engine, clock, ids, project)
-    with Engine.open(bank, home, clock=clock) as other:
+    with Engine.open(bank, home, clock=clock, embedder=embedder) as other:
         other.remember("The bank closes its books at five", kind="fact")
+    clock.now = datetime.now(UTC)  # so that files that were just written are not from the future
     return engine, ids
 
 

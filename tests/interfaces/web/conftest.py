@@ -21,6 +21,7 @@ from recollect.interfaces.web.server import WebServer, local_app
 
 HERE = Path(__file__).parent
 TIMEOUT = 10_000  # milliseconds that a page may take on a busy machine
+VIEWPORT = {"width": 1280, "height": 720}
 
 expect.set_options(timeout=TIMEOUT)
 
@@ -31,7 +32,9 @@ def pytest_collection_modifyitems(config, items):
         return
     if os.environ.get("CI"):
         raise pytest.UsageError("CI needs Chromium for the tests of the memory browser: run `make browser`.")
-    mine = [item for item in items if HERE in item.path.parents and "page" in item.fixturenames]
+    mine = [
+        item for item in items if HERE in item.path.parents and {"page", "new_page"} & set(item.fixturenames)
+    ]
     if mine:
         config.hook.pytest_deselected(items=mine)
         items[:] = [item for item in items if item not in mine]
@@ -42,12 +45,56 @@ def pytest_collection_modifyitems(config, items):
             )
 
 
+class Watched:
+    """A tab of a browser, which notes failed scripts and every request that leaves the machine."""
+
+    def __init__(self, browser, **options):
+        self.address = ""
+        self.outside = []
+        self.failures = []
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(TIMEOUT)
+        self.context.on("request", self._note)
+        self.page = self.context.new_page()
+        self.page.failures = self.failures
+        self.page.on("pageerror", lambda error: self.failures.append(str(error)))
+        self.page.on(
+            "console", lambda message: message.type == "error" and self.failures.append(message.text)
+        )
+        goto = self.page.goto
+        self.page.goto = lambda path, **how: goto(f"{self.address}{path}" if path[0] == "/" else path, **how)
+
+    def _note(self, request):
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.outside.append(request.url)
+
+    def visit(self, address):
+        """Begin anew, at the server with this address."""
+        self.address = address
+        self.outside.clear()
+        self.failures.clear()
+
+    def leave(self):
+        """Forget everything: the page, further tabs, cookies, and how it was looked at."""
+        for tab in self.context.pages[1:]:
+            tab.close()
+        self.address = "about:blank"
+        self.page.goto("about:blank")
+        self.context.clear_cookies()
+        self.page.set_viewport_size(VIEWPORT)
+        self.page.emulate_media(color_scheme="light")
+
+
 class Chromium:
-    """One browser per test process. It is stopped when other tests follow, because its event loop would be theirs."""
+    """One browser per test process, with a tab that tests share one after the other: a new one takes most of a second.
+
+    It is stopped when other tests follow, because its event loop would be theirs.
+    """
 
     def __init__(self):
         self._playwright = None
         self._browser = None
+        self._tab = None
 
     def get(self):
         if self._browser is None:
@@ -56,11 +103,17 @@ class Chromium:
             self._browser = self._playwright.chromium.launch(executable_path=find_browser(), args=options)
         return self._browser
 
+    def tab(self):
+        """Return the shared tab."""
+        if self._tab is None or self._tab.page.is_closed():
+            self._tab = Watched(self.get(), viewport=VIEWPORT)
+        return self._tab
+
     def stop(self):
         if self._browser is not None:
             self._browser.close()
             self._playwright.stop()
-            self._browser = self._playwright = None
+            self._browser = self._playwright = self._tab = None
 
 
 _chromium = Chromium()
@@ -125,41 +178,33 @@ def engine(site):
 @pytest.fixture
 def new_page(site):
     """Opens a browser of another person, logged in without the way there; nothing leaves the machine unnoticed."""
-    contexts, outside = [], []
+    opened = []
 
     def open_page(*, login=True, **options):
-        context = _chromium.get().new_context(base_url=site.address, **options)
-        contexts.append(context)
-        context.set_default_timeout(TIMEOUT)
-
-        def watch(request):
-            if urlsplit(request.url).netloc != urlsplit(site.address).netloc:
-                outside.append(request.url)
-
-        context.on("request", watch)
-        page = context.new_page()
-        page.failures = []
-        page.on("pageerror", lambda error: page.failures.append(str(error)))
-        page.on(
-            "console",
-            lambda message: page.failures.append(message.text) if message.type == "error" else None,
-        )
+        watched = Watched(_chromium.get(), **options)
+        opened.append(watched)
+        watched.visit(site.address)
         if login:
-            context.add_cookies([site.cookie()])
-        return page
+            watched.context.add_cookies([site.cookie()])
+        return watched.page
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert outside == []
+    for watched in opened:
+        watched.context.close()
+    assert [address for watched in opened for address in watched.outside] == []
 
 
 @pytest.fixture
-def page(new_page):
-    """A page of a person who is logged in. It fails the test if a script of it failed."""
-    opened = new_page()
-    yield opened
-    assert opened.failures == []
+def page(site):
+    """A page of a person who is logged in. It fails the test if a script of it failed, or if a request left the machine."""
+    tab = _chromium.tab()
+    tab.visit(site.address)
+    tab.context.add_cookies([site.cookie()])
+    yield tab.page
+    failures, outside = list(tab.failures), list(tab.outside)
+    tab.leave()
+    assert failures == []
+    assert outside == []
 
 
 @pytest.fixture

@@ -53,6 +53,25 @@ def test_a_search_shows_its_reasons_and_they_add_up(page, filled):
     assert sum(parts) == pytest.approx(total, abs=0.002)
 
 
+def test_every_part_of_a_score_is_explained(page, filled):
+    page.goto("/memories?q=how+do+the+tests+run+with+prices")
+    page.get_by_text("How the scores add up").click()
+    explained = page.locator(".parts dt").all_inner_texts()
+
+    named = {part.split()[0] for part in page.locator(".reasons .part").all_inner_texts()}
+
+    assert named
+    assert named <= set(explained)
+
+
+def test_what_stands_between_backticks_is_code(page, engine):
+    engine.remember("Run `make <b>test</b>` first, not ` alone")
+    page.goto("/memories")
+
+    expect(page.locator(".row code")).to_have_text("make <b>test</b>")
+    expect(page.locator(".row .memory-text")).to_have_text("Run make <b>test</b> first, not ` alone")
+
+
 def test_searching_here_changes_nothing(page, engine, filled):
     before = engine.get(filled["redis"]), engine.gaps(), engine.store.seq(), engine.audit(5)
     page.goto("/memories?q=the+tests+need+redis")
@@ -168,6 +187,20 @@ def test_several_memories_are_forgotten_after_a_preview_and_come_back_at_once(pa
     page.keyboard.press("u")
     expect(rows(page)).to_have_count(5)
     assert len(engine.list(branch="topic")) == 5
+
+
+def test_memories_are_selected_by_keyboard_and_what_can_be_done_appears(page, engine, filled):
+    page.goto("/memories")
+    expect(page.get_by_role("button", name="Preview")).to_be_hidden()
+
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_contain_text("1 selected")
+    page.get_by_role("button", name="Preview").press("Enter")
+    page.get_by_role("button", name="Pin").press("Enter")
+
+    expect(page.locator(".notice")).to_contain_text("Pin: 1 memory.")
+    assert [memory.pinned for memory in engine.list(branch="topic")].count(True) == 1
 
 
 def test_many_memories_get_a_tag_or_none_does(page, engine, filled):

@@ -149,6 +149,19 @@ def test_a_question_is_skipped_and_comes_back(page, ask, pair):
     expect(page.locator(".question")).to_have_count(2)
 
 
+def test_the_answer_to_a_gap_is_written_from_the_inbox(page, engine):
+    gap = m.Gap(m.new_id(), engine.project.id, "Which port does staging use?", engine.context.clock())
+    engine.store.put_gap(gap)
+    page.goto("/review")
+    page.get_by_role("link", name="Write the answer").click()
+
+    expect(page.get_by_text("Nothing was known about this: Which port does staging use?")).to_be_visible()
+    page.get_by_label("What should agents know?").fill("Staging listens on port 9090")
+    page.get_by_role("button", name="Remember").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Staging listens on port 9090")
+
+
 def test_looking_at_the_inbox_closes_no_question(page, engine, ask, pair):
     ask("seed", pair[0])
     engine.forget(pair[0])

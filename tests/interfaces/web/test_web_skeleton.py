@@ -2,8 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
+
+from recollect.interfaces.web.pages import PAGES
 
 
 def test_the_first_page_shows_the_project_and_what_is_known(page, engine):
@@ -86,20 +87,28 @@ def test_a_change_is_undone_by_mouse_and_the_undo_by_keyboard(page, engine):
     assert engine.get(memory.id).state == "deleted"
 
 
-@pytest.mark.parametrize("path", ["/", "/memories", "/memories?q=cents", "/review", "/changes", "/health"])
-def test_a_page_reads_without_javascript(new_page, engine, path):
+def test_pages_read_without_javascript(new_page, engine):
     engine.forget(engine.remember("Prices are in cents").id)
+    name = engine.remember("The till prints twice").id
     page = new_page(java_script_enabled=False)
 
-    page.goto(path)
+    for path in (
+        *(shown.path for shown in PAGES if "{" not in shown.path),
+        f"/memories/{name}",
+        "/memories/new",
+        "/memories?q=till",
+        "/records/deleted",
+        "/records/metrics",
+        "/health",
+    ):
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.get_by_role("navigation", name="Pages")).to_contain_text("Changes")
 
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.get_by_role("navigation")).to_contain_text("Changes")
 
-
-def test_a_page_fits_a_phone(new_page, engine):
+def test_a_page_fits_a_phone(page, engine):
     engine.remember("x" * 300 + " is a very long word without any space in it")
-    page = new_page(viewport={"width": 360, "height": 740})
+    page.set_viewport_size({"width": 360, "height": 740})
     page.goto("/")
 
     wide = page.evaluate("document.documentElement.scrollWidth")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from recollect.interfaces.web.access import Notice
 from recollect.interfaces.web.language import text, texts, translations
@@ -22,6 +23,7 @@ class Renderer:
     def __init__(self, pages: "Sequence[Page]" = ()) -> None:
         """`pages` are those in the menu."""
         self._pages = pages
+        self._served = {path for page in pages for path in (page.path, *page.more, *page.actions)}
         env = Environment(
             loader=PackageLoader("recollect.interfaces.web"),
             autoescape=True,
@@ -39,6 +41,7 @@ class Renderer:
             "number": number,
             "kind_label": kind_label,
             "plain_name": plain_name,
+            "coded": coded,
         }
         self._env = env
 
@@ -52,6 +55,7 @@ class Renderer:
             request=request,
             notice=notice,
             pages=self._pages,
+            served=self._served,
             projects=projects,
             project=current,
             all_projects=request.all_projects,
@@ -155,3 +159,13 @@ def kind_label(kind: str) -> str:
 
 def plain_name(name: Any) -> str:
     return str(name).replace("_", " ")
+
+
+def coded(content: str) -> Markup:
+    """Return `content` with what stands between two backticks as code. Everything in it is escaped."""
+    parts = content.split("`")
+    if len(parts) % 2 == 0:  # the last backtick stands alone
+        parts[-2:] = ["`".join(parts[-2:])]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )

@@ -20,6 +20,19 @@ FIRST_HITS = 20  # of a search; a page with more takes longer than the search it
 MAX_HITS = 50
 MAX_SELECTED = 500
 _FILTERS = ("family", "kind", "standing", "state", "branch", "tag", "author", "file", "stale", "conflict")
+# What the parts of a score mean, in the words of a person who searches.
+PARTS = {
+    "words": text("it has the words of your search, rare ones above all"),
+    "meaning": text("it says something alike in other words"),
+    "everyday": text("it has the technical name for something you wrote in everyday words"),
+    "activity": text("it is about the work that you describe, such as releasing or testing"),
+    "graph": text("it is linked to something that was found"),
+    "file": text("it is about a file that was edited in this project"),
+    "season": text("its season is active"),
+    "kind": text("its kind counts more or less than a fact"),
+    "confidence": text("how sure we are, which falls with age and grows with use"),
+    "stale": text("its code has changed since"),
+}
 FAMILIES = tuple(dict.fromkeys(kind.family for kind in KINDS.values()))
 
 
@@ -32,6 +45,28 @@ class ShownMemory:
     stale: m.Stale | None = None  # None = it agrees with the code, or names none
     in_conflict: bool = False
     hit: m.Hit | None = None  # None = it was listed, not found by a search
+    author: str = ""  # the name of somebody else whose memory it is
+
+    @property
+    def known_by(self) -> str:
+        """How we know it, and from whom."""
+        if self.author:
+            return _KNOWN_FROM.get(self.memory.source, text("from %s")) % self.author
+        return _KNOWN_BY[self.memory.source]
+
+
+_KNOWN_BY = {
+    m.Source.USER_CORRECTED: text("corrected by you"),
+    m.Source.USER_STATED: text("stated by you"),
+    m.Source.OBSERVED: text("observed"),
+    m.Source.EXTRACTED: text("learnt from a session"),
+    m.Source.SEEDED: text("found in the project"),
+    m.Source.INFERRED: text("inferred"),
+}
+_KNOWN_FROM = {
+    m.Source.USER_CORRECTED: text("corrected by %s"),
+    m.Source.USER_STATED: text("stated by %s"),
+}
 
 
 def show(request: WebRequest) -> Response:
@@ -71,6 +106,7 @@ def show(request: WebRequest) -> Response:
         chosen=chosen,
         choices=_choices(request, replace(view, kinds=None)) if opened else None,
         actions=_ACTIONS,
+        parts=PARTS,
     )
 
 
@@ -95,9 +131,15 @@ def cards(
     links = engine.store.conflicts(view, [memory.id for memory in memories]) if memories else []
     ends = {name for link in links for name in (link.source, link.target)}
     stale = _stale(request, {memory.project_id for memory in memories})
+    others = {name: person for name, person in request.login.names.items() if name != engine.context.user_id}
     return [
         ShownMemory(
-            memory, confidence_now(memory, now), stale.get(memory.id), memory.id in ends, found.get(memory.id)
+            memory,
+            confidence_now(memory, now),
+            stale.get(memory.id),
+            memory.id in ends,
+            found.get(memory.id),
+            others.get(memory.user_id, ""),
         )
         for memory in memories
     ]
@@ -152,7 +194,7 @@ def _order(name: str) -> m.MemoryOrder:
 
 
 def show_new(request: WebRequest) -> Response:
-    return request.render("new_memory.html", kinds=tuple(KINDS), scopes=("project", "global"))
+    return request.render("new_memory.html", kinds=tuple(KINDS), question=request.get("question"))
 
 
 def remember(request: WebRequest) -> Response:

@@ -65,6 +65,7 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
         ],
         messages=engine.sessions.source(memory),
         history=engine.audit(HISTORY, memory.id),
+        titles={each.other.id: each.other.summary for each in links},
         kinds=tuple(KINDS),
         visibilities=tuple(m.Visibility),
         relations=tuple(m.Relation),
@@ -241,12 +242,19 @@ def resolve(request: WebRequest) -> Response:
 
 
 def show_similar(request: WebRequest) -> Response:
-    """Show the memories that are most like this one, each with a button that merges the two."""
+    """Show memories to link or merge this one with: those most like it, or those that a search finds."""
     memory = request.engine.get(request.params["id"])
-    hits = request.engine_of(memory).retrieval.similar(memory.id, SIMILAR)
-    found = {hit.memory.id: hit for hit in hits}
-    shown = cards(request, tuple(hit.memory for hit in hits), found)
-    return request.render("similar.html", memory=memory, cards=shown)
+    retrieval, query = request.engine_of(memory).retrieval, request.get("q").strip()
+    hits = (
+        retrieval.search(query, SIMILAR + 1, noted=False).results
+        if query
+        else retrieval.similar(memory.id, SIMILAR)
+    )
+    found = {hit.memory.id: hit for hit in hits if hit.memory.id != memory.id}
+    shown = cards(request, tuple(hit.memory for hit in found.values()), found)
+    return request.render(
+        "similar.html", memory=memory, cards=shown, query=query, relations=tuple(m.Relation)
+    )
 
 
 def show_code(request: WebRequest) -> Response:

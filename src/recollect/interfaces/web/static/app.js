@@ -71,6 +71,11 @@
       if (box) { box.focus(); box.select(); } else find('nav a[data-key="m"]')?.click();
       return;
     }
+    if (key === "x") {
+      const box = find("[data-entry].current [data-selected]");
+      if (box) { event.preventDefault(); box.click(); }
+      return;
+    }
     if (key.length === 1 && press(key)) event.preventDefault();
   });
 
@@ -82,17 +87,31 @@
     if (!event.target.closest("details.popup")) all("details.popup[open]").forEach((details) => { details.open = false; });
   });
 
+  // after a search the keys are shortcuts again: j goes to the first hit
+  document.addEventListener("submit", (event) => { if (event.target.matches("[role=search]")) document.activeElement?.blur(); }, true);
+
+  // whoever opens a form wants to write in it; and what is written there must not act as shortcuts
+  document.addEventListener("toggle", (event) => {
+    const details = event.target;
+    if (details.open && details.matches("details.popup")) find("textarea, input:not([type=hidden]), select, button", find("form", details))?.focus();
+  }, true);
+
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
     if (event.target.matches("[data-select-all]")) {
       all("[data-selected]").forEach((box) => { box.checked = event.target.checked; });
     }
-    if (event.target.matches("[data-selected], [data-select-all]")) {
-      const bar = find("#bulk");
-      const count = all("[data-selected]:checked").length;
-      if (bar) { bar.hidden = !count; find("[data-count]", bar).textContent = count; }
-    }
+    if (event.target.matches("[data-selected], [data-select-all]")) showSelected();
   });
+
+  // what can be done to several memories is shown once there are some
+  function showSelected() {
+    const bar = find("#bulk-form");
+    if (!bar) return;
+    const count = all("[data-selected]:checked").length;
+    bar.hidden = !count;
+    find("[data-count]", bar).textContent = count;
+  }
 
   // Live: the parts of the page that are marked follow what agents do, unless the person is writing.
   let stream = null;
@@ -118,7 +137,7 @@
     if (stream) return;
     stream = new EventSource(`/events?since=${encodeURIComponent(seen)}`);
     stream.addEventListener("change", (event) => {
-      const { seq, replaced } = JSON.parse(event.data);
+      const { seq, replaced = [] } = JSON.parse(event.data);
       seen = String(seq);
       replaced.forEach(announce);
       refresh();
@@ -135,8 +154,9 @@
     if (menu && menu.scrollWidth > menu.clientWidth) menu.scrollLeft = link.offsetLeft - (menu.clientWidth - link.offsetWidth) / 2;
   }
 
-  document.addEventListener("htmx:afterSettle", () => { cleanAddress(); showPlace(); });
+  document.addEventListener("htmx:afterSettle", () => { cleanAddress(); showPlace(); showSelected(); });
   cleanAddress();
+  showSelected();
   showPlace();
   follow();
 })();
