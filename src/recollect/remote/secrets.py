@@ -5,6 +5,7 @@ import secrets
 
 TOKEN_PREFIX = "rct_"
 CODE_PREFIX = "rci_"
+LINK_TOKEN = "link for a browser"  # the name of tokens that log one browser in, once
 
 
 def new_secret(prefix: str = TOKEN_PREFIX) -> tuple[str, str]:

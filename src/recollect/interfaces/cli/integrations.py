@@ -257,28 +257,41 @@ def web(cli: CliContext, port: int | None, no_open: bool) -> None:
     """Open the memory browser: see what Recollect knows, and correct it.
 
     Serves pages on this machine only, until you press Ctrl-C. A link logs in one browser, once, within two minutes. Run
-    the command again for another link.
+    the command again for another link. If you are logged in to a team server, it opens the pages of that server.
 
     \b
     recollect web
     recollect web --no-open
     """
-    from recollect.interfaces.web.server import WebServer, new_link, open_browser, running_at
+    from recollect.interfaces.cli.login import client_of
+    from recollect.interfaces.web.server import WebServer, new_link, running_at
+    from recollect.remote.login import read_login
+    from recollect.remote.secrets import LINK_TOKEN
 
     home = cli.settings.home
+    if (team := read_login(home)) is not None:
+        secret = client_of(cli).call("create_token", {"name": LINK_TOKEN, "days": 1}).secret
+        _show_link(cli, team.address, f"{team.address}/login#{secret}", no_open)
+        return
     running = running_at(home) if port is None else None
     server = None if running else WebServer(cli.engine, port)
     address = server.address if server else running or ""
-    link = new_link(home, address)
-    if cli.json:
-        click.echo(json.dumps({"address": address, "link": link}))
-    elif no_open:
-        click.echo(f"Open this link within two minutes: {link}")
-    elif open_browser(home, link):
-        click.echo(f"Opened {address} in your browser. For another link, run `recollect web --no-open`.")
-    else:
-        click.echo(f"No browser was found. Open this link within two minutes: {link}")
+    _show_link(cli, address, new_link(home, address), no_open)
     if server is not None:
         click.echo("Press Ctrl-C to stop.", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.run()
+
+
+def _show_link(cli: CliContext, address: str, link: str, no_open: bool) -> None:
+    """Open the link in a browser, or print it."""
+    from recollect.interfaces.web.server import open_browser
+
+    if cli.json:
+        click.echo(json.dumps({"address": address, "link": link}))
+    elif no_open:
+        click.echo(f"Open this link within two minutes: {link}")
+    elif open_browser(cli.settings.home, link):
+        click.echo(f"Opened {address} in your browser. For another link, run `recollect web --no-open`.")
+    else:
+        click.echo(f"No browser was found. Open this link within two minutes: {link}")

@@ -104,6 +104,11 @@ def init(
 )
 @click.option("--key", type=click.Path(path_type=Path, exists=True), help="The certificate's private key.")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of the server terminates TLS.")
+@click.option(
+    "--address",
+    default="",
+    help="The address under which browsers reach it, such as https://memory.example [host and port].",
+)
 @rendered()
 def serve(
     cli: CliContext,
@@ -113,6 +118,7 @@ def serve(
     certificate: Path | None,
     key: Path | None,
     behind_proxy: bool,
+    address: str,
 ) -> None:
     """Run the team server until it is interrupted.
 
@@ -126,7 +132,7 @@ def serve(
     try:
         settings = cli.settings
         app = build(backend, settings, embedder_for(settings, ()))
-        where = Listening(host, PORT if port is None else port, certificate, key, behind_proxy)
+        where = Listening(host, PORT if port is None else port, certificate, key, behind_proxy, address)
         server = TeamServer(app, where)
         log_to_stderr()
         click.echo(f"Serving teams at {server.address}", err=True)

@@ -14,6 +14,7 @@ A request takes this path:
 - `limits`: requests per person, agent and tenant
 - `feed`: live updates: notices of the database to streams of clients
 - `engines`: engines of callers, kept for a while
+- `browser`: the memory browser for people who log in, with the pages of `interfaces/web`; `pages`: those of a team
 - `metrics`: counters and timings for Prometheus
 - `openapi`: the document, made from the table of operations
 - `server`: uvicorn, TLS and shutdown

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 import recollect.errors as errors
 import recollect.model as m
@@ -140,8 +140,8 @@ class TeamApp:
         self.metrics = Metrics()
         self._threads = anyio.CapacityLimiter(THREADS)
 
-    def starlette(self) -> Starlette:
-        """Return the application."""
+    def starlette(self, more: Sequence[BaseRoute] = ()) -> Starlette:
+        """Return the application; `more` routes come after those of the interface."""
 
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -161,6 +161,7 @@ class TeamApp:
             Route("/health", self._health),
             Route("/ready", self._ready),
             Route("/metrics", self._metrics),
+            *more,
         ]
         return Starlette(routes=routes, lifespan=lifespan)
 
@@ -259,7 +260,7 @@ class TeamApp:
             return identity
 
         async def may_see(identity: Identity, project: str) -> bool:
-            return bool(await self._in_thread(self._may_see, identity, project))
+            return bool(await self._in_thread(self.may_see, identity, project))
 
         try:
             identity = await recheck()
@@ -274,7 +275,7 @@ class TeamApp:
             headers={"cache-control": "no-store", VERSION_HEADER: __version__},
         )
 
-    def _may_see(self, identity: Identity, project: str) -> bool:
+    def may_see(self, identity: Identity, project: str) -> bool:
         if identity.projects is not None and project not in identity.projects:
             return False
         known = {each.id: each for each in self.backend.directory.projects(identity.tenant)}

@@ -18,7 +18,7 @@ from recollect.engine import Engine
 from recollect.errors import OutOfScope, RecollectError
 from recollect.memory.index.index import MemoryIndex
 from recollect.model.team import Identity, Role
-from recollect.remote.wire import Place, team_project_id
+from recollect.remote.wire import NOWHERE, Place, team_project_id
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ MOST_ENGINES = 16  # of one caller: projects, branches and agents
 MOST_TENANTS = 64  # whose indexes stay in memory
 
 
-_EngineKey = tuple[Place, str]
+_EngineKey = tuple[Place, str | None, str]  # place, project and actor
 
 
 @dataclass
@@ -70,10 +70,23 @@ class CallerEngines:
         finally:
             self._release(caller)
 
+    @contextlib.contextmanager
+    def use_project(self, identity: Identity, project_id: str | None) -> Iterator[Engine]:
+        """Yield an engine of a person for a project that they may see. Raise `OutOfScope` for any other."""
+        with self.use(identity, NOWHERE, "user") as engine:
+            found = {project.id: project for project in engine.store.projects()}.get(project_id or "")
+            if found is None:
+                raise OutOfScope("There is no such project, or you may not see it.", "Choose another one.")
+            caller, own = self._acquire(identity, NOWHERE, "user", found)
+            try:
+                yield own
+            finally:
+                self._release(caller)
+
     def _acquire(
         self, identity: Identity, place: Place, actor: str, project: m.Project | None
     ) -> tuple[_Caller, Engine]:
-        key = (place, actor)
+        key = (place, project.id if project else None, actor)
         with self._lock:
             caller = self._callers.get(identity)
             if caller is None:

@@ -19,6 +19,7 @@ from recollect.context.team import TeamBackend
 from recollect.errors import BadSetting, Refused
 from recollect.interfaces.engine_pool import CachingEmbedder
 from recollect.interfaces.team.app import TeamApp
+from recollect.interfaces.team.browser import browser_routes
 from recollect.interfaces.team.engines import CallerEngines
 from recollect.interfaces.team.limits import HEAD_SECONDS, RateLimiter, Rates
 
@@ -36,6 +37,9 @@ class Listening:
     certificate: Path | None = None
     key: Path | None = None
     behind_proxy: bool = False  # a proxy on this machine or in a private network terminates TLS
+    address: str = (
+        ""  # under which browsers reach the pages, such as https://memory.example; "" = host and port
+    )
 
     def check(self) -> None:
         """Raise `BadSetting` if tokens would cross a network in the clear."""
@@ -73,7 +77,7 @@ class TeamServer:
         if where.certificate:
             tls = {"ssl_certfile": where.certificate, "ssl_keyfile": where.key}
         config = uvicorn.Config(
-            app.starlette(),
+            app.starlette(browser_routes(app, frozenset({where.address.rstrip("/") or self.address}))),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -1,0 +1,252 @@
+"""Pages that only a team has: its people and projects, tokens, and what is stored of oneself.
+
+A form runs an operation of `remote.operations`, with the same checks as a request of a client.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from starlette.responses import Response
+
+import recollect.model as m
+from recollect.errors import Refused
+from recollect.interfaces.team.app import TeamApp, TeamCall, check_allowed
+from recollect.interfaces.web.access import Notice
+from recollect.interfaces.web.language import text
+from recollect.interfaces.web.page import Page, WebRequest
+from recollect.model.team import ACTIONS, Identity
+from recollect.remote.administration import GIVEN_ROLES, INVITE_DAYS
+from recollect.remote.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from recollect.interfaces.team.browser import TeamLogin
+
+TOKEN_DAYS = 90
+
+
+class TeamPages:
+    """The pages of a team, on one server."""
+
+    def __init__(self, app: TeamApp) -> None:
+        self._app = app
+
+    def pages(self) -> Sequence[Page]:
+        return (
+            Page(
+                "team",
+                text("Team"),
+                "/team",
+                self.show_team,
+                key="t",
+                icon="people",
+                actions={
+                    "/team/invite": self.invite,
+                    "/team/role": self.set_role,
+                    "/team/flag": self.flag,
+                    "/team/remove": self.remove,
+                    "/team/project": self.restrict,
+                },
+            ),
+            Page(
+                "tokens",
+                text("Tokens"),
+                "/tokens",
+                self.show_tokens,
+                key="k",
+                icon="key",
+                actions={"/tokens/new": self.create_token, "/tokens/revoke": self.revoke_token},
+            ),
+            Page(
+                "data",
+                text("My data"),
+                "/data",
+                self.show_data,
+                key="d",
+                icon="records",
+                more={"/data/export.json": self.export},
+                actions={"/data/erase": self.erase, "/data/leave": self.leave},
+            ),
+        )
+
+    def _run(self, request: WebRequest, name: str, /, **values: Any) -> Any:
+        """Run an operation with the rights of the person. Raise what it raises, and `Refused` for wrong values."""
+        operation, identity = OPERATIONS[name], identity_of(request)
+        check_allowed(operation, identity)
+        self._app.limiter.check(identity, is_write=operation.is_write)
+        try:
+            arguments = operation.arguments.model_validate(values)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise Refused(text("This is not possible: %s.") % f"{where}: {first['msg']}", "") from None
+        given = {field: getattr(arguments, field) for field in operation.arguments.model_fields}
+        result = operation.run(
+            TeamCall(identity, self._app.backend.directory, request.engines.first), **given
+        )
+        if operation.in_directory:
+            self._app.verifier.forget()
+        return result
+
+    # people and projects
+
+    def show_team(self, request: WebRequest) -> Response:
+        return self._team(request)
+
+    def _team(self, request: WebRequest, invitation: object = None) -> Response:
+        identity, directory = identity_of(request), self._app.backend.directory
+        people = self._run(request, "members")
+        return request.render(
+            "team_people.html",
+            team=directory.team_name(identity.tenant),
+            people=people,
+            names={person.id: person.name for person in people},
+            me=identity,
+            roles=GIVEN_ROLES,
+            invites=[
+                invite
+                for invite in directory.invites(identity.tenant)
+                if invite.expires_at > self._app.clock()
+            ]
+            if identity.role.is_admin
+            else [],
+            shared=self._run(request, "projects"),
+            invitation=invitation,
+            days=INVITE_DAYS,
+        )
+
+    def invite(self, request: WebRequest) -> Response:
+        """Make an invitation, and show its code once."""
+        made = self._run(
+            request, "invite", name=request.field("name").strip(), role=request.field("role") or "member"
+        )
+        return self._team(request, made)
+
+    def set_role(self, request: WebRequest) -> Response:
+        person, role = self._name(request), request.field("role")
+        if answer := request.ask(text("Make %(name)s %(role)s?") % {"name": person, "role": role}):
+            return answer
+        self._run(request, "set_role", person=request.field("person"), role=role)
+        return request.done(text("Changed the role."))
+
+    def flag(self, request: WebRequest) -> Response:
+        on = request.field("on") == "1"
+        self._run(request, "flag_member", person=request.field("person"), on=on)
+        return request.done(
+            text("What the person's agents write waits for a review.")
+            if on
+            else text("What the person's agents write reaches the others at once.")
+        )
+
+    def remove(self, request: WebRequest) -> Response:
+        question = text("Remove %s from the team? Their tokens end at once. What they shared stays.")
+        if answer := request.ask(question % self._name(request)):
+            return answer
+        self._run(request, "remove_member", person=request.field("person"))
+        return request.done(text("Removed from the team."))
+
+    def restrict(self, request: WebRequest) -> Response:
+        """Let some people see a project, or everybody."""
+        everybody = request.field("everybody") == "1"
+        people = None if everybody else tuple(request.fields("person"))
+        self._run(request, "restrict_project", project=request.field("project"), people=people)
+        return request.done(
+            text("The whole team sees the project.")
+            if everybody
+            else text("Only the people you chose see the project.")
+        )
+
+    def _name(self, request: WebRequest) -> str:
+        people = {person.id: person.name for person in self._run(request, "members")}
+        return people.get(request.field("person"), "")
+
+    # tokens
+
+    def show_tokens(self, request: WebRequest) -> Response:
+        return self._tokens(request)
+
+    def _tokens(self, request: WebRequest, made: object = None) -> Response:
+        identity = identity_of(request)
+        everybody = identity.role.is_admin and request.get("everybody") == "1"
+        people = self._app.backend.directory.people(identity.tenant)
+        return request.render(
+            "team_tokens.html",
+            tokens=self._run(request, "tokens", everybody=everybody),
+            names={person.id: person.name for person in people},
+            me=identity,
+            everybody=everybody,
+            actions=[action for action in ("read", "write", "admin") if action in identity.actions & ACTIONS],
+            made=made,
+            days=TOKEN_DAYS,
+        )
+
+    def create_token(self, request: WebRequest) -> Response:
+        """Make a token, and show it once."""
+        days = request.field("days").strip()
+        made = self._run(
+            request,
+            "create_token",
+            name=request.field("name").strip(),
+            agent=request.field("agent").strip(),
+            actions=tuple(request.fields("action")),
+            days=days or None,
+        )
+        return self._tokens(request, made)
+
+    def revoke_token(self, request: WebRequest) -> Response:
+        question = text("Revoke this token? Whatever uses it is refused within a minute.")
+        if answer := request.ask(question):
+            return answer
+        self._run(request, "revoke_token", token=request.field("token"))
+        return request.done(text("Revoked the token."))
+
+    # one's own data
+
+    def show_data(self, request: WebRequest) -> Response:
+        mine = self._run(request, "my_data")
+        return request.render(
+            "team_data.html", me=mine.me, count=len(mine.memories), has_more=mine.next is not None
+        )
+
+    def export(self, request: WebRequest) -> Response:
+        """Return everything that is stored of the person, as JSON."""
+        memories: list[Any] = []
+        offset: int | None = 0
+        while offset is not None:
+            page = self._run(request, "my_data", offset=offset)
+            memories += [asdict(memory) for memory in page.memories]
+            offset = page.next
+        given = {
+            "me": asdict(page.me),
+            "tokens": [asdict(token) for token in page.tokens],
+            "memories": memories,
+        }
+        return Response(
+            json.dumps(given, default=_plain, ensure_ascii=False, indent=2),
+            media_type="application/json",
+            headers={"Content-Disposition": "attachment; filename=my-data.json"},
+        )
+
+    def erase(self, request: WebRequest) -> Response:
+        """Delete everything of the person for good, once they have written their name."""
+        erased = self._run(request, "erase_me", confirm=request.field("confirm"))
+        rows = {table: count for table, count in erased.rows.items() if count}
+        return Response(request.renderer.plain("team_erased.html", rows=rows), media_type="text/html")
+
+    def leave(self, request: WebRequest) -> Response:
+        if answer := request.ask(text("Leave the team? Your tokens end at once. What you shared stays.")):
+            return answer
+        self._run(request, "leave")
+        return request.redirect("/", Notice(text("You have left the team.")))
+
+
+def identity_of(request: WebRequest) -> Identity:
+    login: TeamLogin = request.login  # type: ignore[assignment]
+    return login.identity
+
+
+def _plain(value: object) -> object:
+    return m.to_text(value) if isinstance(value, datetime) else str(value)

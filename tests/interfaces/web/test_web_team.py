@@ -1,0 +1,297 @@
+"""The memory browser of a team server: everybody reads and changes what they may, and nothing else."""
+
+import http.client
+import json
+import re
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import expect
+from test_web_accessible import problems
+
+from fakes import FakeEmbedder
+from recollect.__main__ import main
+from recollect.interfaces.team.browser import COOKIE
+from recollect.model.team import Role
+from team_server import running
+
+
+@pytest.fixture
+def site(home, postgres_team):
+    """A team server, without anybody in it."""
+    with running(postgres_team, home, FakeEmbedder()) as team:
+        yield team
+
+
+@dataclass
+class Browser:
+    """A browser without a screen, of one person."""
+
+    address: str
+    cookie: str = ""
+
+    def send(self, method, path, fields=None):
+        """Return the status and the text of the answer."""
+        parts = urlsplit(self.address)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+        headers = {"Origin": self.address, "Cookie": f"{COOKIE}={self.cookie}"}
+        try:
+            connection.request(method, path, urlencode(fields, doseq=True) if fields else None, headers)
+            answer = connection.getresponse()
+            if found := re.match(
+                rf"{COOKIE}=([^;]+);.*HttpOnly;.*SameSite=strict", answer.getheader("set-cookie") or ""
+            ):
+                self.cookie = found[1]
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def log_in(self, secret):
+        return self.send("POST", "/login", {"token": secret})
+
+    def read(self, path):
+        status, text = self.send("GET", path)
+        assert status == 200, text
+        return text
+
+    def post(self, path, **fields):
+        """Send a form as the page has it; return the status and the page that it leads to."""
+        csrf = re.search(r'name="csrf" value="(\w+)"', self.read("/"))[1]
+        return self.send("POST", path, {"csrf": csrf, "next": "/memories", **fields})
+
+
+@pytest.fixture
+def browse(site):
+    def open_browser(member):
+        browser = Browser(site.address)
+        assert browser.log_in(member.token)[0] == 200
+        return browser
+
+    return open_browser
+
+
+@pytest.fixture
+def ada(site):
+    return site.new_team()
+
+
+@pytest.fixture
+def ben(site, ada):
+    return site.add(ada, "Ben")
+
+
+def test_somebody_is_invited_logs_in_and_reads_what_is_shared(new_page, site, ada):
+    ada.call("remember", content="Tests need a running Redis", visibility="project")
+    ada.call("remember", content="My diary is elsewhere")
+    page = new_page(login=False)
+    page.goto("/")
+    page.get_by_label("Or paste a token of yours").fill(ada.token)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="Team", exact=True).click()
+    page.get_by_label("Name", exact=True).fill("Ben")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    code = page.locator("#code").inner_text().strip()
+
+    other = new_page(login=False)
+    other.goto(f"/login#{code}")
+    expect(other.get_by_role("heading", level=1)).to_have_text("All projects")
+    other.get_by_role("link", name="Memories", exact=True).click()
+    expect(other.locator(".row")).to_have_count(1)
+    expect(other.locator(".row")).to_contain_text("Tests need a running Redis")
+    expect(other.locator(".row")).to_contain_text("stated by Ada")
+    expect(other.locator(".who")).to_have_text("Ben · member")
+
+    ada.call("remember", content="Prices are in cents", visibility="project")
+    expect(other.locator(".row")).to_have_count(2)
+
+
+def test_a_login_needs_a_valid_token_of_a_person(site, ada):
+    nobody = Browser(site.address)
+
+    assert nobody.send("GET", "/memories")[0] == 401
+    assert nobody.log_in("rct_wrong")[0] == 403
+    assert nobody.log_in("rci_wrong")[0] == 403
+    agent = ada.call("create_token", name="ci", agent="claude").secret
+    assert nobody.log_in(agent)[0] == 403
+    assert nobody.cookie == ""
+
+
+def test_the_browser_has_a_token_of_its_own_that_ends_with_the_logout(site, ada, browse):
+    mine, second = browse(ada), browse(ada)
+    assert mine.cookie not in (ada.token, second.cookie)
+
+    assert mine.post("/logout")[0] == 200
+
+    assert mine.send("GET", "/")[0] == 401
+    assert second.send("GET", "/")[0] == 200
+
+
+def test_the_command_makes_a_link_that_logs_one_browser_in_once(site, ada, tmp_path):
+    home = tmp_path / "ada"
+    home.mkdir(mode=0o700)
+    assert run(home, "login", site.address, "--token", ada.token, "--yes")
+
+    link = json.loads(run(home, "web", "--json"))["link"]
+
+    address, _, secret = link.partition("/login#")
+    assert address == site.address
+    first, second = Browser(site.address), Browser(site.address)
+    assert first.log_in(secret)[0] == 200
+    assert "Ada · owner" in first.read("/")
+    assert second.log_in(secret)[0] == 403
+
+
+def run(home, *arguments):
+    with CliRunner().isolation() as (out, err, _):
+        code = main([*arguments, "--home", str(home)])
+        assert code == 0, err.getvalue()
+        return out.getvalue().decode()
+
+
+def test_a_private_memory_of_somebody_else_is_nowhere(site, ada, ben, browse):
+    secret = ada.call("remember", content="The vault opens at nine").id
+    ada.call("remember", content="Tests need a running Redis", visibility="project")
+    project = ada.call("projects")[0].id
+    browser = browse(ben)
+
+    for path in ("/", "/memories", "/memories?q=vault", "/graph", "/changes", "/review", "/records"):
+        for chosen in ("all", project):
+            assert "vault" not in browser.read(f"{path}{'&' if '?' in path else '?'}p={chosen}").replace(
+                "q=vault", ""
+            ).replace('value="vault"', ""), path
+    assert browser.send("GET", f"/memories/{secret}")[0] == 404
+    assert browser.send("GET", f"/memories/{secret}/similar")[0] == 404
+    assert browser.post(f"/memories/{secret}/forget")[0] == 303
+    assert ada.call("get", name=secret).state == "active"
+
+
+def test_a_member_changes_their_own_memories_and_not_those_of_others(site, ada, ben, browse):
+    hers = ada.call("remember", content="Tests need a running Redis", visibility="project").id
+    his = ben.call("remember", content="Prices are in cents", visibility="project").id
+    browser = browse(ben)
+
+    browser.post(f"/memories/{his}/forget")
+    browser.post(f"/memories/{hers}/forget")
+
+    assert ben.call("get", name=his).state == "deleted"
+    assert ada.call("get", name=hers).state == "active"
+
+
+def test_a_reader_changes_nothing(site, ada, browse):
+    eve = site.add(ada, "Eve", Role.READER)
+    name = ada.call("remember", content="Tests need a running Redis", visibility="project").id
+    browser = browse(eve)
+
+    assert "Tests need a running Redis" in browser.read("/memories?p=all")
+    assert browser.post(f"/memories/{name}/pin", on="1") == (403, "Refused: a reader changes nothing.\n")
+    assert browser.post("/tokens/new", name="x")[0] == 403
+    assert not ada.call("get", name=name).pinned
+
+
+def test_two_teams_see_nothing_of_each_other(site, ada, browse):
+    eve = site.new_team("Bank", "Eve")
+    name = ada.call("remember", content="The vault opens at nine", visibility="team").id
+    project = ada.call("projects")[0].id
+    browser = browse(eve)
+
+    assert "vault" not in browser.read("/memories?p=all")
+    assert "vault" not in browser.read(f"/memories?p={project}")
+    assert browser.send("GET", f"/memories/{name}")[0] == 404
+    assert "Ada" not in browser.read("/team")
+    assert "Ada" not in browser.read("/tokens?everybody=1")
+
+
+def test_an_admin_manages_people_and_a_member_cannot(site, ada, ben, browse):
+    admin, member = browse(ada), browse(ben)
+    assert "Invite somebody" in admin.read("/team")
+    assert "Invite somebody" not in member.read("/team")
+
+    for path, fields in {
+        "/team/invite": {"name": "Eve"},
+        "/team/role": {"person": ben.id, "role": "owner", "sure": "1"},
+        "/team/remove": {"person": ada.id, "sure": "1"},
+        "/team/flag": {"person": ada.id, "on": "1"},
+    }.items():
+        assert member.post(path, **fields)[0] == 303, path
+    assert {person.name: person.role for person in ada.call("members")} == {"Ada": "owner", "Ben": "member"}
+
+    assert "Make Ben admin?" in admin.post("/team/role", person=ben.id, role="admin")[1]
+    admin.post("/team/role", person=ben.id, role="admin", sure="1")
+    assert {person.name: person.role for person in ada.call("members")} == {"Ada": "owner", "Ben": "admin"}
+    admin.post("/team/flag", person=ben.id, on="1")
+    assert "waits for a review" in admin.read("/team")
+    admin.post("/team/remove", person=ben.id, sure="1")
+    assert member.send("GET", "/")[0] == 401
+
+
+def test_a_project_is_shown_to_chosen_people_only(site, ada, ben, browse):
+    ada.call("remember", content="Tests need a running Redis", visibility="project")
+    project = ada.call("projects")[0].id
+    admin, member = browse(ada), browse(ben)
+    assert "Redis" in member.read(f"/memories?p={project}")
+
+    admin.post("/team/project", project=project, person=[ada.id])
+
+    assert "Redis" not in member.read(f"/memories?p={project}")
+    assert "Redis" not in member.read("/memories?p=all")
+    admin.post("/team/project", project=project, everybody="1")
+    assert "Redis" in member.read(f"/memories?p={project}")
+
+
+def test_a_token_is_shown_once_and_revoked(site, ada, browse):
+    browser = browse(ada)
+
+    _, page = browser.post("/tokens/new", name="laptop", action=["read"], days="7")
+
+    secret = re.search(r"rct_[\w-]+", page)[0]
+    other = Browser(site.address)
+    assert other.log_in(secret)[0] == 200
+    assert secret not in browser.read("/tokens")
+    token = next(token for token in ada.call("tokens") if token.name == "laptop")
+    assert token.actions == ("read",)
+    assert "Revoke this token?" in browser.post("/tokens/revoke", token=token.id)[1]
+    browser.post("/tokens/revoke", token=token.id, sure="1")
+    assert Browser(site.address).log_in(secret)[0] == 403
+
+
+def test_a_person_exports_and_erases_what_is_theirs(site, ada, ben, browse):
+    ben.call("remember", content="Prices are in cents", visibility="project")
+    browser = browse(ben)
+    assert "Prices are in cents" in browser.read("/data/export.json")
+
+    browser.post("/data/erase", confirm="somebody else")
+    assert "Prices are in cents" in browse(ada).read("/memories?p=all")
+    _, page = browser.post("/data/erase", confirm="Ben")
+
+    assert "Everything of yours was erased." in page
+    assert "Prices are in cents" not in browse(ada).read("/memories?p=all")
+    assert browser.send("GET", "/")[0] == 401
+
+
+def test_another_site_and_another_name_are_refused(site, ada, browse):
+    browser = browse(ada)
+    parts = urlsplit(site.address)
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+        connection.request(
+            "POST", "/team/invite", "name=Eve", {"Cookie": f"{COOKIE}={browser.cookie}", **headers}
+        )
+        assert connection.getresponse().status in (403, 421)
+        connection.close()
+    assert browser.send("POST", "/team/invite", {"name": "Eve", "csrf": "guessed"})[0] == 403
+
+
+def test_no_page_of_a_team_has_a_violation(new_page, site, ada, ben):
+    ada.call("remember", content="Tests need a running Redis", visibility="project")
+    page = new_page(login=False)
+    page.goto("/login")
+    found = {"/login": problems(page, "/login")}
+    page.goto(f"/login#{ada.token}")
+    page.reload()  # what follows "#" alone loads nothing
+    expect(page.get_by_role("heading", level=1)).to_have_text("All projects")
+
+    found |= {path: problems(page, path) for path in ("/team", "/tokens?everybody=1", "/data")}
+
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
