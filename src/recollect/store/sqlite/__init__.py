@@ -30,6 +30,7 @@ The other modules:
 - `check`: damage, and parts that disagree, for `recollect doctor`
 - `purge`: clear projects, and permanently delete what was forgotten
 - `single_rows`: rows as undo compares and restores them
+- `index_files`: what searches have made of the memories, for other processes
 - `full_text`: word search with FTS5; `graph`: memories one hop away
 - `ageing`, `views`: conditions as SQL
 
