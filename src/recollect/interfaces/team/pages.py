@@ -160,7 +160,7 @@ class TeamPages:
         )
 
     def _name(self, request: WebRequest) -> str:
-        people = {person.id: person.name for person in self._run(request, "members")}
+        people: dict[str, str] = {person.id: person.name for person in self._run(request, "members")}
         return people.get(request.field("person"), "")
 
     # tokens

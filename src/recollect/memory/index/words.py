@@ -120,12 +120,10 @@ class WordIndex:
             self.refresh()
             values, arrays = self.bm25.packed()
             values |= {"format": _FORMAT, "classes": self._classes.keys}
-            own = {
-                "ids": pack_texts(self.ids),
-                "nums": self.nums,
-                "class": np.array(self._class, np.int32),
-            }
-            self._store.write_index(_NAME, self._seq, self._generation, pack(values, {**arrays, **own}))
+            arrays["ids"] = pack_texts(self.ids)
+            arrays["nums"] = self.nums
+            arrays["class"] = np.array(self._class, np.int32)
+            self._store.write_index(_NAME, self._seq, self._generation, pack(values, arrays))
             self.unsaved = 0
 
     def mask(self, view: m.View) -> Mask:
