@@ -1,5 +1,7 @@
 """The memory browser of a team server: everybody reads and changes what they may, and nothing else."""
 
+import hashlib
+import hmac
 import http.client
 import json
 import re
@@ -188,6 +190,33 @@ def test_a_reader_changes_nothing(site, ada, browse):
     assert browser.post(f"/memories/{name}/pin", on="1") == (403, "Refused: a reader changes nothing.\n")
     assert browser.post("/tokens/new", name="x")[0] == 403
     assert not ada.call("get", name=name).pinned
+
+
+def test_the_token_of_an_agent_is_no_login_however_it_comes(site, ada):
+    said = ada.call("remember", content="Deploys run on Fridays", visibility="project")
+    for limits in ({"agent": "ci"}, {"projects": [ada.call("projects")[0].id]}, {"actions": ["write"]}):
+        token = ada.call("create_token", name="x", **limits).secret
+        agent = Browser(site.address, cookie=token)
+        csrf = hmac.new(token.encode(), b"forms", hashlib.sha256).hexdigest()
+
+        assert agent.send("GET", f"/memories/{said.id}")[0] == 401
+        assert (
+            agent.send("POST", f"/memories/{said.id}/forget", {"csrf": csrf, "next": "/memories"})[0] == 401
+        )
+        assert agent.send("GET", "/events")[0] == 401
+
+    assert ada.call("get", name=said.id).state == "active"
+
+
+def test_a_token_that_only_reads_changes_nothing(site, ada):
+    said = ada.call("remember", content="Deploys run on Fridays", visibility="project")
+    browser = Browser(site.address)
+    browser.log_in(ada.call("create_token", name="x", actions=["read"]).secret)
+
+    assert "Deploys run on Fridays" in browser.read(f"/memories/{said.id}")
+    assert browser.post(f"/memories/{said.id}/forget")[0] == 403
+
+    assert ada.call("get", name=said.id).state == "active"
 
 
 def test_two_teams_see_nothing_of_each_other(site, ada, browse):

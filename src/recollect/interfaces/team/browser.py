@@ -32,7 +32,7 @@ from recollect.interfaces.web.page import Page
 from recollect.interfaces.web.pages import changes, graph, memories, memory, overview, records, review
 from recollect.interfaces.web.projects import ProjectEngines
 from recollect.interfaces.web.render import Renderer
-from recollect.model.team import READ, Identity, Role, Token
+from recollect.model.team import READ, WRITE, Identity, Role, Token
 from recollect.remote.secrets import CODE_PREFIX, LINK_TOKEN, hash_of, new_secret
 from recollect.remote.wire import NOWHERE
 
@@ -86,14 +86,23 @@ class TeamAccess:
         if login is None or login.identity != identity:
             name = f"{identity.name} · {identity.role}"
             csrf = hmac.new(secret.encode(), b"forms", hashlib.sha256).hexdigest()
-            login = TeamLogin(csrf, name, identity.role is not Role.READER, identity=identity)
+            may_change = identity.role is not Role.READER and WRITE in identity.actions
+            login = TeamLogin(csrf, name, may_change, identity=identity)
             self._logins[identity.token] = login
             while len(self._logins) > MOST_LOGINS:
                 self._logins.popitem(last=False)
         return login
 
     async def _identify(self, secret: str) -> Identity:
-        identity: Identity = await run_sync(self._app.verifier.identify, f"Bearer {secret}")
+        """Return whose browser it is. Raise `TokenRefused`, and `OutOfScope` for a token that may not log in."""
+        return await run_sync(self._person, secret)
+
+    def _person(self, secret: str) -> Identity:
+        identity = self._app.verifier.identify(f"Bearer {secret}")
+        if identity.agent or READ not in identity.actions or identity.projects is not None:
+            raise OutOfScope(
+                text("This token is for an agent or for some projects. Log in with one of your own."), ""
+            )
         return identity
 
     def ask(self, request: Request, status: int = 401) -> Response:
@@ -132,11 +141,7 @@ class TeamAccess:
                 raise TokenRefused(text("This invitation is unknown, used or expired."), "")
             token = Token(m.new_id(at), person.tenant, person.id, "browser", "", at)
         else:
-            identity = app.verifier.identify(f"Bearer {given}")
-            if identity.agent or READ not in identity.actions or identity.projects is not None:
-                raise OutOfScope(
-                    text("This token is for an agent or for some projects. Log in with one of your own."), ""
-                )
+            identity = self._person(given)
             token = Token(
                 m.new_id(at), identity.tenant, identity.user, "browser", "", at, actions=identity.actions
             )

@@ -77,7 +77,7 @@ class CallerEngines:
             found = {project.id: project for project in engine.store.projects()}.get(project_id or "")
             if found is None:
                 raise OutOfScope("There is no such project, or you may not see it.", "Choose another one.")
-            caller, own = self._acquire(identity, NOWHERE, "user", found)
+            caller, own = self._acquire(identity, NOWHERE, actor_of(identity, "user"), found)
             try:
                 yield own
             finally:
