@@ -37,17 +37,19 @@ def told(repository):
 
 def test_files_that_change_together_are_told(repository):
     for number in range(8):
-        repository(f"change {number}", "src/order.py", "src/price.py")
-    for number in range(20):
+        repository(f"change {number}", "conf/order.toml", "src/price.py")
+        repository(f"asked for by a compiler {number}", "src/cart.py", "src/till.py")
+    for number in range(8):
         repository(f"price {number}", "src/price.py")
+        repository(f"till {number}", "src/till.py")
     for number in range(7):
         repository(f"seldom {number}", "src/a.py", "src/b.py")
 
     assert told(repository) == [
         (
             "dependency_relation",
-            "When `src/order.py` changes, `src/price.py` usually does too.",
-            ("src/order.py", "src/price.py"),
+            "When `conf/order.toml` changes, `src/price.py` usually does too.",
+            ("conf/order.toml", "src/price.py"),
         )
     ]
 

@@ -165,6 +165,24 @@ def test_items_keep_the_condition_that_stands_above_them(tmp_path):
     ]
 
 
+def test_a_rule_that_refers_to_the_sentence_before_it_is_not_told(tmp_path):
+    guide = (
+        "# Contributing\n\n## Tests\n\nThe function runs in each test. If you don't want this, wrap it in `once()`.\n\n"
+        "Otherwise use `twice()`.\n\nAlways use `fixtures/` for data.\n"
+    )
+    write(tmp_path, {"CONTRIBUTING.md": guide})
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == ["Always use `fixtures/` for data."]
+
+
+def test_a_workflow_that_tests_something_else_is_not_read(tmp_path):
+    matrix = "jobs:\n  a:\n    strategy:\n      matrix:\n        php: [{}]\n"
+    files = {"laravel.yml": matrix.format("8.9, 9.0"), "tests.yml": matrix.format("8.1, 8.2")}
+    write(tmp_path, {f".github/workflows/{name}": text for name, text in files.items()})
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with PHP 8.1 and 8.2."]
+
+
 def test_versions_that_a_matrix_includes_or_calls_by_name_are_told(tmp_path):
     workflow = """
 jobs:

@@ -72,6 +72,16 @@ def found(root, files):
         ),
         (
             ".golangci.yml",
+            "formatters:\n  enable:\n    - gofumpt\nlinters:\n  enable:\n    - gosec\n    - mirror\n",
+            "golangci-lint runs gosec and mirror.",
+        ),
+        (
+            ".editorconfig",
+            "[*]\nindent_style = tab\n[*.{md,mdx,yml,yaml,json,toml,html}]\nindent_style = space\n",
+            "Indentation is tabs in most files (.editorconfig).",
+        ),
+        (
+            ".golangci.yml",
             "linters:\n  enable:\n    - errcheck\n    - govet\n",
             "golangci-lint runs errcheck and govet.",
         ),

@@ -14,6 +14,7 @@ from recollect.text.sentences import clip, sentences
 SUPPORT = 5  # commits in which two files changed together
 CONFIDENCE = 0.6  # of the commits in which one of them changed
 OF_CODE, SURE_OF_CODE = 8, 0.65  # the same for two files of code, which a compiler or a test would ask for
+USUALLY = 0.8  # of the commits with the rarer file, if the other one changes often without it
 HUB = 0.15  # of all commits: that a file changes with one that changes so often says nothing
 _FEWEST = 40  # commits from which on a file can be such a hub
 _MOST_COMMITS = 2000
@@ -125,12 +126,14 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
     pairs.sort(key=lambda pair: (_is_code(pair[2]) and _is_code(pair[3]), -pair[0] * pair[1], pair[2:]))
     for sure, count, one, other in pairs[:_MOST_PAIRS]:
         rarer, commoner = (one, other) if alone[one] <= alone[other] else (other, one)
+        mixed = not (_is_code(one) and _is_code(other))
         if count >= CONFIDENCE * alone[commoner]:
             content = f"`{one}` and `{other}` change together."
-        else:
+        elif mixed and sure >= USUALLY:
             content = f"When `{rarer}` changes, `{commoner}` usually does too."
+        else:
+            continue
         source = f"{count} of {alone[rarer]} commits"
-        mixed = not (_is_code(one) and _is_code(other))
         yield Seed(
             content, "dependency_relation", source, round(0.45 + 0.1 * sure + 0.15 * mixed, 2), (one, other)
         )

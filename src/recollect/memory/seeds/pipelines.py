@@ -27,6 +27,12 @@ _MOVING = (
     "current",
 )  # names of a version that changes
 _MOST_FILES = 20
+# Workflows that test this project, by name; others lint it, release it, or test what uses it.
+_TESTS = re.compile(
+    r"tests?\b|testing|\bci|\bci\b|unit|build|main|check|push|pull|pr\b|matrix|integration|quality|\bqa\b|workflow|pipeline"
+    r"|python|pytest|tox|ruby|rspec|node|php|\bgo\b|golang|java|maven|gradle|rust|cargo|linux|ubuntu|dotnet",
+    re.I,
+)
 
 
 def pipeline_seeds(root: Path) -> Iterator[Seed]:
@@ -49,7 +55,11 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
 
 def _files(root: Path) -> Iterator[ProjectFile]:
     folder = root / ".github" / "workflows"
-    names = sorted(file.name for file in folder.glob("*.y*ml")) if folder.is_dir() else []
+    names = (
+        sorted(file.name for file in folder.glob("*.y*ml") if _TESTS.search(file.stem))
+        if folder.is_dir()
+        else []
+    )
     for path in (
         *(f".github/workflows/{name}" for name in names[:_MOST_FILES]),
         ".gitlab-ci.yml",

@@ -64,6 +64,12 @@ _GENERAL = re.compile(
     r"|you (?:can|may|might|could)|if you (?:want|like|wish)|\bwe(?:'ll| will)\b|AUTHORS",
     re.I,
 )
+# To a sentence before it, which is not shown with it.
+_REFERS_BACK = re.compile(
+    r"^(?:this|that|these|those|it|they|otherwise|then|also|however|but|and|so|in (?:this|that) case)\b"
+    r"|\b(?:want|do|like|need|prefer|avoid|fix|see|change|doing|like) (?:this|that|it|these|those)\b|\b(?:above|below|following)\b",
+    re.I,
+)
 
 
 def readme_seeds(root: Path) -> Iterator[Seed]:
@@ -99,6 +105,7 @@ def _rules(text: str, ruled: re.Pattern[str]) -> Iterator[tuple[int, str]]:
             _ORDERS.search(re.sub(r"`[^`]*`", "`", rule))
             and _NAMES_SOMETHING.search(rule)
             and not _GENERAL.search(rule)
+            and not _REFERS_BACK.search(rule)
         ):
             yield line_number, rule
 

@@ -201,19 +201,13 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
                 indented[section] = f"{value} spaces"
             elif name == "max_line_length" and section == "*":
                 length = value
-    settings_text = [
-        f"{style} in {_files(section)}"
-        for section, style in indented.items()
-        if section and len(section) <= _LONGEST_PATTERN
-    ]
-    if settings_text:
-        content = f"Indentation is {listed(settings_text[:_MOST_PATTERNS])} (.editorconfig)."
+    told = [section for section in indented if section and len(section) <= _LONGEST_PATTERN][:_MOST_PATTERNS]
+    every = "all files" if len(told) == len(indented.keys() - {""}) else "most files"
+    if told:
+        styles = [f"{indented[section]} in {every if section == '*' else section}" for section in told]
+        content = f"Indentation is {listed(styles)} (.editorconfig)."
         yield Seed(content, "convention", found.where("indent_"), 0.8)
     yield from _line_length(found.where("max_line_length"), length, ".editorconfig")
-
-
-def _files(section: str) -> str:
-    return "all files" if section == "*" else section
 
 
 def _rust(root: Path) -> Iterator[Seed]:
@@ -237,7 +231,11 @@ def _rust(root: Path) -> Iterator[Seed]:
 def _others(root: Path) -> Iterator[Seed]:
     """Yield from formats of which only a line or two are worth reading."""
     if found := read_first(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
-        yield from _rules(found.where("enable:"), _yaml_list(found, "enable"), "golangci-lint", "runs")
+        linters = found.text[
+            max(found.text.find("\nlinters:"), 0) :
+        ]  # version 2 has formatters of the same form
+        named = _yaml_list(ProjectFile(found.path, linters), "enable")
+        yield from _rules(found.where("enable:"), named, "golangci-lint", "runs")
     if found := read_first(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
         length = found.value(r'"LineLength"[\s\S]{0,300}?name="max"\s+value="(\d+)"')
         yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.4)
