@@ -115,6 +115,15 @@ class LocalPostgres:
             self._process.wait()
             (self.data / "postmaster.pid").unlink(missing_ok=True)
 
+    def restart(self, *, durable: bool) -> None:
+        """Stop the server and start it again, from now on with what was committed safe, or not."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+        kept = {name: value for name, value in self._settings.items() if name not in _SPEED}
+        self._settings = {**kept, **({} if durable else _SPEED)}
+        self.start()
+
     def stop(self) -> None:
         """Stop the server, and delete its folder if it made it."""
         if self._process is not None and self._process.poll() is None:

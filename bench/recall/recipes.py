@@ -92,23 +92,9 @@ def _ask_all(
 def _ask(
     corpus: Corpus, asked: Sequence[Any], embedder: Cached, folder: Path
 ) -> Iterator[tuple[Any, dict[str, list[Any]]]]:
-    days = [unit.day or _day(unit.text) for unit in corpus.units]
-    known = [day for day in days if day is not None]
-    now = (max(known) if known else datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(days=1)
-    cut = [_cut(unit.text) for unit in corpus.units]
-    embedder.wholes = {text: unit.text for text, unit in zip(cut, corpus.units, strict=True)}
+    now, records = records_of(corpus, embedder)
     (folder / "project").mkdir()
     with Engine.open(folder / "project", folder / "home", embedder=embedder, clock=lambda: now) as engine:
-        records = [
-            {
-                "content": text,
-                **({"kind": unit.kind} if unit.kind else {}),
-                "tags": unit.tags,
-                "file_paths": unit.paths,
-                "created_at": (day or now - timedelta(days=1)).isoformat(),
-            }
-            for text, unit, day in zip(cut, corpus.units, days, strict=True)
-        ]
         ids = engine.import_memories(records)
         unit_of = dict(zip(ids, corpus.units, strict=True))
         for question in asked:
@@ -122,6 +108,26 @@ def _ask(
                     )
                 found[recipe] = [unit_of[hit.memory.id] for hit in answer.results]
             yield question, found
+
+
+def records_of(corpus: Corpus, embedder: Cached) -> tuple[datetime, list[dict[str, Any]]]:
+    """Return the time at which to ask, and the units as memories; tell the embedder which of them are cut."""
+    days = [unit.day or _day(unit.text) for unit in corpus.units]
+    known = [day for day in days if day is not None]
+    now = (max(known) if known else datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(days=1)
+    cut = [_cut(unit.text) for unit in corpus.units]
+    embedder.wholes = {text: unit.text for text, unit in zip(cut, corpus.units, strict=True)}
+    records = [
+        {
+            "content": text,
+            **({"kind": unit.kind} if unit.kind else {}),
+            "tags": unit.tags,
+            "file_paths": unit.paths,
+            "created_at": (day or now - timedelta(days=1)).isoformat(),
+        }
+        for text, unit, day in zip(cut, corpus.units, days, strict=True)
+    ]
+    return now, records
 
 
 def _cut(text: str) -> str:

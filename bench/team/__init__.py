@@ -8,7 +8,9 @@
 
 - `isolation`: random operations of many people, each answer compared with a model of who may see what
 - `interface`: the same through HTTP, with an attacker who forges tokens, ids, headers and texts in between
-- `faults`: writes while the database is killed, cut off, replaced by its replica, and restored from a backup
+- `document`: requests that schemathesis makes from the OpenAPI document
+- `quality`: questions of the recall bench, asked of a server and of a local engine
+- `faults`: writes while the server or its database is killed, cut off, full, replaced by its replica, and restored from a backup
 - `load`: searches and writes in a database with many teams, beside the local engine
 
 It starts a PostgreSQL of its own each time, from the wheel that the tests use.
@@ -16,9 +18,16 @@ It starts a PostgreSQL of its own each time, from the wheel that the tests use.
 
 from typing import Any
 
-from bench.team import faults, interface, isolation, load
+from bench.team import document, faults, interface, isolation, load, quality
 
-PARTS = {"isolation": isolation, "interface": interface, "faults": faults, "load": load}
+PARTS = {
+    "isolation": isolation,
+    "interface": interface,
+    "document": document,
+    "quality": quality,
+    "faults": faults,
+    "load": load,
+}
 
 
 def run() -> dict[str, Any]:

@@ -13,11 +13,16 @@ parser.add_argument("--clients", type=int, help="under load")
 parser.add_argument("--seconds", type=float, help="that clients act under load")
 parser.add_argument("--large", type=int, help="memories of one more team under load; 0 for none")
 parser.add_argument("--embedder", choices=("synthetic", "minilm"), help="under load")
+parser.add_argument("--folder", help="where a database for load is filled once and kept")
+parser.add_argument("--examples", type=int, help="of the document, for each operation")
+parser.add_argument("--questions", type=int, help="of each set, for quality")
 OPTIONS = {
     "isolation": ("operations", "seed", "teams"),
     "interface": ("operations", "seed", "teams"),
+    "document": ("examples",),
+    "quality": ("questions",),
     "faults": ("times",),
-    "load": ("teams", "size", "clients", "seconds", "large", "embedder"),
+    "load": ("teams", "size", "clients", "seconds", "large", "embedder", "folder"),
 }
 
 given = parser.parse_args()

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import recollect.model as m
 from bench.team.model_of_teams import place
 from recollect.remote.operations import OPERATIONS
 from recollect.remote.secrets import hash_of
@@ -91,7 +92,7 @@ class Attacker:
         token = caller.person.tokens[0].secret
         answer = self._trial.connection.post("my_data", token, {}, place(caller.project))
         for value in answer.value.get("memories", ()):
-            self._trial.keep(caller.team, known_memory(value))
+            self._trial.keep(caller.team, known_memory(value), m.dumps(value))
         hidden = [name for name in caller.team.memories if name in caller.person.hidden]
         caller.person.hidden = set(hidden)
 

@@ -137,21 +137,26 @@ def connections_cut(server: LocalPostgres, _: Team, writers: Writers) -> None:
 def disk_full(server: LocalPostgres, _: Team, writers: Writers) -> None:
     """Fill the disk of the database, let the clients try for a while, and make room again."""
     filler = server.folder / "filler"
-    with filler.open("wb") as file, contextlib.suppress(OSError):
-        while True:
-            file.write(b"x" * 65_536)
+    _fill(filler)
     before = writers.repeated
     ends = time.monotonic() + 60
     while writers.repeated < before + 50 and time.monotonic() < ends:
-        with filler.open("ab") as file, contextlib.suppress(OSError):
-            while True:
-                file.write(b"x" * 4096)
+        _fill(filler)  # also what was freed meanwhile
         time.sleep(0.05)
     if writers.repeated == before:
         raise RuntimeError("The disk was never full.")
     filler.unlink()
     if not server.is_running:  # it could not write its log
         server.start()
+
+
+def _fill(filler: Path) -> None:
+    """Write to the file until the disk is full."""
+    file = os.open(filler, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with contextlib.suppress(OSError):
+        while True:
+            os.write(file, b"x" * 4096)
+    os.close(file)
 
 
 def _measure(fault: Fault, times: int, **settings: str) -> dict[str, float]:

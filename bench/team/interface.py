@@ -34,8 +34,9 @@ from bench.team.model_of_teams import (
     place,
     project_id,
 )
+from bench.team.server_process import NO_LIMITS
 from recollect.config import load_settings
-from recollect.interfaces.team.limits import Rates
+from recollect.interfaces.team.app import TeamApp
 from recollect.interfaces.team.server import Listening, TeamServer, build
 from recollect.model.team import Role, Token
 from recollect.remote.secrets import new_secret
@@ -43,7 +44,6 @@ from recollect.store.postgres.access import ACCESS
 from recollect.store.postgres.team import PostgresTeam
 
 PEOPLE = 5  # in each team
-NO_LIMITS = Rates(person=0, writes=0, tenant=0, joins=0)
 ALL_STATES = tuple(str(state) for state in m.State)
 _IDS = re.compile(r"\b[0-9a-z]{18}\b")
 _SUCCESSOR = re.compile(r'"superseded_by":"\w+"')
@@ -264,10 +264,13 @@ class Trial:
                 told = f"{operation} {arguments} of a {caller.person.role} told {word} of {owners}"
                 self.outcome.too_many.append(told[:600])
 
-    def keep(self, team: KnownTeam, memory: KnownMemory) -> None:
-        """Add a memory to the model, or replace it. The words it had before are its secret still."""
+    def keep(self, team: KnownTeam, memory: KnownMemory, fields: str = "") -> None:
+        """Add a memory to the model, or replace it. The words it had before are its secret still.
+
+        An attacker may have written ids of others into its `fields`, and reads them there again.
+        """
         team.memories[memory.id] = memory
-        for word in (memory.id, *_IDS.findall(memory.content), *_LONG.findall(memory.content)):
+        for word in (memory.id, *_IDS.findall(memory.content + fields), *_LONG.findall(memory.content)):
             self._owners.setdefault(word, set()).add(memory.id)
 
     def learn(self, caller: Caller, name: str) -> KnownMemory | None:
@@ -655,13 +658,15 @@ def known_memory(value: dict[str, Any]) -> KnownMemory:
     )
 
 
+def server_of(backend: PostgresTeam, home: Path) -> TeamApp:
+    return build(backend, load_settings(home), WordVectors(), NO_LIMITS)
+
+
 class RunningServer:
     """A team server in a thread of this process, on a port of its own."""
 
-    def __init__(self, backend: PostgresTeam, home: Path) -> None:
-        self._server = TeamServer(
-            build(backend, load_settings(home), WordVectors(), NO_LIMITS), Listening(port=0)
-        )
+    def __init__(self, app: TeamApp) -> None:
+        self._server = TeamServer(app, Listening(port=0))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self.port = self._server.port
 
@@ -683,7 +688,7 @@ def run(operations: int = 10_000, teams: int = 20, seed: int = 1) -> dict[str, A
         server.start()
         server.prepare()
         backend = PostgresTeam(server.url(SERVER))
-        with tempfile.TemporaryDirectory() as home, RunningServer(backend, Path(home)) as running:
+        with tempfile.TemporaryDirectory() as home, RunningServer(server_of(backend, Path(home))) as running:
             trial = Trial(backend, running.port, server.url("postgres"), teams, seed)
             outcome = trial.run(operations)
             trial.close()

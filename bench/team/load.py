@@ -92,6 +92,25 @@ def fill(server: LocalPostgres, sizes: list[int], embedder: Any) -> list[str]:
     return tokens
 
 
+def filled(folder: Path | None, sizes: list[int], embedder: str) -> tuple[LocalPostgres, list[str]]:
+    """Return a running server with a team of each size, and the tokens of their owners."""
+    settings = {"shared_buffers": "512MB", "max_wal_size": "8GB", "max_connections": "100"}
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+        if (folder / "tokens.json").exists():
+            server = LocalPostgres(folder, durable=True, **settings)
+            server.start()
+            return server, json.loads((folder / "tokens.json").read_text())
+    filling = LocalPostgres(folder, **settings)
+    filling.create()
+    filling.start()
+    filling.prepare()
+    tokens = fill(filling, sizes, embedder_named(embedder))
+    (filling.folder / "tokens.json").write_text(json.dumps(tokens))
+    filling.restart(durable=True)
+    return filling, tokens
+
+
 def measure(given: dict[str, Any]) -> dict[str, Any]:
     """Let clients act in a process of their own; return what they measured."""
     done = subprocess.run(
@@ -106,6 +125,8 @@ def measure(given: dict[str, Any]) -> dict[str, Any]:
 def local_store(folder: Path, size: int, embedder: str) -> tuple[Path, Path]:
     """Make a home and a project with `size` memories."""
     home, project = folder / f"home-{size}", folder / "project"
+    if home.exists():
+        return home, project
     home.mkdir()
     project.mkdir(exist_ok=True)
     with Engine.open(project, home, embedder=embedder_named(embedder)) as engine:
@@ -149,23 +170,27 @@ def run(
     seconds: float = 120.0,
     large: int = 100_000,
     embedder: str = "synthetic",
+    folder: str | None = None,
 ) -> dict[str, Any]:
+    """Measure. A database in `folder` is filled once and kept; with no seconds, that is all."""
     figures: dict[str, Any] = {"teams": teams, "memories": teams * size, "clients": clients, "large": large}
-    server = LocalPostgres(durable=True, shared_buffers="512MB", max_wal_size="8GB", max_connections="100")
+    kept = Path(folder) if folder else None
+    begun = time.monotonic()
+    server, tokens = filled(kept, [size] * teams + [large] * bool(large), embedder)
+    figures["fill_s"] = time.monotonic() - begun
     try:
-        server.create()
-        server.start()
-        server.prepare()
-        begun = time.monotonic()
-        tokens = fill(server, [size] * teams + [large] * bool(large), embedder_named(embedder))
-        figures["fill_s"] = time.monotonic() - begun
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as temporary:
+            homes = kept or Path(temporary)
+            if not seconds:
+                for each in {size, large} - {0}:
+                    local_store(homes, each, embedder)
+                return figures
             spread = tokens[:teams][:: max(teams // clients, 1)][:clients]
             spread = [spread[number % len(spread)] for number in range(clients)]
-            figures["teams_of_one_size"] = beside_local(server, spread, size, seconds, embedder, Path(folder))
+            figures["teams_of_one_size"] = beside_local(server, spread, size, seconds, embedder, homes)
             if large:
                 figures["large_team"] = beside_local(
-                    server, tokens[-1:] * 4, large, min(seconds, 30.0), embedder, Path(folder)
+                    server, tokens[-1:] * 4, large, min(seconds, 30.0), embedder, homes
                 )
     finally:
         server.stop()

@@ -371,12 +371,23 @@ class TestTogether:
         assert before[0] == before[1] != after
         assert ada.count(EVERYTHING) == 2
 
+    def test_settings_that_are_read_together_are_those_of_the_moment(self, ada, bob):
+        ada.set_setting(None, "memory", False)
+        ada.set_setting("shop", "memory", True)
+        with ada.reading_together():
+            assert (ada.setting(None, "memory"), ada.setting("shop", "memory")) == (False, True)
+            assert ada.setting(None, "auto") is None
+            ada.set_setting(None, "memory", True)
+            assert ada.setting(None, "memory") is True
+        with bob.reading_together():
+            assert bob.setting(None, "memory") is None
+
     def test_notices_name_ids_only(self, ada, postgres_team, tenant):
         notices, kept = [], []
 
         def listen():
             for notice in postgres_team.listen(lambda: bool(notices)):
-                notices.append(notice)
+                notices.extend([notice] if notice.tenant == tenant else [])
 
         thread = threading.Thread(target=listen)
         thread.start()

@@ -3,7 +3,7 @@
 import pytest
 
 from bench.local_postgres import SERVER
-from bench.team.interface import Answer, Caller, RunningServer, Trial
+from bench.team.interface import Answer, Caller, RunningServer, Trial, server_of
 from bench.team.model_of_teams import KnownMemory
 from recollect.store.postgres.team import PostgresTeam
 
@@ -11,7 +11,7 @@ from recollect.store.postgres.team import PostgresTeam
 @pytest.fixture
 def trial(postgres, home):
     backend = PostgresTeam(postgres.url(SERVER))
-    with RunningServer(backend, home) as server:
+    with RunningServer(server_of(backend, home)) as server:
         trial = Trial(backend, server.port, postgres.url("postgres"), teams=3, seed=11)
         yield trial
         trial.close()

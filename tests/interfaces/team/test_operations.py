@@ -37,6 +37,37 @@ def test_what_a_person_says_stays_private_until_they_share_it(team):
     assert ben.call("get", name=receipt.id).content == "I dislike the payment service"
 
 
+def test_what_a_person_may_not_see_does_not_crowd_out_what_they_may(team):
+    ada = team.new_team()
+    ben = team.add(ada, "Ben")
+    bank = Place(("remote:example.com/team/bank",), "bank")
+    records = [{"content": f"The vault {number} opens at nine for guard {number}"} for number in range(90)]
+    ada.call("adopt", place=bank, records=records, visibility="project")
+    ada.call("restrict_project", project="bank", people=["Ada"])
+    mine = ben.call("remember", content="Somebody opens the shop when the vault of the bank is open")
+
+    found = ben.call("search", query="vault opens nine", all_projects=True, meaning=False)
+
+    assert [hit.memory.id for hit in found.results] == [mine.id]
+    assert len(ada.call("search", query="vault opens nine", all_projects=True, meaning=False).results) == 10
+
+
+def test_indexes_of_teams_that_nobody_uses_make_room_for_others(team, monkeypatch):
+    monkeypatch.setattr("recollect.interfaces.team.engines.MOST_INDEXED", 3)
+    ada, eve = team.new_team("Shop"), team.new_team("Bank", "Eve")
+    for number in range(3):
+        ada.call("remember", content=f"Port {number} of the shop is open")
+        eve.call("remember", content=f"Guard {number} of the bank sleeps")
+
+    for person, query, count in ((ada, "port", 3), (eve, "guard", 3), (ada, "port", 3), (eve, "guard", 3)):
+        assert len(person.call("search", query=query, meaning=False).results) == count
+        sizes = {tenant: index.size for tenant, (_, index) in team.app.engines._indexes.items()}
+        assert sizes[person.tenant] == 3
+    assert sizes == {ada.tenant: 3, eve.tenant: 3}  # emptied when the next one asks
+    ada.call("count")
+    assert team.app.engines._indexes[eve.tenant][1].size == 0
+
+
 def test_two_teams_see_nothing_of_each_other(team):
     ada, eve = team.new_team("Shop"), team.new_team("Bank", "Eve")
     receipt = ada.call("remember", content="The vault opens at nine", visibility="team")

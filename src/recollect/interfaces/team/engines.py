@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 ROOT = "/team"  # where projects have their files, as far as the server knows: nowhere
 MOST_CALLERS = 256  # stores that stay open
 MOST_ENGINES = 16  # of one caller: projects, branches and agents
-MOST_TENANTS = 64  # whose indexes stay in memory
+MOST_INDEXED = 300_000  # memories whose words and vectors stay in memory: about 2.5 KB each
 
 
 _EngineKey = tuple[Place, str | None, str]  # place, project and actor
@@ -66,7 +66,8 @@ class CallerEngines:
             raise OutOfScope("This token is not for that project.", "Ask for a token that is.")
         caller, engine = self._acquire(identity, place, actor_of(identity, actor), project)
         try:
-            yield engine
+            with self._indexes[identity.tenant][0].reading_together():
+                yield engine
         finally:
             self._release(caller)
 
@@ -92,6 +93,7 @@ class CallerEngines:
             if caller is None:
                 caller = self._callers[identity] = _Caller(self._backend.store(identity))
             self._callers.move_to_end(identity)
+            self._make_room(identity.tenant)
             engine = caller.engines.get(key)
             if engine is None:
                 engine = caller.engines[key] = self._open(identity, place, actor, project, caller.store)
@@ -133,10 +135,18 @@ class CallerEngines:
         if identity.tenant not in self._indexes:
             store = self._backend.store(Identity(identity.tenant, "", "", Role.SERVICE))
             self._indexes[identity.tenant] = store, MemoryIndex(store)
-            while len(self._indexes) > MOST_TENANTS:
-                self._indexes.popitem(last=False)
-        self._indexes.move_to_end(identity.tenant)
         return self._indexes[identity.tenant][1]
+
+    def _make_room(self, tenant: str) -> None:
+        """Empty the indexes that were not used for longest; they are read again when they are needed."""
+        if tenant in self._indexes:
+            self._indexes.move_to_end(tenant)
+        indexed = sum(index.size for _, index in self._indexes.values())
+        for other, (_, index) in self._indexes.items():
+            if indexed <= MOST_INDEXED or other == tenant:
+                return
+            indexed -= index.size
+            index.clear()
 
     def _release(self, caller: _Caller) -> None:
         with self._lock:
@@ -153,15 +163,14 @@ class CallerEngines:
             engines = [engine for caller in callers for engine in caller.engines.values()]
             for caller in callers:
                 caller.users += 1
-        try:
-            for engine in engines:
+        for engine in engines:
+            try:
                 if "retrieval" in engine.__dict__:
                     engine.retrieval.process_searches()
-        except RecollectError:
-            logger.exception("searches were not processed")
-        finally:
-            for caller in callers:
-                self._release(caller)
+            except RecollectError:
+                logger.exception("a search was not processed")
+        for caller in callers:
+            self._release(caller)
 
     def close(self) -> None:
         self.process_searches()

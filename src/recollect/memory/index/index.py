@@ -25,6 +25,17 @@ class MemoryIndex:
         self._store = store
         self._vectors: dict[str, VectorIndex] = {}  # by model
 
+    @property
+    def size(self) -> int:
+        """How many memories are held in memory."""
+        words = self.__dict__.get("words")
+        return max(len(words.ids) if words else 0, *map(len, self._vectors.values()), 0)
+
+    def clear(self) -> None:
+        """Free the memory. What is asked next reads everything again."""
+        self.__dict__.pop("words", None)
+        self._vectors = {}
+
     @cached_property
     def words(self) -> "WordIndex":
         """The words of all memories. The first access reads them: 0.2 s for 10,000."""

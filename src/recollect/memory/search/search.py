@@ -141,6 +141,11 @@ class Searcher:
         ids = list(dict.fromkeys((*(relevance.ids[row] for row in rows), *paths)))
         reading = runner.submit(lambda: self._store.get_many(ids))
         memories = runner.result("memories", reading) or {}
+        if len(memories) < len(ids) and len(rows) == fetched:  # some are not for this reader: look further
+            more = [relevance.ids[row] for row in relevance.best(ranking.CANDIDATES)[fetched:]]
+            reading = runner.submit(lambda: self._store.get_many(more))
+            further = runner.result("memories", reading)
+            memories.update(further or {})
         best_first = self._score(query, recipe, relevance, memories, paths)
         if _is_off_topic(query, relevance, best_first):
             return []

@@ -174,13 +174,26 @@ class Database:
             yield
             return
         with translated(), contextlib.ExitStack() as together:
-            self._thread.together, self._thread.shared = together, None
+            self._thread.together, self._thread.shared, self._thread.settings = together, None, None
             try:
                 yield
             finally:
                 self._thread.together = self._thread.shared = None
 
+    def settings(self, user: str) -> dict[tuple[str, str], str] | None:
+        """Return all settings of the user by project and name; None outside a block of reads. The block reads them once."""
+        if self.in_transaction or getattr(self._thread, "together", None) is None:
+            return None
+        if self._thread.settings is None:
+            query = "SELECT project_id, name, value FROM settings WHERE user_id = %s"
+            with self.reading() as db:
+                rows = db.execute(query, (user,)).fetchall()
+            self._thread.settings = {(project, name): value for project, name, value in rows}
+        found: dict[tuple[str, str], str] = self._thread.settings
+        return found
+
     def _end_reading(self) -> None:
+        self._thread.settings = None
         if getattr(self._thread, "shared", None) is not None:
             self._thread.together.close()
             self._thread.shared = None

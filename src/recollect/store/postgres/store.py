@@ -718,6 +718,9 @@ class PostgresStore:
             return [m.Project(str(row[0]), str(row[1]), str(row[2]), why="") for row in found]
 
     def setting(self, project_id: str | None, name: str) -> Any:
+        if (known := self._db.settings(self.user_id)) is not None:
+            value = known.get((project_id or "", name))
+            return None if value is None else json.loads(value)
         with self._db.reading() as db:
             query = "SELECT value FROM settings WHERE user_id = %s AND project_id = %s AND name = %s"
             row = db.execute(query, (self.user_id, project_id or "", name)).fetchone()
