@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CODE := src tests bench livehosts scripts
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 
-.PHONY: run team test lint types layers tests browser bench hosts matrix format clean
+.PHONY: run team test check docs dist lint types layers tests browser bench hosts matrix format clean
 
 run: $(STAMP)
 	@$(BIN)/python -m recollect demo
@@ -16,6 +16,22 @@ team: $(STAMP)
 	@$(BIN)/python scripts/team_story.py
 
 test: lint types layers tests
+
+# The inner loop, in less than a minute: lint, types, quick tests and those near what you changed.
+check: $(STAMP)
+	@$(BIN)/python scripts/check.py
+
+# The documentation as pages in site/, without requests to other hosts. A broken link is an error.
+docs: $(STAMP)
+	$(BIN)/python -c 'import mkdocs' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# Wheel and sdist in dist/, checked as PyPI does.
+dist: $(STAMP)
+	$(BIN)/python -c 'import build, twine' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 lint: $(STAMP)
 	$(BIN)/python -m ruff check $(CODE)
@@ -60,4 +76,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .matrix bench/out livehosts/out
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .matrix bench/out livehosts/out
