@@ -1,60 +1,50 @@
-"""Every command of README.md runs as shown, in the sample project that `recollect demo --keep` leaves."""
+"""Every console block of the README and the docs runs as shown, in the sample project that `recollect demo --keep` leaves."""
 
 import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from doc_blocks import FENCE, Sample, differences, keep_sample, steps_of
 from recollect.__main__ import main
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ANY_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.M | re.S)
 
 
-def shown() -> list[tuple[str, str]]:
-    """Return the commands of the section *Try it* with the output that follows each."""
-    section = README[README.index("## Try it") :]
-    block = re.search(r"```console\n(.*?)```", section, re.S)
-    assert block
-    steps = re.split(r"^\$ ", block[1], flags=re.M)[1:]
-    return [(command, output) for command, _, output in (step.partition("\n") for step in steps)]
+def with_blocks() -> list[Path]:
+    return [page for page in PAGES if FENCE.search(page.read_text("utf-8"))]
 
 
-def call(line: str) -> str:
-    import shlex
-
-    words = shlex.split(line)
-    assert words[0] == "recollect"
-    with CliRunner().isolation() as (out, *_):
-        code = main(words[1:])
-        printed: str = out.getvalue().decode()
-    assert code == 0, printed
-    return printed
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patched:
+        folder = tmp_path_factory.mktemp("sample")
+        patched.setenv("RECOLLECT_HOME", str(folder / "home"))
+        return keep_sample(folder)
 
 
-def comparable(text: str) -> str:
-    """Replace what differs from run to run: ids, scores, times and the padding that depends on them."""
-    text = re.sub(r"\b1m[0-9a-z]{16}\b", "ID", text)
-    text = re.sub(r"(?<![\w.])#?(?=[0-9a-z]*\d|[a-z]{6}\b)[0-9a-hjkmnp-tv-z]{6}(?=  |\n| !)", "ID", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "TIME", text)
-    text = re.sub(r"\d+\.\d+", "N", text)
-    return re.sub(r" {2,}", "  ", text).strip()
+@pytest.mark.parametrize("page", with_blocks(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_commands_of_a_page_print_what_it_says(source, tmp_path, page):
+    assert differences(page.read_text("utf-8"), Sample(source, tmp_path)) == []
 
 
-def test_the_examples_of_the_readme_are_what_it_prints(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    kept = call("recollect demo --keep")
-    monkeypatch.chdir(tmp_path / "recollect-demo" / "shop")
+def test_a_block_that_shows_a_session_is_run_or_says_that_it_is_not():
+    """A fence without a language is neither."""
+    unmarked = [
+        (page.name, body[:60])
+        for page in PAGES
+        for language, body in ANY_FENCE.findall(page.read_text("utf-8"))
+        if re.search(r"^ *\$ ", body, re.M) and language not in ("console", "text")
+    ]
 
-    seen = [(line, comparable(call(line))) for line, _ in shown()]
-
-    assert "cd recollect-demo/shop" in kept
-    assert seen == [(line, comparable(output)) for line, output in shown()]
+    assert unmarked == []
 
 
 def test_the_readme_shows_the_commands_that_people_need():
-    lines = " ".join(line for line, _ in shown())
+    lines = " ".join(step.command for block in FENCE.findall(README) for step in steps_of(block))
 
     assert all(f"recollect {name}" in lines for name in ("init", "remember", "search", "recall", "undo"))
 
