@@ -1,6 +1,6 @@
 """Pairs, secrets and judged transcripts that were written apart from the rules; see `bench/data/README.md`.
 
-All but `blind4` have been looked at and tuned on; of `blind4` only totals may be looked at.
+All halves have been looked at by now; of a new one only totals may be, until it is named in `SEEN`.
 """
 
 import base64
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
-SEEN = ("dev", "unseen", "dev3", "blind", "dev4")  # of the others only totals are printed
+SEEN = HALVES  # of the others only totals are printed
 SECRET_HALVES = ("dev", "unseen")
 
 _FILES = {"dev": "dev2"}  # an older set was called dev before

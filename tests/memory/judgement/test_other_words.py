@@ -22,6 +22,11 @@ SAME = [
     ("The API returns prices in cents.", "prices from the API: cents", 0.9),
     ("The cache is wiped every Sunday.", "Every Sunday the cache gets reset.", 0.85),
     ("We replaced Celery with Dramatiq.", "Dramatiq has taken the place of Celery.", 0.9),
+    ("The tests need a running Redis.", "Without Redis up, the tests fail.", 0.9),
+    ("Never merge without a green pipeline.", "Only merge when the pipeline is green.", 0.88),
+    ("The watchdog fires after 500 ms.", "After half a second the watchdog fires.", 0.78),
+    ("The exporter hangs with drivers older than 550.", "The exporter hangs with drivers below 550.", 0.9),
+    ("The documentation is built with Sphinx.", "Docs: Sphinx", 0.87),
     ("The project needs Python 3.12 or newer.", "Python >= 3.12 is required by the project.", 0.8),
 ]  # fmt: skip
 TWO = [
@@ -43,6 +48,7 @@ TWO = [
     ("Backups are deleted after 30 days.", "Backups are archived after 30 days.", 0.92),
     ("The largest pool has 5 connections.", "The smallest pool has 5 connections.", 0.95),
     ("Snapshot tests run in parallel.", "Tests run in parallel.", 0.92),
+    ("Run the seeders before the migrations.", "Migrations run first, then the seeders.", 0.85),
 ]
 
 
@@ -143,6 +149,7 @@ def test_another_value_for_the_same_or_the_word_that_it_is_over_is_certain(old, 
         ("Drafts are deleted after 14 days.", "Drafts are archived after 30 days."),
         ("requires-python is >=3.13.", "The platform runs on Python 3.12."),
         ("Jana reviews the migrations.", "Piotr reviews the migrations."),
+        ("Bay 3 of the rig drives the left motor.", "Bay 4 of the rig drives the right motor."),
         ("Deploys to Heroku need the token.", "We no longer deploy to Heroku."),
         ("The worker pulls jobs from the queue.", "The worker pushes jobs to the queue."),
     ],

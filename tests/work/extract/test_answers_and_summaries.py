@@ -219,6 +219,18 @@ def test_an_option_that_got_further_is_learnt_even_if_the_command_failed_again()
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "signals"), [("yes, that was it", ("error-resolution",)), ("hm, what else?", ())]
+)
+def test_a_cause_that_the_user_confirms_counts_as_resolved(answer, signals):
+    transcript = working().agent_says("The root cause is that the relay allows 50 connections per host.")
+    transcript.user(answer)
+
+    (finding,) = extract(transcript.events, NOW)
+
+    assert finding.signals == signals
+
+
 def test_a_command_that_works_through_another_program_says_which():
     transcript = working().run("php artisan test --filter Mail", "could not find driver", failed=True)
     transcript.run("./vendor/bin/sail artisan test --filter Mail", "1 passed")

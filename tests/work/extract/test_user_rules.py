@@ -46,6 +46,11 @@ SEEN = [
         "when you write tests for exports: compare with the golden files",
         "When you write tests for exports: compare with the golden files.",
     ),
+    ("remember that one: new files have to be added to git", "New files have to be added to git."),
+    (
+        "stop, tyre values are not in code, they are in data/tyres",
+        "Tyre values are not in code, they are in data/tyres.",
+    ),
     ("btw pins never get written into C", "Pins never get written into C."),
     (
         "we're stuck at 1.76 because of the debian package",

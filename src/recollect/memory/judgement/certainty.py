@@ -111,6 +111,7 @@ def has_other_condition(pair: Pair) -> bool:
             return True
         if (
             "only" in one.lowers
+            and not any(clause.negations == 2 for clause in other.clauses)
             and other.lowers.isdisjoint(_ONLY)
             and not (one.tokens.keys() & other.tokens.keys() & _ONLY_WORDS)
         ):

@@ -126,6 +126,8 @@ def polarity(pair: Pair) -> Comparison | None:
         return Comparison(
             StatementRelation.RELATED, f"'not' is said of another: {_value_reason(pair)}", certain=False
         )
+    if any(new.in_subject and old.in_subject and new.kind in MEASURES for new, old in pair.values):
+        return Comparison(StatementRelation.RELATED, f"two things: {_value_reason(pair)}", certain=False)
     # "Needs two approvals" is denied by "needs no approval": the number does not matter.
     fewer, more = sorted(sum(token.kind is not TokenKind.NUMBER for token in left) for left in adding(pair))
     if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):

@@ -202,12 +202,22 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
         same_place |= new.before == old.before == "" and not (new.in_subject or old.in_subject)
         return new.kind in MEASURES or same_place or _is_same_slot(new.before, old.before)
     families = FAMILIES_OF.get(new.word, frozenset()), FAMILIES_OF.get(old.word, frozenset())
-    if any(families):  # a tool has no rival but another one
+    if all(families):
         return not families[0].isdisjoint(families[1])
+    if any(families):  # a tool has no rival but another one, which may be unknown: "formatted with X"
+        return _has_same_part(new, old, both)
     if not _OWNERS.isdisjoint(both) and is_owner(new) and is_owner(old):
         return True
     named = (is_name(new) and is_name(old)) or TokenKind.CODE in (new.kind, old.kind)
     return named and _is_same_slot(new.before, old.before) and TokenKind.LIGHT not in (new.kind, old.kind)
+
+
+def _has_same_part(new: Token, old: Token, both: Set[str]) -> bool:
+    """Return whether one is a known tool and the other, in its place, is said to do what that tool does."""
+    means = new.before in MEANS and old.before in MEANS
+    unknown = old if new.word in FAMILIES_OF else new
+    is_word = unknown.kind in (TokenKind.WORD, TokenKind.CODE) and unknown.word not in PREDICATES | GENERIC
+    return means and is_word and unknown.after == "" and bool(role_words(new.word, old.word) & both)
 
 
 def count_the_same(new: Token, old: Token) -> bool:

@@ -284,7 +284,14 @@ def _plain(surface: str, lower: str, in_code: bool, before: str) -> Iterator[_Ra
         yield _RawToken(surface, lower)
     elif lower:
         word = canonical(lower)
-        yield _RawToken(surface, lower, word, TokenKind.LIGHT if word in _LIGHT else TokenKind.WORD)
+        is_light = word in _LIGHT and not _is_noun_of_verb(lower)
+        yield _RawToken(surface, lower, word, TokenKind.LIGHT if is_light else TokenKind.WORD)
+
+
+def _is_noun_of_verb(word: str) -> bool:
+    """Return whether the word is a thing, though its verb says little: "migrations", unlike "options"."""
+    one = word.removesuffix("s")
+    return one.endswith(("tion", "ment")) and one not in tables.LIGHT_WORDS
 
 
 def _is_identifier(surface: str, lower: str) -> bool:
@@ -350,7 +357,11 @@ def _hour(number: _RawToken, before: str, after: _RawToken | None) -> _RawToken:
 
 def _is_event(text: str, raws: list[_RawToken]) -> bool:
     """Return whether the text tells what was done once, as the subjects of commits do, and not what holds."""
-    if _COMMIT.match(text) or _PR_NUMBER.search(text) or _RELEASE.fullmatch(text):
+    if (
+        (_COMMIT.match(text) and not _LABEL.fullmatch(text))
+        or _PR_NUMBER.search(text)
+        or _RELEASE.fullmatch(text)
+    ):
         return True
     if not raws or raws[0].in_code:
         return False
@@ -584,6 +595,12 @@ _SPELLINGS = [
         (r"\bno(?:body| one|ne)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
         (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
         (r">=\s?(?=v?\d)", "minimum "),
+        (r"\bforget (?:about )?(?=[\w`-]+\s*[,;])", "not "),
+        (
+            r"^without (?:an? |the )?([^,.;]{1,40}?)(?: up| running| set| installed)?, ([^,.;]{1,60}?) (?:fails?|breaks?|crash|crashes|hangs?)\b",
+            r"\2 need \1",
+        ),
+        (r"\b(?:fails?|breaks?|crash|crashes|hangs?) without\b", "need"),
         (r"<=\s?(?=\d)", "max "),
         (r"\bend-to-end\b", "e2e"),
         (r"\b(read|pull|merge|lower|upper|camel|snake)-(?=only|request|case)", r"\1 "),
@@ -611,6 +628,7 @@ _COMMIT = re.compile(
     r"|\s*merge (?:pull request|branch|remote|tag|commit)\b|\s*revert \"",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"\s*[A-Z][a-z]+: \S+(?: \S+)?\s*")  # "Docs: Sphinx" says what is used
 _RELEASE = re.compile(
     r"\s*(?:(?:start|begin|release|releasing|prepare|prep|bump|tag|publish|cut|set|new|the|for|to|version|dev)\s+){0,5}v?\d+\.\d+[\w.+-]*\s*",
     re.IGNORECASE,

@@ -56,7 +56,9 @@ def extract(events: Iterable[Event], now: datetime, *, users_only: bool = False)
     for session, observation, at, branch in _observations(events, users_only):
         finding = _finding(session, observation, at or now, branch)
         if finding is not None:
-            findings.setdefault((session, finding.fingerprint), finding)
+            known = findings.get((session, finding.fingerprint))
+            if known is None or len(finding.signals) > len(known.signals):  # a user has confirmed it since
+                findings[session, finding.fingerprint] = finding
     return list(findings.values())
 
 

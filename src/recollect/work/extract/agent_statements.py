@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from recollect.model import Source
 from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
-from recollect.work.extract.observation import Observation, SeenTexts
-from recollect.work.transcripts.event import ASSISTANT, Event
+from recollect.work.extract.observation import RESOLVED_ERROR, Observation, SeenTexts
+from recollect.work.transcripts.event import ASSISTANT, USER, Event
 
 _MAX_CAUSE = 220
 _MAX_FACT = 320
@@ -40,6 +41,10 @@ _NOTHING_NAMED = re.compile(
     re.IGNORECASE,
 )
 _ROOT_CAUSE = re.compile(r"\broot\s+cause\b", re.IGNORECASE)
+_CONFIRMS = re.compile(
+    r"(?:yes|yep|yeah|exactly|right|correct|indeed|true|good (?:find|catch)|nice (?:find|catch)|that(?:'s| was| is) it)\b(?!.{0,80}\?)",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"^(?:the\s+)?root\s+cause(?:\s+is)?(?:\s+that)?\s*[:–—-]\s*", re.IGNORECASE)
 
 
@@ -69,8 +74,22 @@ class AgentStatements:
 
     def __init__(self) -> None:
         self._seen = SeenTexts(similarity=0.5)
+        self._last: list[Observation] = []  # of the agent's last message
 
     def read(self, event: Event) -> Iterator[Observation]:
+        if event.is_message and event.author == USER and not event.injected:
+            if _CONFIRMS.match(event.text):
+                yield from (
+                    replace(stated, importance=0.7, confidence=0.8, signals=frozenset({RESOLVED_ERROR}))
+                    for stated in self._last
+                )
+            self._last = []
+        stated = list(self._stated(event))
+        if event.is_message and event.author == ASSISTANT:
+            self._last = stated
+        yield from stated
+
+    def _stated(self, event: Event) -> Iterator[Observation]:
         if event.author != ASSISTANT or not event.is_message or event.injected:
             return
         if has_mark(event.text) or len(event.text) > _MAX_READ:
