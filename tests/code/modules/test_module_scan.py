@@ -99,6 +99,34 @@ def test_markup_and_remarks_are_not_part_of_a_description(doc, description):
     assert modules(files)["auth"].description == description
 
 
+def test_a_class_describes_its_own_file_and_no_other():
+    docs = {
+        "src/shop/auth/login.py": "Base class of all logins.",
+        "src/shop/stock/order.py": "What was ordered.",
+    }
+    files = SHOP | {"src/shop/auth/auth.py": code()}
+    alone = {path: text for path, text in SHOP.items() if "/auth/" not in path or path.endswith("login.py")}
+
+    together = modules(files, docs=docs | {"src/shop/auth/auth.py": "Base class."})
+    by_itself = modules(alone | {"src/shop/auth/login.py": code(20)}, docs=docs)
+
+    assert "Base class" not in together["auth"].description
+    assert by_itself["auth"].description == "Base class of all logins."
+
+
+def test_ci_and_steps_of_a_readme_are_no_descriptions():
+    files = SHOP | {
+        ".github/workflows/ci.yml": "",
+        ".github/README.md": "# Shop\n\nA till for small stores that works offline.\n",
+        "docs/README.md": "## Start\n\nMake a cache directory first:\n\n```sh\nmkdir .cache\n```\n",
+        "docs/index.md": "",
+    }
+
+    others = {each.name: each.description for each in scan(scan_input(files)).modules}
+
+    assert (others["CI"], others["docs"]) == ("", "")
+
+
 def test_a_test_project_of_dotnet_is_no_module():
     files = package(
         "src/Shop/Cart.cs", "src/Shop/Till.cs", "src/Shop.Tests/Fakes.cs", "src/Shop.Tests/CartTests.cs"

@@ -148,7 +148,6 @@ PROJECTS = {
         {
             "build": "dotnet build",
             "test": "dotnet test",
-            "lint": "dotnet format --verify-no-changes",
             "format": "dotnet format",
         },
     ),

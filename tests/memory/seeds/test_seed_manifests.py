@@ -175,6 +175,13 @@ def test_a_rule_that_refers_to_the_sentence_before_it_is_not_told(tmp_path):
     assert [seed.content for seed in readme_seeds(tmp_path)] == ["Always use `fixtures/` for data."]
 
 
+def test_steps_of_a_procedure_are_not_told_one_by_one(tmp_path):
+    guide = "# Contributing\n\n## Tests\n\n1. Go to `website`.\n2. Run `pnpm install` in the `website` folder.\n\n- Never edit `dist/`.\n"
+    write(tmp_path, {"CONTRIBUTING.md": guide})
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == ["Never edit `dist/`."]
+
+
 def test_a_workflow_that_tests_something_else_is_not_read(tmp_path):
     matrix = "jobs:\n  a:\n    strategy:\n      matrix:\n        php: [{}]\n"
     files = {"laravel.yml": matrix.format("8.9, 9.0"), "tests.yml": matrix.format("8.1, 8.2")}
@@ -192,7 +199,8 @@ jobs:
         php: [ '8.0', '8.1' ]
         go: [stable, oldstable, "1.24"]
         node: ${{ fromJSON(needs.setup.outputs.node) }}
-        java: [17, "${{ inputs.java }}"]
+        java: [17, 21]
+        ruby: ["3.3", "3.4", ruby-head, jruby]
         include:
           - php: '8.0'
             flags: '--prefer-lowest'
@@ -209,7 +217,17 @@ jobs:
     assert [seed.content for seed in pipeline_seeds(tmp_path)] == [
         "CI tests with PHP 8.0, 8.1 and 8.2.",
         "CI tests with Go stable, oldstable and 1.24.",
+        "CI tests with Java 17 and 21.",
+        "CI tests with Ruby 3.3, 3.4, ruby-head and jruby.",
     ]
+
+
+def test_of_versions_that_cannot_all_be_read_nothing_is_told(tmp_path):
+    matrix = "jobs:\n  a:\n    strategy:\n      matrix:\n        java: [{}]\n"
+    files = {"test.yml": matrix.format('17, "${{ inputs.java }}"'), "ci.yml": matrix.format("8, 11")}
+    write(tmp_path, {f".github/workflows/{name}": text for name, text in files.items()})
+
+    assert list(pipeline_seeds(tmp_path)) == []
 
 
 README = """# Shop

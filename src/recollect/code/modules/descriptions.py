@@ -122,6 +122,7 @@ def readme_summary(text: str) -> str:
         if (
             bare
             and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
+            and not bare.endswith(":")  # what follows says it
             and len((sentence := first_sentence(bare)).split()) > 3
             and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
             and sentence[-1] not in "!:"

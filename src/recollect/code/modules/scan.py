@@ -147,8 +147,8 @@ class _Scan:
         by_stem = {PurePosixPath(path).stem.lower(): path for path in reversed(direct)}
         for central in (name.lower(), *_CENTRAL):
             if central in by_stem:
-                yield self._headline(by_stem[central])
-        if len(group.files) < 3:
+                yield headline(by_stem[central], self._project.text(by_stem[central]))
+        if len(group.files) == 1:
             yield self._headline(group.files[0])
         stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
@@ -158,6 +158,7 @@ class _Scan:
         yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
+        """Return what a file says of itself, or its main class of itself: of other files, that says nothing."""
         return headline(path, self._project.text(path)) or first_sentence(self._project.docs.get(path, ""))
 
     def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -299,7 +300,7 @@ class _Scan:
                 key=min(inner, key=len),
                 name="CI" if kind is FileRole.CI else name,
                 kind=kind,
-                description=redact(self._of_folder(min(inner, key=len)))[0],
+                description="" if kind is FileRole.CI else redact(self._of_folder(min(inner, key=len)))[0],
                 core_files=tuple(f"{folder}/" for folder in sorted(inner)),
             )
             for (kind, name), inner in folders.items()

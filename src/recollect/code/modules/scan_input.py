@@ -12,7 +12,7 @@ from recollect.code.paths import folder_of, join
 
 Links = Mapping[str, Mapping[str, float]]  # path → path → weight
 
-MOST_OF = 0.3  # of a file's lines
+MOST_OF = 0.6  # of a file's lines
 MOST_READ = 64 * 1024  # characters of a file
 # These decide which package manager is used, and file listings leave them out.
 _LOCKS = (

@@ -16,16 +16,11 @@ _LANGUAGES = {
     "rust": "Rust",
 }
 _VERSION = re.compile(r"(?=[a-z-]{0,20}\d)[\w.*+-]{1,40}")
-_MOVING = (
-    "stable",
-    "oldstable",
-    "latest",
-    "nightly",
-    "beta",
-    "head",
-    "lts",
-    "current",
-)  # names of a version that changes
+# Names of versions that change.
+_MOVING = re.compile(
+    r"(?:\w{1,20}-)?(?:stable|oldstable|latest|nightly|beta|head|dev|edge|lts|current)|jruby|truffleruby|pypy",
+    re.I,
+)
 _MOST_FILES = 20
 # Workflows that test this project, by name; others lint it, release it, or test what uses it.
 _TESTS = re.compile(
@@ -33,19 +28,24 @@ _TESTS = re.compile(
     r"|python|pytest|tox|ruby|rspec|node|php|\bgo\b|golang|java|maven|gradle|rust|cargo|linux|ubuntu|dotnet",
     re.I,
 )
+_TESTS_OTHERS = re.compile(r"external|downstream|ecosystem|nightly|canary|release|docs?\b|publish|old", re.I)
 
 
 def pipeline_seeds(root: Path) -> Iterator[Seed]:
     versions: dict[str, tuple[list[str], str]] = {}
     services: dict[str, str] = {}
+    unclear: set[str] = set()  # languages of which a list could not be read
     for found in _files(root):
         for name, versions_found in _matrix(found):
+            if versions_found is None:
+                unclear.add(name)
+                continue
             listed_versions, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
             listed_versions += [each for each in versions_found if each not in listed_versions]
         for service in _services(found):
             services.setdefault(service, found.where(r"^\s*services:"))
     for name, (versions_found, at) in versions.items():
-        if len(versions_found) > 1:
+        if len(versions_found) > 1 and name not in unclear:
             yield Seed(
                 f"CI tests with {_LANGUAGES[name]} {listed(versions_found)}.", "dependency_relation", at, 0.7
             )
@@ -56,7 +56,11 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
 def _files(root: Path) -> Iterator[ProjectFile]:
     folder = root / ".github" / "workflows"
     names = (
-        sorted(file.name for file in folder.glob("*.y*ml") if _TESTS.search(file.stem))
+        sorted(
+            file.name
+            for file in folder.glob("*.y*ml")
+            if _TESTS.search(file.stem) and not _TESTS_OTHERS.search(file.stem)
+        )
         if folder.is_dir()
         else []
     )
@@ -70,10 +74,10 @@ def _files(root: Path) -> Iterator[ProjectFile]:
             yield found
 
 
-def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
+def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str] | None]]:
     """Yield lists of versions: in brackets, one per line, and those that are added by `include`.
 
-    A list with anything else in it, such as an expression, says nothing.
+    None stands for a list with anything else in it, such as an expression.
     """
     pattern = re.compile(
         r"^([ \t]*+)(?:-[ \t]*+)?(\w{1,80}?)(?:[-_]version)?s?:[ \t]*+(\[[^\]]{0,2000}\]|\n(?:\1[ \t]+-[^\n:]+\n?|(?!))++)",
@@ -83,8 +87,8 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
         if match[2] in _LANGUAGES:
             items = re.sub(r"#.*|^[ \t]*-[ \t]", ",", match[3].strip("[]"), flags=re.M).split(",")
             versions = [each.strip().strip("\"'") for each in items if each.strip()]
-            if all(_VERSION.fullmatch(each) or each.lower() in _MOVING for each in versions):
-                yield match[2], versions
+            is_clear = all(_VERSION.fullmatch(each) or _MOVING.fullmatch(each) for each in versions)
+            yield match[2], versions if is_clear else None
     for block in re.finditer(
         r"^([ \t]*+)include:[ \t]*\n((?:\1[ \t-][^\n]*+\n?|[ \t]*+\n|(?!))++)", found.text, re.M
     ):

@@ -66,7 +66,7 @@ _GENERAL = re.compile(
 )
 # To a sentence before it, which is not shown with it.
 _REFERS_BACK = re.compile(
-    r"^(?:this|that|these|those|it|they|otherwise|then|also|however|but|and|so|in (?:this|that) case)\b"
+    r"^(?:for example|for instance|this|that|these|those|it|they|otherwise|then|also|however|but|and|so|in (?:this|that) case)\b"
     r"|\b(?:want|do|like|need|prefer|avoid|fix|see|change|doing|like) (?:this|that|it|these|those)\b|\b(?:above|below|following)\b",
     re.I,
 )
@@ -98,7 +98,7 @@ def _rules(text: str, ruled: re.Pattern[str]) -> Iterator[tuple[int, str]]:
                 is_about_work = bool(above and above[-1])
             titles = [(depth, known) for depth, known in titles if depth < level] + [(level, is_about_work)]
             lines[number - 1] = ""  # a short item must not be combined with its heading
-        elif not is_about_work:
+        elif not is_about_work or _STEP.match(line):
             lines[number - 1] = ""
     for line_number, rule in statements("\n".join(lines)):
         if (
@@ -111,6 +111,7 @@ def _rules(text: str, ruled: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 
 _ATX = re.compile(r"(#{1,6})\s+(.*)")
+_STEP = re.compile(r"\s*\d{1,2}[.)]\s")  # of a procedure: it means nothing without the others
 _UNDERLINED = re.compile(r"(?m)^(\S[^\n]{0,150})\n([=~^*+#-])\2{2,}[ \t]*$")
 
 

@@ -146,7 +146,6 @@ def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
         "build": "dotnet build",
         "test": "dotnet test",
         "format": "dotnet format",
-        "lint": "dotnet format --verify-no-changes",
     }
     if not _may_have_tests(project, folder):
         test = None
@@ -156,7 +155,6 @@ def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
         defaults,
         {},
         test,
-        ("dotnet format",),
     )
 
 
