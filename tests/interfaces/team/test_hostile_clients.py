@@ -11,6 +11,7 @@ import pytest
 import recollect.model as m
 from recollect.errors import Refused, UnknownName
 from recollect.interfaces.team import app, server
+from recollect.interfaces.web import forms
 from recollect.remote.operations import OPERATIONS
 
 ENDS_THE_ATTACK = frozenset({"erase_me", "leave"})
@@ -96,6 +97,15 @@ def test_a_body_that_does_not_come_is_not_waited_for(team, ada, monkeypatch):
     with connect(team.address) as slow:
         head = f"POST /api/v1/search HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {ada.token}\r\ncontent-length: 9\r\n\r\n"
         slow.sendall(head.encode() + b"{")
+
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_a_login_that_does_not_come_is_not_waited_for(team, monkeypatch):
+    monkeypatch.setattr(forms, "FORM_SECONDS", 0.05)
+    with connect(team.address) as slow:
+        host = f"host: {urlsplit(team.address).netloc}\r\norigin: {team.address}\r\n"
+        slow.sendall(f"POST /login HTTP/1.1\r\n{host}content-length: 9\r\n\r\nt".encode())
 
         assert slow.recv(100).startswith(b"HTTP/1.1 408")
 

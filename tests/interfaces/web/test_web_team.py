@@ -287,8 +287,11 @@ def test_a_token_is_shown_once_and_revoked(site, ada, browse):
 
 def test_a_person_exports_and_erases_what_is_theirs(site, ada, ben, browse):
     ben.call("remember", content="Prices are in cents", visibility="project")
+    ben.call("remember", content="Read \u202ethis\u202c backwards")
     browser = browse(ben)
-    assert "Prices are in cents" in browser.read("/data/export.json")
+    exported = browser.read("/data/export.json")
+    assert "Prices are in cents" in exported
+    assert r"Read \u202ethis\u202c backwards" in exported
 
     browser.post("/data/erase", confirm="somebody else")
     assert "Prices are in cents" in browse(ada).read("/memories?p=all")

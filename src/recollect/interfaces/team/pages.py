@@ -225,7 +225,7 @@ class TeamPages:
             "memories": memories,
         }
         return Response(
-            json.dumps(given, default=_plain, ensure_ascii=False, indent=2),
+            m.visible_json(json.dumps(given, default=_plain, ensure_ascii=False, indent=2)),
             media_type="application/json",
             headers={"Content-Disposition": "attachment; filename=my-data.json"},
         )

@@ -3,23 +3,31 @@
 from secrets import compare_digest
 from urllib.parse import parse_qsl
 
+import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from recollect.interfaces.web.access import Login
 from recollect.interfaces.web.guard import MAX_BODY
 
+FORM_SECONDS = 15.0  # in which a form must be there
 MAX_FIELDS = 1000  # of a form
 
 Fields = list[tuple[str, str]]
 
 
 async def read_form(request: Request) -> Fields:
-    """Return the fields of a form. The guard has checked the length that the request states."""
+    """Return the fields of a form. Who sends it too slowly is not waited for."""
+    with anyio.move_on_after(FORM_SECONDS):
+        return await _read_form(request)
+    raise HTTPException(408, headers={"Connection": "close"})
+
+
+async def _read_form(request: Request) -> Fields:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY:
+        if len(body) > MAX_BODY:  # the guard has checked the length that the request states
             raise HTTPException(413)
     try:
         return read_fields(body.decode("utf-8"))
