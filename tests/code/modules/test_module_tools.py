@@ -268,6 +268,7 @@ def test_the_projects_own_tasks_come_before_the_convention(name, text, line):
 def test_parts_of_a_monorepo_have_commands_of_their_own():
     files = {
         "package.json": '{"packageManager": "pnpm@9", "scripts": {"test": "vitest"}}',
+        "pnpm-workspace.yaml": "packages: [packages/*]",
         "packages/core/package.json": '{"name": "@shop/core", "scripts": {"test": "vitest"}}',
         "packages/core/index.ts": "",
         "backend/pyproject.toml": "[tool.pytest.ini_options]\n",
@@ -434,6 +435,27 @@ def test_a_part_without_tests_of_its_own_has_no_test_command():
         "": "dotnet test",
         "src/Shop.Tests": "cd src/Shop.Tests && dotnet test",
     }
+
+
+def test_preparing_the_environments_of_tox_runs_no_tests():
+    workflow = "jobs:\n  a:\n    steps:\n    - run: tox --notest -p auto\n    - run: tox --skip-pkg-install\n"
+    files = {"setup.py": "", "tox.ini": "[tox]\n", "shop.py": "", ".github/workflows/ci.yml": workflow}
+
+    assert find_tools(scan_input(files))[0].commands["test"] == "tox --skip-pkg-install"
+
+
+def test_a_package_beside_the_root_is_no_workspace_of_it():
+    files = {
+        "package.json": '{"name": "shop", "scripts": {"test": "npm run unit", "unit": "node -r x --test test/*.js"}}',
+        "index.js": "",
+        "kiosk/package.json": '{"name": "kiosk", "scripts": {"lint": "eslint ."}}',
+        "kiosk/index.js": "",
+    }
+
+    root, kiosk = find_tools(scan_input(files))
+
+    assert root.test.tool == "node:test"
+    assert kiosk.commands["lint"] == "cd kiosk && npm run lint"
 
 
 def test_a_runner_of_linters_is_none():

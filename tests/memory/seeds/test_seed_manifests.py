@@ -222,6 +222,16 @@ jobs:
     ]
 
 
+def test_of_versions_that_are_computed_nothing_is_told(tmp_path):
+    workflow = "jobs:\n  a:\n    strategy:\n      matrix:\n        python-version: >-\n          ${{\n            fromJSON(inputs.versions) }}\n"
+    workflow += (
+        "  b:\n    strategy:\n      matrix:\n        python-version:\n        - pypy-3.11\n        - 3.13\n"
+    )
+    write(tmp_path, {".github/workflows/ci.yml": workflow})
+
+    assert list(pipeline_seeds(tmp_path)) == []
+
+
 def test_of_versions_that_cannot_all_be_read_nothing_is_told(tmp_path):
     matrix = "jobs:\n  a:\n    strategy:\n      matrix:\n        java: [{}]\n"
     files = {"test.yml": matrix.format('17, "${{ inputs.java }}"'), "ci.yml": matrix.format("8, 11")}

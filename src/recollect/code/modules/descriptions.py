@@ -114,6 +114,12 @@ def _prose(paragraph: str) -> str:
     return "\n".join(lines).strip()
 
 
+_INSTRUCTION = re.compile(
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see)\b",
+    re.I,
+)
+
+
 def readme_summary(text: str) -> str:
     """Return the first sentence of the first paragraph that is no heading, badge or list."""
     text = re.sub(r"(?s)<!--(?:(?!<!--).)*?-->|```.*?(?:```|\Z)", "", text)
@@ -123,6 +129,7 @@ def readme_summary(text: str) -> str:
             bare
             and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
             and not bare.endswith(":")  # what follows says it
+            and not _INSTRUCTION.match(bare)
             and len((sentence := first_sentence(bare)).split()) > 3
             and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
             and sentence[-1] not in "!:"

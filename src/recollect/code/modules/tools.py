@@ -61,7 +61,7 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
     in_ci = ci_commands(project)
     in_guides = guide_commands(project)
     found: list[ProjectTools] = []
-    root_tool = ""  # the tool of the root, even if it has no commands
+    root_tool = ""  # the tool of the root that can address its parts, even if it has no commands
     for folder in package_folders(project):
         here = packages_in(project, folder)
         for number, (ecosystem, info) in enumerate(here.items()):
@@ -70,7 +70,7 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
             tools = _tools(project, folder, ecosystem, info, in_ci, in_guides, runs, main=number == 0)
             if folder:
                 tools = _from_root(tools, info, root_tool)
-            elif number == 0:
+            elif number == 0 and _has_workspace(project, tools.tool):
                 root_tool = tools.tool
             if tools.commands:
                 found.append(tools)
@@ -78,6 +78,13 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
         commands = {slot: task.line for slot, task in tasks.items()}
         found.append(ProjectTools("", "make", commands, {slot: task.source for slot, task in tasks.items()}))
     return tuple(found)
+
+
+def _has_workspace(project: ScanInput, tool: str) -> bool:
+    """Return whether the tool of the root knows the packages below it."""
+    if tool == "pnpm":
+        return "pnpm-workspace.yaml" in project.inside("")
+    return tool not in ("npm", "yarn") or '"workspaces"' in project.text("package.json")
 
 
 def package_folders(project: ScanInput) -> list[str]:
@@ -198,7 +205,7 @@ def _tools(
     test = info.test
     if test and "test" in commands and not _is_matrix(commands["test"]):
         test = TestFramework(test.tool, test.config_file, commands["test"])
-    elif test is None and "test" in commands:
+    elif test is None and "test" in commands and not _is_runner(commands["test"]):
         test = TestFramework(_framework(commands["test"]), "", commands["test"])
     return ProjectTools(folder, info.tool, commands, sources, test, _without_runners(linters))
 
@@ -253,6 +260,11 @@ def _is_matrix(line: str) -> bool:
 def _framework(line: str) -> str:
     known = slot_of(line)
     return known[2].split("/")[-1] if known else line.split()[0]
+
+
+def _is_runner(line: str) -> bool:
+    """Return whether the command only starts a task, which says nothing of the framework."""
+    return line.startswith((*_OWN_TASKS, "bundle exec rake"))
 
 
 def _without_runners(linters: Sequence[str]) -> tuple[str, ...]:

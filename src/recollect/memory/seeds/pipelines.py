@@ -89,6 +89,10 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str] | None]]:
             versions = [each.strip().strip("\"'") for each in items if each.strip()]
             is_clear = all(_VERSION.fullmatch(each) or _MOVING.fullmatch(each) for each in versions)
             yield match[2], versions if is_clear else None
+    computed = r"^[ \t]*+(?:-[ \t]*+)?(\w{1,80}?)(?:[-_]version)?s?:[ \t]*+(?:[>|]-?[ \t]*\n[ \t]*+)?\$\{\{(?!\s{0,40}matrix\b)"
+    for name in re.findall(computed, found.text, re.M):
+        if name in _LANGUAGES:
+            yield name, None
     for block in re.finditer(
         r"^([ \t]*+)include:[ \t]*\n((?:\1[ \t-][^\n]*+\n?|[ \t]*+\n|(?!))++)", found.text, re.M
     ):

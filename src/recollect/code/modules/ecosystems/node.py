@@ -112,7 +112,7 @@ def _tests(
         ):  # a script may run another one than is installed
             found = first_name(names, config)
             return TestFramework(package, join(folder, found) if found else "", run + command)
-    if "node --test" in commands_run:
+    if re.search(r"\bnode\b[^&|;\n]{0,400}\s--test\b", commands_run):
         return TestFramework("node:test", "", "node --test")
     return TestFramework("bun", "", "bun test") if tool == "bun" and "test" not in scripts else None
 

@@ -15,6 +15,10 @@ from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
 
+_CONTINUED = re.compile(
+    r"""['"]\s{0,20}\\\n\s{0,200}['"]"""
+)  # a string of Ruby that goes on in the next line
+
 
 def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     names = project.inside(folder)
@@ -46,7 +50,8 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
         defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
     if gemspec:
         defaults["build"] = f"gem build {gemspec}"
-    summary = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", project.text(join(folder, gemspec)))
+    specified = _CONTINUED.sub("", project.text(join(folder, gemspec)))
+    summary = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", specified)
     test = TestFramework(
         framework,
         join(folder, config) if config else "",
