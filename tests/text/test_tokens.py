@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.text import tokens as counting
-from recollect.text.tokens import clip, count, fits
+from recollect.text.tokens import clip, count, fits, fits_easily
 
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from("ab ,.…\n日🙂é\u0301"), st.characters()), max_size=120)
 
@@ -142,3 +142,12 @@ def test_what_is_clipped_by_estimates_is_a_beginning(estimates):
 
     assert text.startswith(clipped.removesuffix("…"))
     assert 20 < count(clipped) <= 40
+
+
+def test_a_text_that_fits_easily_fits_and_takes_no_tokenizer():
+    pages = Path(__file__).parents[2].glob("docs/*.md")
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    easy = [line for line in lines if fits_easily(line, 35)]
+
+    assert len(easy) > len(lines) / 3
+    assert sum(not fits(line, 35) for line in easy) <= len(easy) / 300
