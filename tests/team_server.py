@@ -16,7 +16,7 @@ from recollect.remote.secrets import new_secret
 from recollect.remote.wire import Place
 
 SHOP = Place(("remote:example.com/team/shop",), "shop")
-FAST = Rates(person=0, writes=0, tenant=0, joins=0)  # 0 = no limit
+FAST = Rates(person=0, writes=0, tenant=0, joins=0, person_day=0, agent_day=0, tenant_day=0)  # 0 = no limit
 
 
 @dataclass
@@ -36,9 +36,9 @@ class Member:
 class RunningTeam:
     """A server in a thread of this process."""
 
-    def __init__(self, backend, home, embedder, rates=FAST, clock=m.utc_now):
+    def __init__(self, backend, home, embedder, rates=FAST, clock=m.utc_now, provider=None):
         self.backend = backend
-        self._parts = (load_settings(home), embedder, rates, clock)
+        self._parts = (load_settings(home), embedder, rates, clock, provider)
         self._clients = []
         self.start(0)
         self.address = self.server.address

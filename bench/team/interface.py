@@ -166,6 +166,7 @@ class Trial:
         self._backend = backend
         self._database = database
         self._owners: dict[str, set[str]] = {}  # of ids and words: the memories that have or had them
+        self._asked: dict[str, set[str]] = {}  # by person: ids and words that they sent themselves
         self.teams = [self._new_team(number) for number in range(teams)]
         self.attacker = Attacker(self)
 
@@ -247,6 +248,7 @@ class Trial:
     ) -> Answer:
         """Send a request and look for what its answer must not tell."""
         actor = {"recollect-actor": "agent:claude"} if caller.as_agent else {}
+        self._asked.setdefault(caller.person.id, set()).update(_words_in(json.dumps(arguments)))
         answer = self.connection.post(
             operation, caller.token.secret, arguments, place(caller.project), {**actor, **(headers or {})}
         )
@@ -258,7 +260,9 @@ class Trial:
             self.outcome.server_errors.append(f"{operation} {arguments} → {answer.text}"[:400])
         given, visible = json.dumps(arguments), caller.visible()
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
-        for word in {*_IDS.findall(text), *_LONG.findall(text)}:
+        # What is stored of a person has their own questions, with words that they guessed.
+        own = self._asked.get(caller.person.id, set()) if operation == "my_data" else set()
+        for word in _words_in(text) - own:
             owners = self._owners.get(word)
             if owners and word not in given and not owners & visible.keys():
                 told = f"{operation} {arguments} of a {caller.person.role} told {word} of {owners}"
@@ -644,6 +648,11 @@ class Trial:
                     self.outcome.too_many.append(f"a partition of {table} can be read")
                 except psycopg.errors.InsufficientPrivilege:
                     self.outcome.refused += 1
+
+
+def _words_in(text: str) -> set[str]:
+    """Return the ids and the words of memories in a text."""
+    return {*_IDS.findall(text), *_LONG.findall(text)}
 
 
 def known_memory(value: dict[str, Any]) -> KnownMemory:

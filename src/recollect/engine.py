@@ -100,6 +100,8 @@ class Engine:
             if remote is not None:
                 found = team_project(found, keys, settings.user)
             used = embedder or embedder_for(settings, store.setting(None, "agreed") or ())
+            if remote is not None and remote.login.embeddings == "client":
+                remote.embedder = used
             context = Context(settings, store, used, clock, actor, found, folder, tuple(keys), remote=remote)
             if embedder is None:
                 measures = Measures(context)
@@ -169,6 +171,8 @@ class Engine:
         finally:
             if "retrieval" in used:
                 self.retrieval.close()
+            if (private := used.get("_private")) is not None:
+                private.close()
             if (remote := self._remote) is not None:
                 remote.close()
             if self._owns_store:
@@ -194,6 +198,10 @@ class Engine:
     @cached_property
     def memory(self) -> Memories:
         """Memories one at a time: read, write and change."""
+        if self._private is not None:
+            from recollect.remote.private import MixedMemories
+
+            return MixedMemories(self.context, self._private.memory)
         if self._remote is not None:
             from recollect.remote.parts import RemoteMemories
 
@@ -203,6 +211,10 @@ class Engine:
     @cached_property
     def retrieval(self) -> "Retrieval":
         """Search over memories, messages and sessions."""
+        if self._private is not None:
+            from recollect.remote.private import MixedRetrieval
+
+            return MixedRetrieval(self.context, self.memory, self.preferences, self._private.retrieval)
         if self._remote is not None:
             from recollect.remote.parts import RemoteRetrieval
 
@@ -214,6 +226,10 @@ class Engine:
     @cached_property
     def delivery(self) -> "Composer":
         """What agents are told, at every moment."""
+        if self._private is not None:
+            from recollect.remote.private import MixedComposer
+
+            return MixedComposer(self, self._private.delivery)
         if self._remote is not None:
             from recollect.remote.parts import RemoteComposer
 
@@ -232,6 +248,10 @@ class Engine:
     @cached_property
     def care(self) -> "Maintenance":
         """Maintenance: consolidation, review, undo, backups, encryption."""
+        if self._private is not None:
+            from recollect.remote.private import MixedMaintenance
+
+            return MixedMaintenance(self.context, self.memory, self.codebase, local=self._private.care)
         if self._remote is not None:
             from recollect.remote.parts import RemoteMaintenance
 
@@ -311,6 +331,15 @@ class Engine:
     def _remote(self) -> "Remote | None":
         """The team server that has the memories; None if they are in the store."""
         return cast("Remote | None", self.context.remote)
+
+    @cached_property
+    def _private(self) -> "Engine | None":
+        """The engine of private memories that stay on this machine beside those of a team; None = there are none."""
+        if self._remote is None or not self._remote.login.private_mode:
+            return None
+        engine = Engine(replace(self.context, remote=None), self._given_judge)
+        engine._owns_store = False
+        return engine
 
     # reading
 

@@ -221,3 +221,24 @@ class TokenRefused(TeamError):
 
 class TooManyRequests(TeamError):
     """Raised when a limit of the team server is reached for now."""
+
+    seconds = 1  # after which another attempt may succeed
+
+
+class VectorsNeeded(TeamError):
+    """Raised on the server when a client makes the vectors itself, and has not sent those of some texts."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        super().__init__("The client has to send vectors of more texts.", "Send the request again with them.")
+        self.texts = texts
+
+
+class QuotaReached(TooManyRequests):
+    """Raised when a person, an agent or a team has written as much as it may today."""
+
+    def __init__(self, who: str, limit: int, seconds: int) -> None:
+        super().__init__(
+            f"{who} reached the limit of {limit:,} writes a day.",
+            "It begins again at midnight UTC. Ask whoever runs the server for a higher limit.",
+        )
+        self.seconds = seconds

@@ -199,12 +199,18 @@ def test_erasing_a_person_leaves_nothing_but_an_opaque_id_in_the_audit_log(
 
 
 def test_an_erasure_can_be_withdrawn_while_it_waits(directory, ada):
-    directory.request_erasure(ada.tenant, ada.id, NOW, LATER)
+    made = invite(ada)
+    directory.invite(made)
+    bob = directory.accept(made.code_hash, NOW)
+    directory.request_erasure(ada.tenant, bob.id, NOW, LATER)
+    assert [each.user for each in directory.erasures(ada.tenant)] == [bob.id]
 
-    assert directory.withdraw_erasure(ada.tenant, ada.id)
+    assert directory.withdraw_erasure(ada.tenant, bob.id)
 
     assert directory.due_erasures(ada.tenant, LATER) == []
-    assert not directory.withdraw_erasure(ada.tenant, ada.id)
+    assert not directory.withdraw_erasure(ada.tenant, bob.id)
+    with pytest.raises(Refused, match="last owner"):
+        directory.request_erasure(ada.tenant, ada.id, NOW, LATER)
 
 
 def _identity(person):

@@ -6,7 +6,18 @@ from datetime import datetime
 from typing import Protocol
 
 from recollect.context.store import Store
-from recollect.model.team import Erased, Identity, Invite, Notice, Person, Role, TeamProject, Token
+from recollect.model.team import (
+    Erased,
+    Erasure,
+    Identity,
+    Invite,
+    Notice,
+    Person,
+    Retention,
+    Role,
+    TeamProject,
+    Token,
+)
 
 
 class Directory(Protocol):
@@ -24,8 +35,14 @@ class Directory(Protocol):
     def invites(self, tenant: str) -> list[Invite]:
         """Return the invitations that nobody has used, newest first."""
 
-    def accept(self, code_hash: str, at: datetime) -> Person | None:
-        """Use the invitation and create its person; None if it is unknown, used or expired. It works once."""
+    def accept(self, code_hash: str, at: datetime, identity: str | None = None) -> Person | None:
+        """Use the invitation and create its person; None if it is unknown, used or expired. It works once.
+
+        `identity` is a hash by which the person signs in from then on; see `linked`.
+        """
+
+    def linked(self, identity: str) -> Person | None:
+        """Return who signs in with this identity and is still there."""
 
     def people(self, tenant: str) -> list[Person]:
         """Return everybody who is or was in the tenant, in the order they joined."""
@@ -69,6 +86,36 @@ class Directory(Protocol):
     def consents(self, tenant: str, user: str) -> dict[str, datetime]:
         """Return what the person agrees to, and since when."""
 
+    def count_use(self, tenant: str, user: str, period: str, name: str, count: int = 1) -> int:
+        """Count use within a period, such as a day, and return how much it is now. "" counts for the whole tenant."""
+
+    def unanswered(self, tenant: str, since: datetime, limit: int) -> list[tuple[str, str | None, str]]:
+        """Return searches without an answer since then, newest first: person, project, question.
+
+        What is made of it must say nothing about few people: see `analytics`.
+        """
+
+    def tenants(self) -> list[str]:
+        """Return the ids of all tenants, for jobs that go through them one by one."""
+
+    def retention(self, tenant: str) -> Retention:
+        """Return how long the team keeps memories."""
+
+    def set_retention(self, tenant: str, retention: Retention) -> None:
+        """Change how long the team keeps memories."""
+
+    def request_erasure(self, tenant: str, user: str, at: datetime, due: datetime) -> None:
+        """Note that everything of a person is to be erased when it is due. Raise `Refused` for the last owner."""
+
+    def withdraw_erasure(self, tenant: str, user: str) -> bool:
+        """Keep the person's data after all; return False if nothing was waiting."""
+
+    def due_erasures(self, tenant: str, now: datetime) -> list[str]:
+        """Return the people whose data is to be erased by now."""
+
+    def erasures(self, tenant: str, user: str | None = None) -> list[Erasure]:
+        """Return the requests of a person or of everybody, newest first, with what was erased."""
+
     def erase(self, tenant: str, user: str, at: datetime) -> Erased:
         """Permanently delete everything of a person: rows, vectors, links, undo images and their name."""
 
@@ -87,6 +134,9 @@ class TeamStore(Store, Protocol):
 
     def reading_together(self) -> AbstractContextManager[None]:
         """Let all reads of this thread in the block see the same moment, which also takes less time."""
+
+    def forget_unused(self, before: datetime, at: datetime) -> int:
+        """Forget memories that nobody has used or changed since then, except pinned ones; return how many."""
 
     def share_session(self, session_id: str, on: bool) -> None:
         """Let everybody in the project see the session and its findings, or no longer. Its messages stay private."""

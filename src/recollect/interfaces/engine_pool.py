@@ -169,6 +169,10 @@ class CachingEmbedder(ForwardingEmbedder):
         super().__init__(embedder)
         self._embed_one = lru_cache(maxsize=64)(lambda text: embedder.embed([text]))
 
+    def forget(self) -> None:
+        """Drop the vectors that are kept."""
+        self._embed_one.cache_clear()
+
     def embed(self, texts: Sequence[str]) -> "Rows":
         return self._embed_one(texts[0]) if len(texts) == 1 else super().embed(texts)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 ACTIONS = frozenset({READ, WRITE, ADMIN})
+CONSENT = "server"  # the consent to store memories on the server; without it nothing more is stored
 
 
 class Role(StrEnum):
@@ -34,6 +35,7 @@ class Identity:
     actions: frozenset[str] = ACTIONS
     token: str = ""  # the token's id
     is_new: bool = False  # a new or flagged member: what their agents write is a candidate until reviewed
+    agrees: bool = True  # False = the person no longer agrees that the server stores what is theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,22 @@ class Erased:
 
     user: str
     rows: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """A request to erase everything of a person."""
+
+    user: str  # opaque: nobody can tell any more who that was, once it is done
+    requested_at: datetime
+    due_at: datetime
+    done_at: datetime | None  # None = it can still be withdrawn
+    rows: dict[str, int]  # that were erased, by table
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long a team keeps memories."""
+
+    forgotten_days: int = 30  # after which what was forgotten is permanently deleted
+    unused_days: int | None = None  # after which what nobody used or changed is forgotten; None = never

@@ -13,9 +13,10 @@ from recollect.model.team import (
     ADMIN,
     READ,
     WRITE,
-    Erased,
+    Erasure,
     Invite,
     Person,
+    Retention,
     Role,
     TeamProject,
     Token,
@@ -25,6 +26,7 @@ from recollect.remote.results import Adopted, IssuedToken, MemoryPage, MyData, N
 from recollect.remote.secrets import CODE_PREFIX, new_secret
 
 INVITE_DAYS = 7
+GRACE = timedelta(days=30)  # in which a person can change their mind about being erased
 PAGE = 500  # memories in one answer
 ADOPTED = 100  # memories in one request
 LONGEST_DAYS = 3650
@@ -50,6 +52,12 @@ def whoami(call: Call) -> WhoAmI:
         call.directory.consents(me.tenant, me.user),
         me.token,
     )
+
+
+@operation(READ)
+def usage(call: Call) -> dict[str, tuple[int, int]]:
+    """Return how much you and the team have written today, and the limits; 0 = no limit."""
+    return call.quotas.used(call.identity)
 
 
 @operation(READ)
@@ -204,11 +212,19 @@ def my_data(call: Call, offset: Offset = 0) -> MyData:
     mine = [memory for memory in engine.store.iter_memories(view) if memory.user_id == call.identity.user]
     page = tuple(mine[offset : offset + MOST])
     more = offset + len(page) if offset + len(page) < len(mine) else None
-    whoami_now = whoami(call)
+    me, store = call.identity, engine.store
+    if offset:
+        return MyData(whoami(call), page, next=more)
     return MyData(
-        whoami_now,
+        whoami(call),
         page,
-        tuple(_issued(t) for t in call.directory.tokens(call.identity.tenant, call.identity.user)),
+        tuple(_issued(token) for token in call.directory.tokens(me.tenant, me.user)),
+        tuple(islice(store.iter_sessions(view), MOST)),
+        tuple(islice(store.iter_findings(view), MOST)),
+        tuple(islice(store.iter_gaps(view), MOST)),
+        tuple(sorted(call.hidden)),
+        tuple(engine.care.changes(MOST, all_projects=True)),
+        tuple(call.directory.erasures(me.tenant, me.user)),
         more,
     )
 
@@ -247,17 +263,49 @@ def adopt(
 
 
 @operation(WRITE, directory=True)
-def erase_me(call: Call, confirm: Short) -> Erased:
-    """Permanently delete everything of yours: memories, vectors, links, undo images, sessions and your name.
+def erase_me(call: Call, confirm: Short, at_once: bool = False) -> Erasure:
+    """Delete everything of yours in 30 days, or `at_once`: memories, vectors, links, undo images, sessions, your name.
 
-    It cannot be undone. `confirm` is your name.
+    `confirm` is your name. Until it is due, `keep_me` takes it back; afterwards it cannot be undone.
     """
     _only_people(call)
-    me = call.identity
+    me, now = call.identity, _now(call)
     if confirm != me.name:
         raise Refused("Erasing everything needs your name as confirmation.", f"Give --confirm {me.name!r}.")
-    call.directory.remove(me.tenant, me.user, _now(call))
-    return call.directory.erase(me.tenant, me.user, _now(call))
+    call.directory.request_erasure(me.tenant, me.user, now, now if at_once else now + GRACE)
+    if at_once:
+        call.directory.remove(me.tenant, me.user, now)
+        call.directory.erase(me.tenant, me.user, now)
+    return call.directory.erasures(me.tenant, me.user)[0]
+
+
+@operation(WRITE, directory=True)
+def keep_me(call: Call) -> None:
+    """Take back the request to erase everything of yours."""
+    _only_people(call)
+    if not call.directory.withdraw_erasure(call.identity.tenant, call.identity.user):
+        raise Refused("No erasure of yours is waiting.", "Run `recollect team erasures`.")
+
+
+@operation(READ)
+def erasures(call: Call) -> tuple[Erasure, ...]:
+    """Return your request to be erased; for an admin those of everybody, with what was erased."""
+    me = call.identity
+    return tuple(call.directory.erasures(me.tenant, None if me.role.is_admin else me.user))
+
+
+@operation(READ)
+def retention(call: Call) -> Retention:
+    """Return how long the team keeps memories."""
+    return call.directory.retention(call.identity.tenant)
+
+
+@operation(ADMIN, directory=True)
+def set_retention(call: Call, forgotten_days: Days = 30, unused_days: Days | None = None) -> Retention:
+    """Change how long the team keeps what was forgotten, and after how long what nobody uses is forgotten."""
+    wanted = Retention(forgotten_days, unused_days)
+    call.directory.set_retention(call.identity.tenant, wanted)
+    return wanted
 
 
 def _now(call: Call) -> datetime:

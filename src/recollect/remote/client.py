@@ -1,5 +1,6 @@
 """Requests to the team server: one JSON document there, one back."""
 
+import base64
 import contextlib
 import http.client
 import io
@@ -9,20 +10,21 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
 import recollect.model as m
-from recollect.errors import BadSetting, Offline, TeamError, TokenRefused
-from recollect.remote.results import Joined
+from recollect.errors import BadSetting, Offline, TeamError, TokenRefused, VectorsNeeded
+from recollect.remote.results import IdentityProvider, Joined
 from recollect.remote.wire import (
     ACTOR_HEADER,
     IDEMPOTENCY_HEADER,
+    MOST_VECTORS,
     NOWHERE,
     PREFIX,
     VERSION_HEADER,
@@ -30,9 +32,13 @@ from recollect.remote.wire import (
     error_from,
 )
 
+if TYPE_CHECKING:
+    from recollect.context.embedder import Embedder
+
 SECONDS = 10.0  # that a whole answer may take; what waits for less gives up by itself
 CONNECT_SECONDS = 2.0
 STREAM_SECONDS = 60.0  # that a stream may be silent; the server sends a line every 20
+MOST_ROUNDS = 5  # in which a server may ask for vectors of more texts
 LONGEST_LINE = 64 * 1024  # bytes that are read of a line in a stream
 MOST_BYTES = 32 * 1024 * 1024  # of an answer: 1000 of the largest memories with all their fields
 MOST_IDLE = 8  # connections that are kept
@@ -88,20 +94,33 @@ class TeamClient:
         place: Place = NOWHERE,
         actor: str = "user",
         key: str | None = None,
+        embedder: "Embedder | None" = None,
     ) -> Any:
         """Run an operation and return its result. A write with the same `key` is written once, however often it is sent.
 
-        Raise `Offline`, `TokenRefused`, or the error that the operation raised on the server.
+        With an `embedder`, vectors are made here, of the texts that the server asks for, and not there. Raise `Offline`, `TokenRefused`, or the error that the operation raised on the server.
         """
         from recollect.remote.operations import OPERATIONS
 
         operation = OPERATIONS[name]
-        body = m.dumps({"place": place, "arguments": arguments}).encode("utf-8", "surrogatepass")
+        request: dict[str, Any] = {"place": place, "arguments": arguments}
+        if embedder is not None:
+            request["vectors"] = {"model": embedder.model, "rows": {}}
         headers = {ACTOR_HEADER: quote(actor[:100], safe=" :/@", errors="replace")}
         if operation.is_write:
             headers[IDEMPOTENCY_HEADER] = key or secrets.token_hex(16)
-        return self._understood(
-            name, operation.result, self.request("POST", f"{PREFIX}/{name}", body, headers)
+        for _ in range(MOST_ROUNDS):
+            body = m.dumps(request).encode("utf-8", "surrogatepass")
+            try:
+                answer = self.request("POST", f"{PREFIX}/{name}", body, headers)
+            except VectorsNeeded as error:
+                if embedder is None:
+                    raise
+                request["vectors"]["rows"] |= _vectors_of(error.texts[:MOST_VECTORS], embedder)
+                continue
+            return self._understood(name, operation.result, answer)
+        raise TeamError(
+            f"{self.address} asks for vectors again and again.", "Log in with --embeddings server."
         )
 
     def join(self, code: str, name: str) -> str:
@@ -109,6 +128,19 @@ class TeamClient:
         body = json.dumps({"code": code, "client": name[:100] or "client"}).encode()
         answer = self.request("POST", f"{PREFIX}/join", body)
         joined: Joined = self._understood("join", TypeAdapter(Joined), answer)
+        return joined.token
+
+    def provider(self) -> IdentityProvider:
+        """Return where people of this server sign in. Raise `RecollectError` if there is no such place."""
+        answer = self.request("GET", f"{PREFIX}/sign-in")
+        found: IdentityProvider = self._understood("sign-in", TypeAdapter(IdentityProvider), answer)
+        return found
+
+    def sign_in(self, id_token: str, code: str, name: str) -> str:
+        """Return the token that the server gives for an ID token, with an invitation code the first time."""
+        body = json.dumps({"id_token": id_token, "code": code, "client": name[:100] or "client"}).encode()
+        answer = self.request("POST", f"{PREFIX}/sign-in", body)
+        joined: Joined = self._understood("sign-in", TypeAdapter(Joined), answer)
         return joined.token
 
     def _understood(self, name: str, kind: "TypeAdapter[Any]", answer: bytes) -> Any:
@@ -227,6 +259,11 @@ class TeamClient:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+
+def _vectors_of(texts: Sequence[str], embedder: "Embedder") -> dict[str, str]:
+    rows = embedder.embed(list(texts)).astype("<f4")
+    return {text: base64.b64encode(row.tobytes()).decode() for text, row in zip(texts, rows, strict=True)}
 
 
 def _lines(response: http.client.HTTPResponse) -> Iterator[str]:

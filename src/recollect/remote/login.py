@@ -28,6 +28,8 @@ class Login:
     name: str
     role: str
     where: str  # "keychain", or the path of the token's file
+    private_mode: bool = False  # private memories stay on this machine
+    embeddings: str = "server"  # where vectors are made: "server", or "client" for this machine
 
     @property
     def id(self) -> str:
@@ -53,6 +55,11 @@ def write_login(home: Path, login: Login, token: str) -> Login:
     login = replace(login, where=_store_token(home, login, token))
     write_private(home / FILE, json.dumps(asdict(login)))
     return login
+
+
+def set_private_mode(home: Path, login: Login, on: bool) -> None:
+    """Keep private memories on this machine from now on, or send them to the server."""
+    write_private(home / FILE, json.dumps(asdict(replace(login, private_mode=on))))
 
 
 def remove_login(home: Path) -> None:

@@ -28,7 +28,7 @@ from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.material import Material
 from recollect.work.extract.observation import RESOLVED_ERROR
 
-AGREED = 2  # people whose agents found the same: then it is a memory
+AGREED = 2  # agents, of one person or of several, that found the same: then it is a memory
 MOST = 1000  # memories in one answer
 LONGEST_NAME = 400  # of a session, a branch or a path
 Name = Annotated[str, Field(min_length=1, max_length=200)]  # an id, the part of one, or a keyword
@@ -42,11 +42,21 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=64)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MOST)]
 
 
+class UseCounter(Protocol):
+    """Says what was written today."""
+
+    def used(self, identity: Identity) -> dict[str, tuple[int, int]]:
+        """Return what the person and the team have written today, and the limits; 0 = no limit."""
+
+
 class Call(Protocol):
     """A verified request, on the server."""
 
     identity: Identity
     directory: Directory
+
+    @property
+    def quotas(self) -> UseCounter: ...
 
     @property
     def engine(self) -> Any: ...  # an `Engine` of the caller's, in the project that the request names
@@ -588,15 +598,19 @@ def is_of_agent(finding: m.Finding) -> bool:
 
 
 def _promote_agreed(call: Call, findings: Iterable[m.Finding]) -> None:
-    """Make memories of findings that sessions of two people agree on, however little each is worth by itself."""
+    """Make memories of findings that two people or two agents agree on, however little each is worth by itself.
+
+    One agent that finds the same again in other sessions counts once.
+    """
     engine, store = call.engine, call.store
-    finders: dict[str, set[str]] = {}
+    finders: dict[str, set[tuple[str, str]]] = {}
     for session in store.live_sessions(engine.context.project_id, engine.context.clock() - LIVE):
         for known in store.findings(session.id):
-            finders.setdefault(known.fingerprint, set()).add(session.user_id)
+            finders.setdefault(known.fingerprint, set()).add((session.user_id, session.agent))
     for finding in findings:
-        people = finders.get(m.fingerprint(clean_text(finding.content)[0]), set())
-        if finding.promoted_to is None and len(people) >= AGREED:
+        found_by = finders.get(m.fingerprint(clean_text(finding.content)[0]), set())
+        people = {user for user, _ in found_by}
+        if finding.promoted_to is None and len(found_by) >= AGREED:
             draft = m.Draft(
                 finding.content,
                 kind=finding.kind,
@@ -605,7 +619,9 @@ def _promote_agreed(call: Call, findings: Iterable[m.Finding]) -> None:
                 created_by="agent:team",
                 session=finding.session,
                 source=m.Source.EXTRACTED,
-                snippet=f"Agents of {len(people)} people found it.",
+                snippet=f"Agents of {len(people)} people found it."
+                if len(people) > 1
+                else f"{len(found_by)} agents of one person found it.",
                 branch=finding.branch,
             )
             engine.memory.add_finding(draft)
@@ -624,4 +640,4 @@ def hide(call: Call, name: Name, on: bool = True) -> m.Memory:
     return memory
 
 
-from recollect.remote import administration  # noqa: E402, F401 - adds its operations to the table
+from recollect.remote import administration, analytics  # noqa: E402, F401 - add their operations to the table

@@ -34,6 +34,7 @@ from recollect.work.sessions.sessions import EndedSession, Sessions
 from recollect.work.sessions.spool import EventSpool
 
 if TYPE_CHECKING:
+    from recollect.context.embedder import Embedder
     from recollect.llm.protocol import Sidecar
     from recollect.memory.maintenance.consolidate.run import Consolidation
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
@@ -56,6 +57,7 @@ class Remote:
         self.login = login
         self.client = client
         self.outbox = outbox
+        self.embedder: Embedder | None = None  # makes the vectors here; None = the server makes them
         self._delivering: threading.Thread | None = None
         self._recent: OrderedDict[str, m.Memory] = OrderedDict()
         self._read_at = client.changes  # how many changes were known when they were read
@@ -71,7 +73,7 @@ class Remote:
 
     def call(self, context: Context, name: str, key: str | None = None, /, **arguments: Any) -> Any:
         """Run an operation as the actor and in the project of `context`."""
-        result = self.client.call(name, arguments, place_of(context), context.actor, key)
+        result = self._send(name, arguments, place_of(context), context.actor, key)
         if self.outbox.waiting():
             self.deliver_soon()
         return result
@@ -87,7 +89,12 @@ class Remote:
 
     def deliver(self) -> int:
         """Send what waits; return how many calls."""
-        return self.outbox.deliver(self.client.call)
+        return self.outbox.deliver(self._send)
+
+    def _send(
+        self, name: str, arguments: Mapping[str, Any], place: Place, actor: str, key: str | None
+    ) -> Any:
+        return self.client.call(name, arguments, place, actor, key, self.embedder)
 
     def deliver_soon(self) -> None:
         with self._lock:

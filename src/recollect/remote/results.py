@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import recollect.model as m
-from recollect.model.team import Role
+from recollect.model.team import Erasure, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,15 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentityProvider:
+    """Where people sign in, and as which program."""
+
+    issuer: str
+    client_id: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
 class Adopted:
     """What became of memories that were moved to the team."""
 
@@ -70,10 +79,34 @@ class MemoryPage:
 
 
 @dataclass(frozen=True, slots=True)
+class CommonQuestion:
+    """A search without an answer that many people made."""
+
+    question: str
+    people: int  # at least so many: a multiple of five
+
+
+@dataclass(frozen=True, slots=True)
+class TeamAnalytics:
+    """What a team runs into. What people do privately is in it only where five or more of them do it."""
+
+    gotchas: tuple[m.Memory, ...]  # that are shared, most used first
+    questions: tuple[CommonQuestion, ...]  # most common first
+    unanswered: int | None  # searches without an answer in 30 days; None = fewer than five people made them
+
+
+@dataclass(frozen=True, slots=True)
 class MyData:
     """A page of what is stored of a person."""
 
     me: WhoAmI
     memories: tuple[m.Memory, ...]
-    tokens: tuple[IssuedToken, ...]
-    next: int | None  # the offset of the next page; None = this was the last
+    # The rest is in the first page, at most a thousand of each.
+    tokens: tuple[IssuedToken, ...] = ()
+    sessions: tuple[m.Session, ...] = ()  # that showed findings to others
+    findings: tuple[m.Finding, ...] = ()
+    gaps: tuple[m.Gap, ...] = ()  # searches without an answer
+    hidden: tuple[str, ...] = ()  # memories that you have hidden for yourself
+    changes: tuple[m.Change, ...] = ()
+    erasures: tuple[Erasure, ...] = ()
+    next: int | None = None  # the offset of the next page; None = this was the last

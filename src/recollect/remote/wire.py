@@ -33,6 +33,15 @@ class Place:
 
 
 NOWHERE = Place()
+MOST_VECTORS = 64  # in one request
+
+
+@dataclass(frozen=True, slots=True)
+class ClientVectors:
+    """Vectors that a client made itself, by text: little-endian 32-bit floats in base64."""
+
+    model: str
+    rows: dict[str, str]
 
 
 def team_keys(keys: Sequence[str]) -> tuple[str, ...]:
@@ -60,6 +69,8 @@ def error_json(error: RecollectError) -> dict[str, Any]:
         "message": error.message,
         "hint": error.hint,
     }
+    if isinstance(error, errors.VectorsNeeded):
+        found["texts"] = list(error.texts)
     if isinstance(error, errors.AmbiguousId):
         found |= {"prefix": error.prefix, "matches": list(error.matches)}
     return found
@@ -75,6 +86,8 @@ def error_from(data: Any) -> RecollectError:
     if isinstance(error, errors.AmbiguousId):
         error.prefix = str(data.get("prefix", ""))
         error.matches = tuple(map(str, data.get("matches", ())))
+    if isinstance(error, errors.VectorsNeeded):
+        error.texts = tuple(map(str, data.get("texts", ())))
     if isinstance(error, errors.MemoryNotFound):
         error.memory_id = ""
     return error

@@ -174,3 +174,11 @@ def test_an_export_of_the_team_can_be_imported_into_a_local_store(ada, ben, tmp_
     assert [memory["content"] for memory in ben.run("list", "--json").json["memories"]] == [
         "Tests need a running Redis"
     ]
+
+
+def test_people_tokens_and_projects_are_listed(ada, ben):
+    ada.run("remember", "Tests need a running Redis", "--visibility", "team")
+
+    assert ada.run("team", "members").out.splitlines()[0].startswith("Ada  owner")
+    assert "person" in ada.run("team", "token", "list", "--everybody").out
+    assert "shop  everybody" in ben.run("team", "projects").out

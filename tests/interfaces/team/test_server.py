@@ -274,7 +274,7 @@ def test_erasing_oneself_deletes_what_one_wrote_and_keeps_the_audit_chain(team):
 
     with pytest.raises(Refused, match="confirmation"):
         ben.call("erase_me", confirm="Benjamin")
-    erased = ben.call("erase_me", confirm="Ben")
+    erased = ben.call("erase_me", confirm="Ben", at_once=True)
 
     assert erased.rows["memories"] == 1
     with pytest.raises(TokenRefused):

@@ -10,6 +10,7 @@ from recollect.errors import Refused
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
 from recollect.interfaces.cli.options import refuse_both
+from recollect.model.team import CONSENT
 
 if TYPE_CHECKING:
     from recollect.remote.client import TeamClient
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 AGREEMENT = """\
 From now on the memories of this home are stored on {address}, for the team {team}.
 What you say yourself is private, unless you share it; what your agents learn is shown to those who work on the same
-project. The server makes the vectors. Sessions, code and tool output stay on this machine.
+project. {vectors} Sessions, code and tool output stay on this machine.
 The local store is not touched, and `recollect logout` returns to it."""
 
 
@@ -26,9 +27,27 @@ The local store is not touched, and `recollect logout` returns to it."""
 @click.argument("address", metavar="URL")
 @click.option("--code", help="An invitation code, as an admin gave it to you. It works once.")
 @click.option("--token", help="A token that you have already [RECOLLECT_TOKEN].")
+@click.option("--oidc", is_flag=True, help="Sign in at the team's identity provider, in a browser.")
+@click.option("--private-mode", is_flag=True, help="Keep your private memories on this machine.")
+@click.option(
+    "--embeddings",
+    type=click.Choice(["server", "client"]),
+    default="server",
+    show_default=True,
+    help="Where vectors are made. Both must use the same model.",
+)
 @click.option("-y", "--yes", "sure", is_flag=True, help="Agree without being asked.")
 @rendered()
-def login(cli: CliContext, address: str, code: str | None, token: str | None, sure: bool) -> CommandResult:
+def login(
+    cli: CliContext,
+    address: str,
+    code: str | None,
+    token: str | None,
+    oidc: bool,
+    private_mode: bool,
+    embeddings: str,
+    sure: bool,
+) -> CommandResult:
     """Use a team server: from now on your memories are there.
 
     Says what leaves this machine, and asks first. Commands, hooks, agents and the memory browser use the server until you
@@ -36,27 +55,34 @@ def login(cli: CliContext, address: str, code: str | None, token: str | None, su
 
     \b
     recollect login https://memory.example.com --code rci_…
+    recollect login https://memory.example.com --oidc
     """
     from recollect.interfaces.daemon_client.control import stop
     from recollect.remote.client import TeamClient
     from recollect.remote.login import Login, read_login, write_login
 
     refuse_both(code=code, token=token)
+    refuse_both(oidc=oidc, token=token)
     home = cli.settings.home
     if (known := read_login(home)) is not None:
         raise Refused(f"You are logged in to {known.address}.", "Run `recollect logout` first.")
     token = token or os.environ.get("RECOLLECT_TOKEN")
-    if not code and not token:
+    if not code and not token and not oidc:
         given = click.prompt("Invitation code or token", hide_input=True, err=True)
         code, token = (given, None) if given.startswith("rci_") else (None, given)
-    _agree(address, sure)
-    if code:
+    _agree(address, embeddings, sure)
+    if oidc:
+        token = _sign_in(address, code or "")
+    elif code:
         token = _join(address, code)
     client = _closed_at_exit(TeamClient(address, token or ""))
     me: WhoAmI = client.call("whoami", {})
-    client.call("consent", {"what": "server"})
+    client.call("consent", {"what": CONSENT})
+    client.call("consent", {"what": "embeddings", "on": embeddings == "server"})
     written = write_login(
-        home, Login(client.address, me.team, me.tenant, me.user, me.name, me.role, ""), token or ""
+        home,
+        Login(client.address, me.team, me.tenant, me.user, me.name, me.role, "", private_mode, embeddings),
+        token or "",
     )
     stop(home)  # a running daemon would go on with the local store
     local = _local_memories(cli)
@@ -74,10 +100,13 @@ def login(cli: CliContext, address: str, code: str | None, token: str | None, su
     return CommandResult({"login": _login_json(me, client.address), "local_memories": local}, text)
 
 
-def _agree(address: str, sure: bool) -> None:
+def _agree(address: str, embeddings: str, sure: bool) -> None:
     if sure:
         return
-    click.echo(AGREEMENT.format(address=address, team="that you join"), err=True)
+    vectors = (
+        "The server makes the vectors." if embeddings == "server" else "Vectors are made on this machine."
+    )
+    click.echo(AGREEMENT.format(address=address, team="that you join", vectors=vectors), err=True)
     click.confirm("Do you agree?", abort=True, err=True)
 
 
@@ -85,6 +114,21 @@ def _join(address: str, code: str) -> str:
     from recollect.remote.client import TeamClient
 
     return _closed_at_exit(TeamClient(address, "")).join(code, socket.gethostname())
+
+
+def _sign_in(address: str, code: str) -> str:
+    """Return a token for somebody who signs in at the identity provider that the server names."""
+    from recollect.remote.client import TeamClient
+    from recollect.remote.sign_in import Prompt, sign_in
+
+    def ask(prompt: Prompt) -> None:
+        words = f"Open {prompt.address} in a browser and enter {prompt.code}"
+        click.echo(output.one_line(words), err=True)
+
+    anyone = _closed_at_exit(TeamClient(address, ""))
+    where = anyone.provider()
+    id_token = sign_in(where.issuer, where.client_id, where.scope, ask)
+    return anyone.sign_in(id_token, code, socket.gethostname())
 
 
 def _local_memories(cli: CliContext) -> int:

@@ -11,11 +11,11 @@ from recollect.errors import BadSetting
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
 from recollect.interfaces.cli.login import client_of
-from recollect.model.team import ACTIONS, Person, Role, TeamProject
+from recollect.model.team import ACTIONS, Erasure, Person, Role, TeamProject
 
 if TYPE_CHECKING:
     from recollect.context.team import TeamBackend
-    from recollect.remote.results import IssuedToken
+    from recollect.remote.results import IssuedToken, TeamAnalytics
 
 ROLES = click.Choice([Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER])
 _DATABASE = click.option(
@@ -109,6 +109,14 @@ def init(
     default="",
     help="The address under which browsers reach it, such as https://memory.example [host and port].",
 )
+@click.option("--oidc-issuer", metavar="URL", help="An identity provider with which people can sign in.")
+@click.option("--oidc-client", metavar="ID", help="The client id of this server at the identity provider.")
+@click.option(
+    "--requests", type=float, metavar="N", help="Requests per second of a person; 0 for no limit [50]."
+)
+@click.option("--writes", type=int, metavar="N", help="Writes per day of a person; 0 for no limit [10000].")
+@click.option("--agent-writes", type=int, metavar="N", help="Writes per day of one agent of a person [5000].")
+@click.option("--team-writes", type=int, metavar="N", help="Writes per day of a team [200000].")
 @rendered()
 def serve(
     cli: CliContext,
@@ -119,6 +127,12 @@ def serve(
     key: Path | None,
     behind_proxy: bool,
     address: str,
+    oidc_issuer: str | None,
+    oidc_client: str | None,
+    requests: float | None,
+    writes: int | None,
+    agent_writes: int | None,
+    team_writes: int | None,
 ) -> None:
     """Run the team server until it is interrupted.
 
@@ -126,12 +140,27 @@ def serve(
     use one database. Logs go to standard error, a JSON object per line, without texts.
     """
     from recollect.embed.open import embedder_for
+    from recollect.interfaces.team.limits import Rates
     from recollect.interfaces.team.server import PORT, Listening, TeamServer, build, log_to_stderr
 
+    if (oidc_issuer is None) != (oidc_client is None):
+        raise BadSetting("An identity provider needs an issuer and a client id.", "Give both or none.")
     backend = _backend(database)
     try:
         settings = cli.settings
-        app = build(backend, settings, embedder_for(settings, ()))
+        limits = {
+            "person": requests,
+            "person_day": writes,
+            "agent_day": agent_writes,
+            "tenant_day": team_writes,
+        }
+        rates = Rates(**{name: value for name, value in limits.items() if value is not None})  # type: ignore[arg-type]
+        provider = None
+        if oidc_issuer and oidc_client:
+            from recollect.interfaces.team.oidc import OpenIdProvider
+
+            provider = OpenIdProvider(oidc_issuer, oidc_client)
+        app = build(backend, settings, embedder_for(settings, ()), rates, provider=provider)
         where = Listening(host, PORT if port is None else port, certificate, key, behind_proxy, address)
         server = TeamServer(app, where)
         log_to_stderr()
@@ -168,6 +197,24 @@ def invite(cli: CliContext, name: str, role: str, days: int) -> CommandResult:
     return CommandResult(made, text)
 
 
+@team.command()
+@rendered()
+def usage(cli: CliContext) -> CommandResult:
+    """Show how much was written today, and how much may be."""
+    used: dict[str, tuple[int, int]] = client_of(cli).call("usage", {})
+
+    def text() -> None:
+        rows = [
+            (who, f"{count:,}", f"of {limit:,} writes" if limit else "writes")
+            for who, (count, limit) in used.items()
+        ]
+        output.print_table(rows, ["cyan", "green"])
+
+    return CommandResult(
+        {who: {"writes": count, "limit": limit} for who, (count, limit) in used.items()}, text
+    )
+
+
 def _print_people(people: Sequence[Person]) -> None:
     rows = [
         (
@@ -178,7 +225,7 @@ def _print_people(people: Sequence[Person]) -> None:
         )
         for person in people
     ]
-    output.print_table(rows, ["cyan", "green"])
+    output.print_table(rows, ["cyan", "green", ""])
 
 
 @team.command()
@@ -318,7 +365,7 @@ def _print_tokens(tokens: "Sequence[IssuedToken]") -> None:
         )
         for each in tokens
     ]
-    output.print_table(rows, ["cyan", "green"])
+    output.print_table(rows, ["cyan", "green", "", ""])
 
 
 @token.command(name="list")
@@ -378,6 +425,39 @@ def restrict(cli: CliContext, project: str, people: tuple[str, ...]) -> CommandR
     return CommandResult(
         {"project": project, "people": list(people)}, lambda: click.echo(f"{project} is open to {who}.")
     )
+
+
+@team.command()
+@rendered()
+def analytics(cli: CliContext) -> CommandResult:
+    """Show what the team runs into most: gotchas, and searches without an answer.
+
+    Gotchas are memories that are shared. Searches are private: they are shown where five or more people made them.
+    """
+    found: TeamAnalytics = client_of(cli).call("analytics", {})
+
+    def text() -> None:
+        if found.gotchas:
+            click.echo("Gotchas that are used most:")
+            rows = [
+                (memory.id[-6:], str(memory.access_count), output.one_line(memory.content))
+                for memory in found.gotchas
+            ]
+            output.print_table(rows, ["cyan", "green"])
+        if found.questions:
+            click.echo("Searches without an answer:")
+            output.print_table(
+                [(f"{each.people}+ people", output.one_line(each.question)) for each in found.questions],
+                ["cyan"],
+            )
+        if found.unanswered is None:
+            click.echo(
+                "Fewer than five people searched without an answer in 30 days: nothing is said about them."
+            )
+        else:
+            click.echo(f"{found.unanswered} searches without an answer in 30 days.")
+
+    return CommandResult(found, text)
 
 
 # moving in and out
@@ -460,39 +540,165 @@ def migrate(
 
 @team.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--mine", is_flag=True, help="Only what is stored of you, with your tokens and consents.")
+@click.option("--mine", is_flag=True, help="Everything that is stored of you, and nothing of others.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "json", "markdown"]),
+    help="How to write it [by the name of FILE: .json, .md, else JSON lines].",
+)
 @rendered()
-def export(cli: CliContext, file: Path, mine: bool) -> CommandResult:
-    """Write all memories that you may see to FILE, which `recollect import` reads."""
+def export(cli: CliContext, file: Path, mine: bool, form: str | None) -> CommandResult:
+    """Write all memories that you may see to FILE.
+
+    `recollect import` reads JSON lines. With --mine, JSON and Markdown also have your tokens, consents, sessions, findings,
+    searches without an answer, changes, and what you have hidden.
+    """
+    from recollect.remote.export import Exported, as_json, as_json_lines, as_markdown
+
     client = client_of(cli)
-    count, offset = 0, 0
+    data = Exported.read(client, mine)
+    form = form or {".json": "json", ".md": "markdown"}.get(file.suffix, "jsonl")
+    written = {"json": as_json, "markdown": as_markdown, "jsonl": as_json_lines}[form](data)
     with output.replacing(file) as out:
-        while True:
-            page = client.call("my_data" if mine else "export", {"offset": offset})
-            for memory in page.memories:
-                out.write(m.visible_json(m.dumps(memory)) + "\n")
-            count += len(page.memories)
-            if page.next is None:
-                break
-            offset = page.next
+        out.write(written)
+    count = len(data.memories)
     words = f"Wrote {output.count(count, 'memory', 'memories')} to {file}."
     return CommandResult({"memories": count, "file": str(file)}, lambda: click.echo(words))
 
 
-@team.command(name="erase-me")
-@click.option("--confirm", metavar="NAME", required=True, help="Your name, as `recollect whoami` shows it.")
+@team.command(name="private-mode")
+@click.argument("switch", type=click.Choice(["on", "off"]), required=False)
 @rendered()
-def erase_me(cli: CliContext, confirm: str) -> CommandResult:
-    """Delete everything of yours from the team, permanently.
+def private_mode(cli: CliContext, switch: str | None) -> CommandResult:
+    """Keep your private memories on this machine, or send them to the server.
 
-    Your memories go, with their vectors, links and undo images, your sessions, and your name. It cannot be undone. Run
-    `recollect team export FILE --mine` first.
+    With private mode they are in an encrypted store of this machine, are found here only, and never reach the server.
+    `recollect edit ID --visibility project` shares one. What is stored already stays where it is; without private mode, what is on
+    this machine is not found until you turn it on again.
     """
-    erased = client_of(cli).call("erase_me", {"confirm": confirm})
+    from recollect.interfaces.daemon_client.control import stop
+    from recollect.remote.login import read_login, set_private_mode
+
+    home = cli.settings.home
+    client_of(cli)  # refuses without a login
+    login = read_login(home)
+    assert login is not None
+    is_on = login.private_mode if switch is None else switch == "on"
+    if is_on != login.private_mode:
+        set_private_mode(home, login, is_on)
+        stop(home)  # a running daemon would go on as before
+    words = "stay on this machine" if is_on else "are stored on the server"
+    return CommandResult({"private_mode": is_on}, lambda: click.echo(f"Your private memories {words}."))
+
+
+@team.command(name="erase-me")
+@click.option("--confirm", metavar="NAME", help="Your name, as `recollect whoami` shows it.")
+@click.option("--now", "at_once", is_flag=True, help="Do not wait for 30 days.")
+@click.option("--cancel", is_flag=True, help="Keep everything after all.")
+@rendered()
+def erase_me(cli: CliContext, confirm: str | None, at_once: bool, cancel: bool) -> CommandResult:
+    """Delete everything of yours from the team, in 30 days or now.
+
+    Your memories go, with their vectors, links and undo images, your share of merged ones, your sessions, and your name.
+    Until it is due you can go on, and --cancel takes it back; afterwards it cannot be undone. Run `recollect team export FILE
+    --mine` first.
+    """
+    if cancel:
+        client_of(cli).call("keep_me", {})
+        return CommandResult({"erasure": None}, lambda: click.echo("Nothing of yours will be erased."))
+    if confirm is None:
+        raise click.UsageError("Give your name with --confirm.")
+    erasure = client_of(cli).call("erase_me", {"confirm": confirm, "at_once": at_once})
 
     def text() -> None:
-        for table, rows in sorted(erased.rows.items()):
+        if erasure.done_at is None:
+            click.echo(f"Everything of yours will be erased on {output.moment(erasure.due_at)}.")
+            click.echo("Run `recollect team erase-me --cancel` to keep it.")
+            return
+        for table, rows in sorted(erasure.rows.items()):
             click.echo(output.one_line(f"{table}: {rows}"))
         click.echo("Everything of yours is deleted. Run `recollect logout` to finish.")
 
-    return CommandResult(erased, text)
+    return CommandResult(erasure, text)
+
+
+def _print_erasures(erasures: Sequence[Erasure]) -> None:
+    rows = [
+        (
+            each.user,
+            f"asked for {output.moment(each.requested_at)}",
+            f"done {output.moment(each.done_at)}" if each.done_at else f"due {output.moment(each.due_at)}",
+            ", ".join(f"{table}: {count}" for table, count in sorted(each.rows.items())),
+        )
+        for each in erasures
+    ]
+    output.print_table(rows, ["cyan", "", ""])
+
+
+@team.command()
+@rendered(_print_erasures, key="erasures", empty="Nobody has asked to be erased.")
+def erasures(cli: CliContext) -> Sequence[Erasure]:
+    """List who asked to be erased, and what was erased. Others than admins see their own request."""
+    found: Sequence[Erasure] = client_of(cli).call("erasures", {})
+    return found
+
+
+@team.command()
+@click.argument("what", required=False)
+@click.option("--revoke", is_flag=True, help="No longer agree.")
+@rendered()
+def consent(cli: CliContext, what: str | None, revoke: bool) -> CommandResult:
+    """Show what you agree to, agree to WHAT, or no longer.
+
+    `server`: your memories are stored on the server. If you revoke it, nothing more of yours is stored; what is there stays
+    until you erase it. `embeddings`: the server makes the vectors of your texts; see `recollect login --embeddings`.
+    """
+    client = client_of(cli)
+    if what is not None:
+        client.call("consent", {"what": what, "on": not revoke})
+    consents = client.call("whoami", {}).consents
+
+    def text() -> None:
+        for name, since in sorted(consents.items()):
+            click.echo(f"{output.one_line(name)}: since {output.moment(since)}")
+        if not consents:
+            click.echo("You agree to nothing.")
+
+    return CommandResult({"consents": consents}, text)
+
+
+@team.command()
+@click.option(
+    "--forgotten", type=click.IntRange(1, 3650), metavar="DAYS", help="Delete what was forgotten so long ago."
+)
+@click.option(
+    "--unused",
+    type=click.IntRange(0, 3650),
+    metavar="DAYS",
+    help="Forget what nobody has used or changed for so long; 0 for never.",
+)
+@rendered()
+def retention(cli: CliContext, forgotten: int | None, unused: int | None) -> CommandResult:
+    """Show or change how long the team keeps memories. Only admins change it.
+
+    \b
+    recollect team retention --forgotten 7 --unused 365
+    """
+    client = client_of(cli)
+    kept = client.call("retention", {})
+    if forgotten is not None or unused is not None:
+        days = kept.unused_days if unused is None else unused or None
+        kept = client.call(
+            "set_retention", {"forgotten_days": forgotten or kept.forgotten_days, "unused_days": days}
+        )
+
+    def text() -> None:
+        click.echo(f"What was forgotten is deleted after {output.count(kept.forgotten_days, 'day', 'days')}.")
+        if kept.unused_days is None:
+            click.echo("What nobody uses stays.")
+        else:
+            days = output.count(kept.unused_days, "day", "days")
+            click.echo(f"What nobody uses or changes for {days} is forgotten, unless it is pinned.")
+
+    return CommandResult(kept, text)

@@ -11,10 +11,13 @@ A request takes this path:
 
 - `app`: routes, errors and logs
 - `tokens`: bearer tokens and invitation codes; their hashes are what is stored
+- `oidc`: sign-in with an identity provider
 - `limits`: requests per person, agent and tenant
 - `feed`: live updates: notices of the database to streams of clients
+- `jobs`: erasures that are due, and what a team no longer keeps
 - `engines`: engines of callers, kept for a while
 - `browser`: the memory browser for people who log in, with the pages of `interfaces/web`; `pages`: those of a team
+- `client_vectors`: vectors that a client makes itself
 - `metrics`: counters and timings for Prometheus
 - `openapi`: the document, made from the table of operations
 - `server`: uvicorn, TLS and shutdown

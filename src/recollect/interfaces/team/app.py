@@ -7,8 +7,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cached_property, partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import unquote
 
 import anyio
@@ -23,14 +24,15 @@ import recollect.model as m
 from recollect import __version__
 from recollect.context.team import Directory, TeamBackend, TeamStore
 from recollect.engine import Engine
-from recollect.interfaces.team.engines import CallerEngines
+from recollect.interfaces.team.engines import CallerEngines, actor_of
 from recollect.interfaces.team.feed import Feed
-from recollect.interfaces.team.limits import BODY_SECONDS, LARGEST_BODY, RateLimiter
+from recollect.interfaces.team.jobs import Jobs
+from recollect.interfaces.team.limits import BODY_SECONDS, LARGEST_BODY, Allowance, Quotas, RateLimiter
 from recollect.interfaces.team.metrics import Metrics
 from recollect.interfaces.team.openapi import document
 from recollect.interfaces.team.tokens import Verifier
 from recollect.memory.write.draft import clean_text
-from recollect.model.team import ADMIN, READ, Identity, Role, Token
+from recollect.model.team import ADMIN, READ, Identity, Person, Role, Token
 from recollect.remote.operations import OPERATIONS, Operation
 from recollect.remote.results import Joined, WhoAmI
 from recollect.remote.secrets import hash_of, new_secret
@@ -38,15 +40,21 @@ from recollect.remote.wire import (
     ACTOR_HEADER,
     API,
     IDEMPOTENCY_HEADER,
+    MOST_VECTORS,
     NOWHERE,
     PREFIX,
     VERSION_HEADER,
+    ClientVectors,
     Place,
     error_json,
 )
 
+if TYPE_CHECKING:
+    from recollect.interfaces.team.oidc import OpenIdProvider
+
 logger = logging.getLogger("recollect.team")
 
+_REMOVING = ("forget", "undo", "unlink")  # operations that need no consent: they store nothing
 THREADS = 32  # operations at the same time in one process
 NOTED_SECONDS = 2.0  # after which questions without an answer are found among the gaps
 
@@ -71,6 +79,7 @@ _STATUS: dict[type[errors.RecollectError], int] = {  # the first that fits
     errors.ReviewNotFound: 404,
     errors.ContentRefused: 422,
     errors.UnknownName: 422,
+    errors.VectorsNeeded: 424,
     errors.LimitReached: 429,
     errors.TooManyRequests: 429,
     errors.Refused: 409,
@@ -86,6 +95,7 @@ class CallBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
     place: Place = NOWHERE
     arguments: dict[str, Any]
+    vectors: ClientVectors | None = None  # made by the client; None = the server makes them
 
 
 class JoinBody(BaseModel):
@@ -96,7 +106,17 @@ class JoinBody(BaseModel):
     client: Annotated[str, Field(min_length=1, max_length=100)] = "client"
 
 
+class SignInBody(BaseModel):
+    """An ID token, with an invitation code the first time, and what the new token is called."""
+
+    model_config = ConfigDict(extra="forbid")
+    id_token: Annotated[str, Field(min_length=1, max_length=16 * 1024)]
+    code: Annotated[str, Field(max_length=200)] = ""
+    client: Annotated[str, Field(min_length=1, max_length=100)] = "client"
+
+
 _JOINED = TypeAdapter(Joined)
+SIGNED_IN = timedelta(days=30)  # after which a person signs in at the identity provider again
 
 
 @dataclass
@@ -106,6 +126,7 @@ class TeamCall:
     identity: Identity
     directory: Directory
     engine: Engine
+    quotas: Quotas
 
     @property
     def store(self) -> TeamStore:
@@ -129,14 +150,20 @@ class TeamApp:
         backend: TeamBackend,
         engines: CallerEngines,
         limiter: RateLimiter,
+        quotas: Quotas,
         clock: m.Clock = m.utc_now,
+        provider: "OpenIdProvider | None" = None,
     ) -> None:
+        """`provider` is where people can sign in instead of with a code or token."""
         self.backend = backend
+        self.provider = provider
         self.engines = engines
         self.limiter = limiter
+        self.quotas = quotas
         self.clock = clock
         self.verifier = Verifier(backend.directory, clock)
-        self.feed = Feed(backend, self.verifier.forget)
+        self.feed = Feed(backend, self.people_changed)
+        self.jobs = Jobs(backend, clock)
         self.metrics = Metrics()
         self._threads = anyio.CapacityLimiter(THREADS)
 
@@ -146,16 +173,20 @@ class TeamApp:
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             self.feed.start()
+            self.jobs.start()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._process_searches)
                 yield
                 tasks.cancel_scope.cancel()
+            self.jobs.stop()
             self.feed.stop()
             await self._in_thread(self.engines.close)
+            await self._in_thread(self.quotas.close)
 
         routes = [
             Route(f"{PREFIX}/openapi.json", self._openapi),
             Route(f"{PREFIX}/join", self._join, methods=["POST"]),
+            Route(f"{PREFIX}/sign-in", self._sign_in, methods=["GET", "POST"]),
             Route(f"{PREFIX}/events", self._events),
             Route(f"{PREFIX}/{{name}}", self._operation, methods=["POST"]),
             Route("/health", self._health),
@@ -164,6 +195,11 @@ class TeamApp:
             *more,
         ]
         return Starlette(routes=routes, lifespan=lifespan)
+
+    def people_changed(self) -> None:
+        """Keep nothing of somebody who has left or was erased, on whichever server."""
+        self.verifier.forget()
+        self.engines.forget_texts()
 
     async def _in_thread(self, run: Callable[..., Any], *arguments: Any) -> Any:
         return await anyio.to_thread.run_sync(partial(run, *arguments), limiter=self._threads)
@@ -187,8 +223,8 @@ class TeamApp:
         try:
             identity = await self._in_thread(self.verifier.identify, request.headers.get("authorization"))
             body = await _read_body(request)
-            answer = await self._in_thread(self._run, operation, identity, request.headers, body)
-            response: Response = Response(answer, media_type="application/json")
+            answer, left = await self._in_thread(self._run, operation, identity, request.headers, body)
+            response: Response = Response(answer, media_type="application/json", headers=_limits_in(left))
         except ClientDisconnect:
             response = Response(status_code=499)
         except ValidationError as error:
@@ -220,26 +256,43 @@ class TeamApp:
 
     def _run(
         self, operation: Operation, identity: Identity, headers: Mapping[str, str], body: bytes
-    ) -> bytes:
-        """Run an operation with the rights of the caller; return the JSON of its result."""
+    ) -> tuple[bytes, Allowance | None]:
+        """Run an operation with the rights of the caller; return the JSON of its result, and what is left of the limits."""
         check_allowed(operation, identity)
-        self.limiter.check(identity, is_write=operation.is_write)
+        left = self.limiter.check(identity, is_write=operation.is_write)
         given = CallBody.model_validate_json(body)
         arguments = operation.arguments.model_validate(given.arguments)
         values = {name: getattr(arguments, name) for name in operation.arguments.model_fields}
         actor = unquote(headers.get(ACTOR_HEADER, "user")[:400])[:100]
-        with self.engines.use(identity, given.place, actor) as engine:
-            call = TeamCall(identity, self.backend.directory, engine)
+        if operation.is_write:
+            agent = actor_of(identity, actor).partition(":")[2]
+            today = self.quotas.check(identity, agent, len(values.get("records", "x")))
+            left = min(filter(None, (left, today)), key=lambda each: each.left, default=None)
+        if given.vectors is not None and len(given.vectors.rows) > MOST_VECTORS:
+            raise errors.ContentRefused("There are too many vectors.", f"Send {MOST_VECTORS} at most.")
+        key = headers.get(IDEMPOTENCY_HEADER, "")[:100]
+        return self._answer(operation, identity, given, values, actor, key), left
+
+    def _answer(
+        self,
+        operation: Operation,
+        identity: Identity,
+        given: CallBody,
+        values: Mapping[str, Any],
+        actor: str,
+        key: str,
+    ) -> bytes:
+        with self.engines.use(identity, given.place, actor, given.vectors) as engine:
+            call = TeamCall(identity, self.backend.directory, engine, self.quotas)
             if not operation.is_write:
                 with call.store.reading_together():
                     return operation.result.dump_json(operation.run(call, **values))
             if operation.in_directory:
                 answer = operation.result.dump_json(operation.run(call, **values))
-                self.verifier.forget()
+                self.people_changed()
                 return answer
-            key = headers.get(IDEMPOTENCY_HEADER, "")[:100]
             _embed_first(engine, values)
-            digest = hashlib.sha256(body).hexdigest()[:16]
+            digest = _digest(given)
             with call.store.transaction():
                 if key and (kept := call.store.once(f"{operation.name} {key}")) is not None:
                     return _kept(kept, digest)
@@ -298,16 +351,54 @@ class TeamApp:
             return Response(status_code=499)
         return Response(_JOINED.dump_json(joined), media_type="application/json")
 
+    async def _sign_in(self, request: Request) -> Response:
+        """Say where people sign in; or exchange an ID token of the identity provider for a token of ours."""
+        if self.provider is None:
+            return _error(404, errors.RecollectError("This server has no identity provider.", "Use a token."))
+        if request.method != "POST":
+            where = {"issuer": self.provider.issuer, "client_id": self.provider.client_id, "scope": "openid"}
+            return JSONResponse(where)
+        try:
+            given = SignInBody.model_validate_json(await _read_body(request))
+            joined = await self._in_thread(self._verified, self.provider, given)
+        except ValidationError as error:
+            return _error(422, _invalid(error))
+        except errors.RecollectError as error:
+            return _error(status_of(error), error)
+        return Response(_JOINED.dump_json(joined), media_type="application/json")
+
+    def _verified(self, provider: "OpenIdProvider", given: "SignInBody") -> Joined:
+        self.limiter.check_join()
+        identity, at = provider.identity(given.id_token), self.clock()
+        person = self.backend.directory.linked(identity)
+        if person is None and not given.code:
+            raise errors.TokenRefused(
+                "Nobody in a team signs in with this identity yet.",
+                "Ask an admin for an invitation, and give its code with --code once.",
+            )
+        if person is None:
+            person = self._invited(given.code, identity)
+        return self._joined(person, given.client, at + SIGNED_IN)
+
     def _accept(self, given: "JoinBody") -> Joined:
         self.limiter.check_join()
-        directory, at = self.backend.directory, self.clock()
-        person = directory.accept(hash_of(given.code), at)
+        return self._joined(self._invited(given.code), given.client)
+
+    def _invited(self, code: str, identity: str | None = None) -> Person:
+        person = self.backend.directory.accept(hash_of(code), self.clock(), identity)
         if person is None:
             raise errors.TokenRefused(
                 "This invitation is unknown, used or expired.", "Ask an admin of your team for another one."
             )
+        return person
+
+    def _joined(self, person: Person, client: str, expires: datetime | None = None) -> Joined:
+        """Return a new token of a person who has just signed in."""
+        directory, at = self.backend.directory, self.clock()
         secret, hashed = new_secret()
-        directory.put_token(Token(m.new_id(at), person.tenant, person.id, given.client, hashed, at))
+        directory.put_token(
+            Token(m.new_id(at), person.tenant, person.id, client, hashed, at, expires_at=expires)
+        )
         identity = directory.identify(hashed, at)
         assert identity is not None
         me = WhoAmI(
@@ -337,11 +428,11 @@ class TeamApp:
         return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 
     async def _metrics(self, request: Request) -> Response:
-        return PlainTextResponse(self.metrics.text(), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(self.metrics.text(self.feed.streams), media_type="text/plain; version=0.0.4")
 
 
 def check_allowed(operation: Operation, identity: Identity) -> None:
-    """Raise `OutOfScope` if the token or the role does not allow the operation."""
+    """Raise `OutOfScope` if the token or the role does not allow the operation, or the person no longer agrees to it."""
     if operation.action not in identity.actions:
         raise errors.OutOfScope(
             f"This token does not allow to {operation.name.replace('_', ' ')}.",
@@ -351,6 +442,11 @@ def check_allowed(operation: Operation, identity: Identity) -> None:
         raise errors.OutOfScope("A reader changes nothing.", "Ask an admin for the role of a member.")
     if operation.action == ADMIN and not (identity.role.is_admin and not identity.agent):
         raise errors.OutOfScope("Only an admin may do this.", "Ask an admin of your team.")
+    if operation.is_write and not (identity.agrees or operation.in_directory or operation.name in _REMOVING):
+        raise errors.OutOfScope(
+            "You no longer agree that the server stores what is yours.",
+            "Run `recollect team consent server` to agree again.",
+        )
 
 
 def status_of(error: errors.RecollectError) -> int:
@@ -385,6 +481,12 @@ def _embed_first(engine: Engine, values: Mapping[str, Any]) -> None:
             return  # the operation itself says what is wrong
 
 
+def _digest(given: CallBody) -> str:
+    """Return what a repeated request has in common with the first; it may have more vectors."""
+    said = repr((given.place, given.arguments))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def _kept(kept: str, digest: str) -> bytes:
     of, answer = json.loads(kept)
     if of != digest:
@@ -403,6 +505,17 @@ def _invalid(error: ValidationError) -> errors.RecollectError:
     )
 
 
+def _limits_in(left: Allowance | None) -> dict[str, str]:
+    """Return the headers that say what is left of the caller's limits."""
+    if left is None:
+        return {}
+    names = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
+    return {name: str(value) for name, value in zip(names, left, strict=True)}
+
+
 def _error(status: int, error: errors.RecollectError) -> Response:
-    headers = {429: {"retry-after": "1"}, 408: {"connection": "close"}}.get(status)
+    headers = {
+        429: {"retry-after": str(getattr(error, "seconds", 1))},
+        408: {"connection": "close"},
+    }.get(status)
     return JSONResponse({"error": error_json(error)}, status, headers=headers)

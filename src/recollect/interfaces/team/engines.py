@@ -11,14 +11,15 @@ from pathlib import Path
 import recollect.model as m
 from recollect.config import Settings
 from recollect.context.context import Context
-from recollect.context.embedder import Embedder
 from recollect.context.project import ProjectFolder
 from recollect.context.team import TeamBackend, TeamStore
 from recollect.engine import Engine
 from recollect.errors import OutOfScope, RecollectError
+from recollect.interfaces.engine_pool import CachingEmbedder
+from recollect.interfaces.team.client_vectors import ClientEmbedder
 from recollect.memory.index.index import MemoryIndex
 from recollect.model.team import Identity, Role
-from recollect.remote.wire import NOWHERE, Place, team_project_id
+from recollect.remote.wire import NOWHERE, ClientVectors, Place, team_project_id
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class CallerEngines:
     """
 
     def __init__(
-        self, backend: TeamBackend, settings: Settings, embedder: Embedder, clock: m.Clock = m.utc_now
+        self, backend: TeamBackend, settings: Settings, embedder: CachingEmbedder, clock: m.Clock = m.utc_now
     ) -> None:
         self._backend = backend
         self._settings = settings
@@ -58,16 +59,31 @@ class CallerEngines:
         self._indexes: OrderedDict[str, tuple[TeamStore, MemoryIndex]] = OrderedDict()  # by tenant
         self._lock = threading.Lock()
 
+    def forget_texts(self) -> None:
+        """Drop vectors of texts that may have been erased."""
+        self._embedder.forget()
+
     @contextlib.contextmanager
-    def use(self, identity: Identity, place: Place, actor: str) -> Iterator[Engine]:
-        """Yield an engine for one call. Raise `OutOfScope` if the token is not for that project."""
+    def use(
+        self, identity: Identity, place: Place, actor: str, vectors: ClientVectors | None = None
+    ) -> Iterator[Engine]:
+        """Yield an engine for one call. Raise `OutOfScope` if the token is not for that project.
+
+        With `vectors`, the engine has these and no others.
+        """
         project = project_of(identity, place)
         if identity.projects is not None and (project is None or project.id not in identity.projects):
             raise OutOfScope("This token is not for that project.", "Ask for a token that is.")
         caller, engine = self._acquire(identity, place, actor_of(identity, actor), project)
         try:
             with self._indexes[identity.tenant][0].reading_together():
-                yield engine
+                if vectors is None:
+                    yield engine
+                    return
+                own = self._with_vectors(engine, vectors)
+                yield own
+            if identity.role is not Role.READER and "retrieval" in own.__dict__:
+                own.retrieval.process_searches()
         finally:
             self._release(caller)
 
@@ -83,6 +99,13 @@ class CallerEngines:
                 yield own
             finally:
                 self._release(caller)
+
+    def _with_vectors(self, engine: Engine, vectors: ClientVectors) -> Engine:
+        own = Engine(
+            replace(engine.context, embedder=ClientEmbedder(self._embedder, vectors.model, vectors.rows))
+        )
+        own.memory.index = engine.memory.index
+        return own
 
     def _acquire(
         self, identity: Identity, place: Place, actor: str, project: m.Project | None

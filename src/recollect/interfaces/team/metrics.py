@@ -23,8 +23,8 @@ class Metrics:
             self._seconds[operation][bisect_left(BUCKETS, seconds)] += 1
             self._totals[operation] += seconds
 
-    def text(self) -> str:
-        """Return all figures."""
+    def text(self, streams: int) -> str:
+        """Return all figures; `streams` is how many clients follow live updates now."""
         with self._lock:
             lines = ["# TYPE recollect_requests_total counter"]
             for (operation, status), count in sorted(self._requests.items()):
@@ -40,4 +40,5 @@ class Metrics:
                 lines.append(f"recollect_request_seconds_sum{name} {self._totals[operation]:.6f}")
                 lines.append(f"recollect_request_seconds_count{name} {total}")
             lines += ["# TYPE recollect_requests_active gauge", f"recollect_requests_active {self.active}"]
+            lines += ["# TYPE recollect_streams gauge", f"recollect_streams {streams}"]
         return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from recollect import __version__
 from recollect.remote.operations import OPERATIONS, Operation
-from recollect.remote.wire import ACTOR_HEADER, API, IDEMPOTENCY_HEADER, PREFIX, Place
+from recollect.remote.wire import ACTOR_HEADER, API, IDEMPOTENCY_HEADER, PREFIX, ClientVectors, Place
 
 _REF = "#/components/schemas/{model}"
 ERRORS = {
@@ -16,6 +16,7 @@ ERRORS = {
     "404": "There is no such thing that the caller may see.",
     "409": "It is refused, or the idempotency key was used for another request.",
     "413": "The body is too large.",
+    "424": "The client makes the vectors and has to send more of them.",
     "422": "The arguments are not valid, or the text may not be stored.",
     "429": "A limit is reached for now.",
     "503": "The database does not answer.",
@@ -61,11 +62,12 @@ def _route(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     arguments = _schema(TypeAdapter(operation.arguments), "validation", schemas)
     result = _schema(operation.result, "serialization", schemas)
     place = _schema(TypeAdapter(Place), "validation", schemas)
+    vectors = _schema(TypeAdapter(ClientVectors | None), "validation", schemas)
     body = {
         "type": "object",
         "additionalProperties": False,
         "required": ["arguments"],
-        "properties": {"place": place, "arguments": arguments},
+        "properties": {"place": place, "arguments": arguments, "vectors": vectors},
     }
     headers = [_header(ACTOR_HEADER, "agent:NAME if one of the person's agents acts; user by default")]
     if operation.is_write:

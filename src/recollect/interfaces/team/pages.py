@@ -77,6 +77,8 @@ class TeamPages:
         operation, identity = OPERATIONS[name], identity_of(request)
         check_allowed(operation, identity)
         self._app.limiter.check(identity, is_write=operation.is_write)
+        if operation.is_write:
+            self._app.quotas.check(identity, "")
         try:
             arguments = operation.arguments.model_validate(values)
         except ValidationError as error:
@@ -85,10 +87,10 @@ class TeamPages:
             raise Refused(text("This is not possible: %s.") % f"{where}: {first['msg']}", "") from None
         given = {field: getattr(arguments, field) for field in operation.arguments.model_fields}
         result = operation.run(
-            TeamCall(identity, self._app.backend.directory, request.engines.first), **given
+            TeamCall(identity, self._app.backend.directory, request.engines.first, self._app.quotas), **given
         )
         if operation.in_directory:
-            self._app.verifier.forget()
+            self._app.people_changed()
         return result
 
     # people and projects
@@ -213,17 +215,12 @@ class TeamPages:
 
     def export(self, request: WebRequest) -> Response:
         """Return everything that is stored of the person, as JSON."""
-        memories: list[Any] = []
-        offset: int | None = 0
-        while offset is not None:
-            page = self._run(request, "my_data", offset=offset)
-            memories += [asdict(memory) for memory in page.memories]
-            offset = page.next
-        given = {
-            "me": asdict(page.me),
-            "tokens": [asdict(token) for token in page.tokens],
-            "memories": memories,
-        }
+        page = self._run(request, "my_data")
+        given = asdict(page)  # the first page has everything that is no memory
+        del given["next"]
+        while page.next is not None:
+            page = self._run(request, "my_data", offset=page.next)
+            given["memories"] += tuple(asdict(memory) for memory in page.memories)
         return Response(
             m.visible_json(json.dumps(given, default=_plain, ensure_ascii=False, indent=2)),
             media_type="application/json",
@@ -232,7 +229,7 @@ class TeamPages:
 
     def erase(self, request: WebRequest) -> Response:
         """Delete everything of the person for good, once they have written their name."""
-        erased = self._run(request, "erase_me", confirm=request.field("confirm"))
+        erased = self._run(request, "erase_me", confirm=request.field("confirm"), at_once=True)
         rows = {table: count for table, count in erased.rows.items() if count}
         return Response(request.renderer.plain("team_erased.html", rows=rows), media_type="text/html")
 

@@ -7,7 +7,7 @@ import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,7 +21,10 @@ from recollect.interfaces.engine_pool import CachingEmbedder
 from recollect.interfaces.team.app import TeamApp
 from recollect.interfaces.team.browser import browser_routes
 from recollect.interfaces.team.engines import CallerEngines
-from recollect.interfaces.team.limits import HEAD_SECONDS, RateLimiter, Rates
+from recollect.interfaces.team.limits import HEAD_SECONDS, Quotas, RateLimiter, Rates
+
+if TYPE_CHECKING:
+    from recollect.interfaces.team.oidc import OpenIdProvider
 
 PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -58,10 +61,13 @@ def build(
     embedder: Embedder,
     rates: Rates | None = None,
     clock: m.Clock = m.utc_now,
+    provider: "OpenIdProvider | None" = None,
 ) -> TeamApp:
     """Return the application on a database."""
     engines = CallerEngines(backend, settings, CachingEmbedder(embedder), clock)
-    return TeamApp(backend, engines, RateLimiter(rates or Rates()), clock)
+    rates = rates or Rates()
+    quotas = Quotas(rates, backend.directory, clock)
+    return TeamApp(backend, engines, RateLimiter(rates), quotas, clock, provider)
 
 
 class TeamServer:

@@ -130,6 +130,7 @@ ACCESS = {
     "tenants": Access("tenant", "service", "admin", "service"),
     "people": Access("tenant", "admin", "admin", "service"),
     "tokens": Access("mine, admin, or its secret", "mine, admin", "mine, admin", "service"),
+    "identities": Access("mine, admin, or its secret", "mine, admin", "mine, admin", "service"),
     "invites": Access("admin, or its secret", "admin", "admin, or its secret", "admin"),
     "consents": Access("mine, admin", "mine", "mine", "service"),
     "hidden_memories": _OWN,
@@ -151,7 +152,7 @@ OF_PROJECTS = (
 )
 WITHIN_TOKEN = f"(coalesce({PROJECTS}, '') = '' OR :project IS NULL OR :project = ANY ({PROJECTS}::text[]))"
 # Tables that are read before it is known who asks: by the hash of the secret that they show.
-BY_SECRET = ("tokens", "invites")
+BY_SECRET = ("tokens", "invites", "identities")
 
 
 def tenant_rule(table: str) -> str:

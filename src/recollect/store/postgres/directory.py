@@ -12,7 +12,18 @@ from typing import Any
 
 import recollect.model as m
 from recollect.errors import Refused
-from recollect.model.team import Erased, Identity, Invite, Person, Role, TeamProject, Token
+from recollect.model.team import (
+    CONSENT,
+    Erased,
+    Erasure,
+    Identity,
+    Invite,
+    Person,
+    Retention,
+    Role,
+    TeamProject,
+    Token,
+)
 from recollect.store.postgres.connection import (
     PEOPLE,
     Connection,
@@ -26,6 +37,7 @@ from recollect.store.postgres.connection import (
 _TOKEN_COLUMNS = "id, tenant, user_id, name, hash, created_at, agent, actions, projects, expires_at, last_used_at, revoked_at"
 _INVITE_COLUMNS = "id, tenant, name, role, hash, invited_by, created_at, expires_at, accepted_at"
 _PERSON_COLUMNS = "tenant, user_id, name, role, created_at, is_new, removed_at"
+_NO_LONGER_AGREES = "SELECT 1 FROM consents WHERE user_id = %s AND name = %s GROUP BY user_id HAVING bool_and(revoked_at IS NOT NULL)"
 # What is a person's and is deleted when they are erased, in an order in which nothing refers to what is gone. The audit
 # log keeps their opaque id.
 _OF_PERSON = (
@@ -54,6 +66,7 @@ _OF_PERSON = (
     "usage",
     "consents",
     "tokens",
+    "identities",
     "project_members",
     "people",
 )
@@ -89,7 +102,6 @@ class PostgresDirectory:
         return person
 
     def tenants(self) -> list[str]:
-        """Return the ids of all tenants, for jobs that go through them one by one."""
         with self._service("").reading() as db:
             return [str(row[0]) for row in db.execute("SELECT tenant FROM tenants ORDER BY tenant")]
 
@@ -97,6 +109,15 @@ class PostgresDirectory:
         with self._service(tenant).reading() as db:
             row = db.execute("SELECT name FROM tenants").fetchone()
         return str(row[0]) if row else ""
+
+    def retention(self, tenant: str) -> Retention:
+        with self._service(tenant).reading() as db:
+            row = db.execute("SELECT retention FROM tenants").fetchone()
+        return Retention(**json.loads(row[0])) if row else Retention()
+
+    def set_retention(self, tenant: str, retention: Retention) -> None:
+        with self._service(tenant).writing() as db:
+            db.execute("UPDATE tenants SET retention = %s", (m.dumps(retention),))
 
     def people(self, tenant: str) -> list[Person]:
         query = f"SELECT {_PERSON_COLUMNS} FROM people ORDER BY created_at, user_id"
@@ -143,7 +164,7 @@ class PostgresDirectory:
         with self._service(tenant).reading() as db:
             return [_invite(row) for row in db.execute(query)]
 
-    def accept(self, code_hash: str, at: datetime) -> Person | None:
+    def accept(self, code_hash: str, at: datetime, identity: str | None = None) -> Person | None:
         with self._by_secret(code_hash) as db:
             found = db.execute(f"SELECT {_INVITE_COLUMNS} FROM invites").fetchone()
         if found is None:
@@ -158,7 +179,22 @@ class PostgresDirectory:
                 return None
             person = Person(invite.tenant, m.new_id(at), invite.name, invite.role, at, is_flagged=True)
             _put_person(db, person)
+            if identity is not None:
+                db.execute(
+                    "INSERT INTO identities (hash, user_id, created_at) VALUES (%s, %s, %s)",
+                    (identity, person.id, m.to_text(at)),
+                )
         return person
+
+    def linked(self, identity: str) -> Person | None:
+        with self._by_secret(identity) as db:
+            found = db.execute("SELECT tenant, user_id FROM identities").fetchall()
+        for tenant, user in found:
+            with self._service(tenant).reading() as db:
+                query = f"SELECT {_PERSON_COLUMNS} FROM people WHERE user_id = %s AND removed_at IS NULL"
+                if (row := db.execute(query, (user,)).fetchone()) is not None:
+                    return _person(row)
+        return None
 
     # tokens
 
@@ -192,6 +228,7 @@ class PostgresDirectory:
         with self._service(token.tenant).reading() as db:
             query = f"SELECT {_PERSON_COLUMNS} FROM people WHERE user_id = %s AND removed_at IS NULL"
             row = db.execute(query, (token.user,)).fetchone()
+            revoked = db.execute(_NO_LONGER_AGREES, (token.user, CONSENT)).fetchone()
         if row is None:
             return None
         person = _person(row)
@@ -205,6 +242,7 @@ class PostgresDirectory:
             token.actions,
             token.id,
             person.is_flagged,
+            agrees=revoked is None,
         )
 
     def tokens(self, tenant: str, user: str | None = None) -> list[Token]:
@@ -264,12 +302,15 @@ class PostgresDirectory:
 
     def consent(self, tenant: str, user: str, what: str, on: bool, at: datetime) -> None:
         then = m.to_text(at)
-        with self._service(tenant).writing() as db:
+        with self._changing_people(tenant) as db:
             which = "user_id = %s AND name = %s AND revoked_at IS NULL"
             if not on:
                 db.execute(f"UPDATE consents SET revoked_at = %s WHERE {which}", (then, user, what))
             elif not number(db, f"SELECT count(*) FROM consents WHERE {which}", (user, what)):
-                query = "INSERT INTO consents (user_id, name, at) VALUES (%s, %s, %s)"
+                query = (
+                    "INSERT INTO consents (user_id, name, at) VALUES (%s, %s, %s)"
+                    " ON CONFLICT (tenant, user_id, name, at) DO UPDATE SET revoked_at = NULL"
+                )
                 db.execute(query, (user, what, then))
 
     def consents(self, tenant: str, user: str) -> dict[str, datetime]:
@@ -280,7 +321,6 @@ class PostgresDirectory:
     # quotas
 
     def count_use(self, tenant: str, user: str, period: str, name: str, count: int = 1) -> int:
-        """Count use within a period, such as a day, and return how much it is now. "" counts for the whole tenant."""
         query = (
             "INSERT INTO usage (user_id, period, name, count) VALUES (%s, %s, %s, %s)"
             " ON CONFLICT (tenant, user_id, period, name) DO UPDATE SET count = usage.count + excluded.count"
@@ -289,11 +329,21 @@ class PostgresDirectory:
         with self._service(tenant).writing() as db:
             return number(db, query, (user, period, name, count))
 
+    # analytics
+
+    def unanswered(self, tenant: str, since: datetime, limit: int) -> list[tuple[str, str | None, str]]:
+        query = (
+            "SELECT user_id, project_id, context FROM gaps WHERE created_at >= %s ORDER BY id DESC LIMIT %s"
+        )
+        with self._service(tenant).reading() as db:
+            found = db.execute(query, (m.to_text(since), limit))
+            return [(str(user), project, str(question)) for user, project, question in found]
+
     # erasure
 
     def request_erasure(self, tenant: str, user: str, at: datetime, due: datetime) -> None:
-        """Note that everything of a person is to be erased when it is due."""
         with self._service(tenant).writing() as db:
+            _refuse_last_owner(db, user)
             db.execute(
                 "INSERT INTO erasures (user_id, requested_at, due_at) VALUES (%s, %s, %s)"
                 " ON CONFLICT (tenant, user_id) DO UPDATE SET requested_at = excluded.requested_at,"
@@ -302,16 +352,25 @@ class PostgresDirectory:
             )
 
     def withdraw_erasure(self, tenant: str, user: str) -> bool:
-        """Keep the person's data after all; return False if nothing was waiting."""
         with self._service(tenant).writing() as db:
             query = "DELETE FROM erasures WHERE user_id = %s AND done_at IS NULL"
             return db.execute(query, (user,)).rowcount > 0
 
     def due_erasures(self, tenant: str, now: datetime) -> list[str]:
-        """Return the people whose data is to be erased by now."""
         query = "SELECT user_id FROM erasures WHERE done_at IS NULL AND due_at <= %s ORDER BY user_id"
         with self._service(tenant).reading() as db:
             return [str(row[0]) for row in db.execute(query, (m.to_text(now),))]
+
+    def erasures(self, tenant: str, user: str | None = None) -> list[Erasure]:
+        query = (
+            "SELECT user_id, requested_at, due_at, done_at, erased FROM erasures"
+            " WHERE (%s::text IS NULL OR user_id = %s) ORDER BY requested_at DESC, user_id"
+        )
+        with self._service(tenant).reading() as db:
+            return [
+                Erasure(who, m.from_text(at), m.from_text(due), _time(done), json.loads(erased))
+                for who, at, due, done, erased in db.execute(query, (user, user))
+            ]
 
     def erase(self, tenant: str, user: str, at: datetime) -> Erased:
         rows: dict[str, int] = {}

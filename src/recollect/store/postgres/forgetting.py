@@ -65,6 +65,19 @@ def clear(
     return m.Cleared(memories, messages, sessions, findings, gaps)
 
 
+def forget_unused(db: Connection, before: datetime, at: datetime, seq: int) -> list[str]:
+    """Mark memories as deleted that nobody has used or changed since then; return their ids. Pinned ones stay."""
+    then, now = m.to_text(before), m.to_text(at)
+    found = db.execute(
+        "UPDATE memories SET seq = %s, state = 'deleted', state_reason = 'unused (was ' || state || ')',"
+        " deleted_at = %s, updated_at = %s, valid_to = coalesce(valid_to, %s)"
+        " WHERE state <> 'deleted' AND standing <> 'pinned' AND updated_at < %s"
+        " AND coalesce(last_accessed_at, '') < %s RETURNING id",
+        (seq, now, now, now, then, then),
+    )
+    return sorted(str(row[0]) for row in found)
+
+
 def is_due(db: Connection, before: datetime) -> bool:
     """Return whether something was forgotten before then. Fast: it reads an index of forgotten rows only."""
     then = m.to_text(before)

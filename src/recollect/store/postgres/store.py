@@ -772,6 +772,15 @@ class PostgresStore:
             self._db.notify(project_id)
             return forgetting.clear(db, self._db.journal, _bump(db), user_id, project_id, at)
 
+    def forget_unused(self, before: datetime, at: datetime) -> int:
+        with self.transaction(), self._db.writing() as db:
+            ids = forgetting.forget_unused(db, before, at, _bump(db))
+            for name in ids:
+                self.log("remove", "server", at, name, {"unused_since": m.to_text(before)})
+            if ids:
+                self._db.notify(None)
+        return len(ids)
+
     def purge_due(self, before: datetime) -> bool:
         with self._db.reading() as db:
             return forgetting.is_due(db, before)

@@ -1,0 +1,144 @@
+"""People who disagree, agents who agree, and what a team runs into."""
+
+import pytest
+
+import recollect.model as m
+from recollect.errors import OutOfScope
+from recollect.model.team import Identity, Role
+from team_server import Place
+
+TABS, NO_TABS = "Always use tabs in Go files", "Never use tabs in Go files"
+
+
+@pytest.fixture
+def people(team):
+    """An owner and two members, who disagree about tabs."""
+    ada = team.new_team()
+    ben, mo = team.add(ada, "Ben"), team.add(ada, "Mo")
+    first = ben.call("remember", content=TABS, visibility="team", kind="convention")
+    second = mo.call("remember", content=NO_TABS, visibility="team", kind="convention")
+    assert second.conflicts_with == (first.id,)
+    return ada, ben, mo, first.id, second.id
+
+
+def test_both_see_the_conflict_with_the_name_of_the_other(ada, ben):
+    ada.run("remember", TABS, "--visibility", "team", "--kind", "convention")
+    ben.run("remember", NO_TABS, "--visibility", "team", "--kind", "convention")
+
+    assert "Ben" in ada.run("conflicts").out
+    assert "Ada" in ben.run("conflicts").out
+
+
+def test_nobody_settles_a_conflict_against_another_person_but_an_admin(people):
+    ada, ben, mo, first, second = people
+
+    for member, mine in ((ben, first), (mo, second)):
+        with pytest.raises(OutOfScope):
+            member.call("resolve", first=first, second=second, keep=mine)
+    with pytest.raises(OutOfScope):
+        mo.call("wrong", name=first, because="no", instead=NO_TABS)
+    assert {ada.call("get", name=name).state for name in (first, second)} == {m.State.ACTIVE}
+    assert len(ben.call("conflicts")) == 1
+
+    ada.call("resolve", first=first, second=second, keep=first)
+
+    assert ben.call("conflicts") == mo.call("conflicts") == ()
+    assert ada.call("get", name=second).state is not m.State.ACTIVE
+
+
+def test_each_may_withdraw_or_correct_their_own_side(people):
+    _, ben, mo, first, second = people
+
+    mo.call("forget", name=second)
+    assert ben.call("conflicts") == ()
+    mo.call("restore", name=second)
+    ben.call("edit", name=first, content="Use gofmt for Go files")
+
+    assert ben.call("get", name=first).content == "Use gofmt for Go files"
+    assert mo.call("get", name=second).state is m.State.ACTIVE
+
+
+def test_a_correction_wins_over_ones_own_words_and_agents_and_over_nobody_else(team):
+    ada = team.new_team()
+    ben = team.add(ada, "Ben")
+    agents = ben.call("remember", content=TABS, kind="convention", actor="agent:claude")
+    hers = ada.call("remember", content="Always deploy on Fridays", visibility="team", kind="convention")
+
+    corrected = ben.call("remember", content=NO_TABS, kind="convention", visibility="team", correction=True)
+
+    assert ben.call("get", name=agents.id).superseded_by == corrected.id
+    corrected = ben.call(
+        "remember", content="Never deploy on Fridays", kind="convention", visibility="team", correction=True
+    )
+    assert ada.call("get", name=hers.id).state is m.State.ACTIVE
+    assert hers.id not in corrected.supersedes
+
+
+def publish(person, session, agent, text="The payment tests need port 9090 free"):
+    at = m.utc_now()
+    running = m.Session(session, "", None, at, agent, "claude-code")
+    person.call("publish", session=running, findings=[m.Finding("f", session, "", "gotcha", text, at, 0.1)])
+
+
+def test_two_agents_that_agree_count_more_than_one_that_repeats(team):
+    ada = team.new_team()
+    for session in ("s1", "s2", "s3"):
+        publish(ada, session, "claude")
+    assert ada.call("list") == ()
+
+    publish(ada, "s4", "codex")
+
+    [memory] = ada.call("list")
+    assert memory.content == "The payment tests need port 9090 free"
+    assert "2 agents of one person" in memory.provenance[0].snippet
+
+
+def ask(team, person, question, project=None):
+    """A search of the person's that finds nothing, as the server notes it."""
+    at = m.utc_now()
+    store = team.backend.store(Identity(person.tenant, person.id, person.name, Role.MEMBER))
+    store.put_gap(m.Gap(m.new_id(at), project, question, at))
+    store.close()
+
+
+def test_analytics_say_what_many_run_into_and_nothing_about_few(team):
+    ada = team.new_team()
+    others = [team.add(ada, f"Person {number}") for number in range(5)]
+    ada.call("remember", content="The staging database is reset at night", kind="gotcha", visibility="team")
+    ada.call("remember", content="My own trap", kind="gotcha")
+    for person in others[:4]:
+        ask(team, person, "how do I get a raise")
+    found = ada.call("analytics")
+    assert [memory.content for memory in found.gotchas] == ["The staging database is reset at night"]
+    assert (found.questions, found.unanswered) == ((), None)
+
+    for person in others:
+        ask(team, person, "Where is the  staging password")
+    found = others[0].call("analytics")
+
+    assert [(each.question.split()[-1], each.people) for each in found.questions] == [("password", 5)]
+    assert "raise" not in str(found.questions)
+    assert found.unanswered == 9
+
+
+def test_analytics_leave_out_projects_that_the_reader_may_not_see(team):
+    ada = team.new_team()
+    others = [team.add(ada, f"Person {number}") for number in range(6)]
+    plans = Place(("remote:example.com/team/plans",), "plans")
+    ada.call("remember", content="A plan", visibility="project", place=plans)
+    [project] = [each.id for each in ada.call("projects") if each.name == "plans"]
+    for person in others[:5]:
+        ask(team, person, "when do we buy the competitor", project)
+    ada.call("restrict_project", project="plans", people=[person.name for person in others[:5]])
+
+    assert len(others[0].call("analytics").questions) == 1
+    assert others[5].call("analytics").questions == ()
+
+
+def test_analytics_are_shown(ada, ben):
+    ada.run("remember", "The staging database is reset at night", "--kind", "gotcha", "--visibility", "team")
+
+    said = ben.run("team", "analytics").out
+
+    assert "The staging database is reset at night" in said
+    assert "Fewer than five people" in said
