@@ -146,3 +146,24 @@ def test_an_id_may_stand_before_or_after_the_options_of_links(run, remember):
 
     assert run("links", "--json", a).json == run("links", a[-6:], "--json").json != {"links": []}
     assert "Usage: recollect links ID [OPTIONS]" in run("links", a, "--help").out
+
+
+def test_a_conflict_says_which_words_which_rule_and_how_sure_wherever_it_is_shown(run, remember):
+    remember("Alerts go to Slack")
+    newer = remember("Alerts go to Teams")
+
+    shown = [
+        run("show", newer).out,
+        run("links", newer).out,
+        json.dumps(run("review", "--json").json, ensure_ascii=False),
+        run("search", "alerts", "--explain").err,
+    ]
+
+    assert [text for text in shown if "Slack → Teams (rule other value, unsure)" not in text] == []
+
+
+def test_what_was_superseded_says_why(run, remember):
+    older = remember("CI runs on CircleCI")
+    remember("CI runs on Buildkite")
+
+    assert "CircleCI → Buildkite (rule other value, certain)" in run("show", older).out

@@ -27,6 +27,8 @@ SAME = [
     ("The watchdog fires after 500 ms.", "After half a second the watchdog fires.", 0.78),
     ("The exporter hangs with drivers older than 550.", "The exporter hangs with drivers below 550.", 0.9),
     ("The documentation is built with Sphinx.", "Docs: Sphinx", 0.87),
+    ("Only maintainers may publish packages.", "Publishing packages is limited to maintainers.", 0.89),
+    ("Never edit the schema by hand.", "The schema must not be hand-edited.", 0.85),
     ("The project needs Python 3.12 or newer.", "Python >= 3.12 is required by the project.", 0.8),
 ]  # fmt: skip
 TWO = [
@@ -67,6 +69,12 @@ def test_what_says_more_or_less_is_not_merged(old, new, cosine):
     assert not (
         verdict.certain and verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
     )
+
+
+def test_another_name_for_what_does_the_same_is_asked_even_if_nobody_knows_the_tool():
+    verdict = compare("Bills are rendered with PaperPress.", "Bills are rendered with htmltopage.", 0.7)
+
+    assert verdict.relation is StatementRelation.CONTRADICTION
 
 
 def test_vectors_alone_merge_nothing():
@@ -149,6 +157,8 @@ def test_another_value_for_the_same_or_the_word_that_it_is_over_is_certain(old, 
         ("Drafts are deleted after 14 days.", "Drafts are archived after 30 days."),
         ("requires-python is >=3.13.", "The platform runs on Python 3.12."),
         ("Jana reviews the migrations.", "Piotr reviews the migrations."),
+        ("API v1 returns XML.", "API v2 returns JSON."),
+        ("The SDK supports Python.", "The SDK supports Ruby as well."),
         ("Bay 3 of the rig drives the left motor.", "Bay 4 of the rig drives the right motor."),
         ("Deploys to Heroku need the token.", "We no longer deploy to Heroku."),
         ("The worker pulls jobs from the queue.", "The worker pushes jobs to the queue."),

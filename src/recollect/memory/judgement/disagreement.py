@@ -175,7 +175,10 @@ def other_value(pair: Pair) -> Comparison | None:
     orders = {pair.new.imperative, pair.old.imperative}
     two_orders = len(orders - USING) == 2 and "" not in orders and not _are_plain_values(pair)
     owners = any(is_owner(new) and is_owner(old) for new, old in pair.values) and any(pair.apart)
-    if pair.are_two_things or two_orders or owners or _narrows_scope(pair):
+    numbered = len(pair.values) > 1 and any(
+        new.kind in MEASURES and new.in_subject and old.in_subject for new, old in pair.values
+    )  # "API v1 returns XML", "API v2 returns JSON"
+    if pair.are_two_things or numbered or two_orders or owners or _narrows_scope(pair):
         return Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
     in_role = _both_in_role(pair)
     if not pair.topic and not in_role and pair.left:

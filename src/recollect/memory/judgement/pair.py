@@ -209,6 +209,7 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
     if not _OWNERS.isdisjoint(both) and is_owner(new) and is_owner(old):
         return True
     named = (is_name(new) and is_name(old)) or TokenKind.CODE in (new.kind, old.kind)
+    named |= (is_name(new) or is_name(old)) and {new.before, old.before} <= MEANS
     return named and _is_same_slot(new.before, old.before) and TokenKind.LIGHT not in (new.kind, old.kind)
 
 

@@ -595,6 +595,8 @@ _SPELLINGS = [
         (r"\bno(?:body| one|ne)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
         (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
         (r">=\s?(?=v?\d)", "minimum "),
+        (r"\b(?:is|are) (?:limited|restricted|reserved) (?:to|for) (?=[a-z])", "only "),
+        (r"\b(?:is|are) the (?:one|ones|person|people) to (?=[a-z])", ""),
         (r"\bforget (?:about )?(?=[\w`-]+\s*[,;])", "not "),
         (
             r"^without (?:an? |the )?([^,.;]{1,40}?)(?: up| running| set| installed)?, ([^,.;]{1,60}?) (?:fails?|breaks?|crash|crashes|hangs?)\b",
