@@ -120,6 +120,13 @@ def test_a_login_needs_a_valid_token_of_a_person(site, ada):
     assert nobody.cookie == ""
 
 
+def test_the_interface_answers_programs_and_not_with_pages(site, ada, browse):
+    browser = browse(ada)
+
+    assert browser.send("GET", "/api/v1/search") == browser.send("GET", "/api/v1/a/b")
+    assert json.loads(browser.send("GET", "/api/v1/search")[1])["error"]
+
+
 def test_the_browser_has_a_token_of_its_own_that_ends_with_the_logout(site, ada, browse):
     mine, second = browse(ada), browse(ada)
     assert mine.cookie not in (ada.token, second.cookie)

@@ -189,6 +189,7 @@ class TeamApp:
             Route(f"{PREFIX}/sign-in", self._sign_in, methods=["GET", "POST"]),
             Route(f"{PREFIX}/events", self._events),
             Route(f"{PREFIX}/{{name}}", self._operation, methods=["POST"]),
+            Route(f"{PREFIX}/{{path:path}}", self._nothing),
             Route("/health", self._health),
             Route("/ready", self._ready),
             Route("/metrics", self._metrics),
@@ -413,6 +414,10 @@ class TeamApp:
             {},
         )
         return Joined(secret, me)
+
+    async def _nothing(self, request: Request) -> Response:
+        """Answer as the interface does, and not with a page: operations are sent by POST."""
+        return _error(404, errors.RecollectError("There is nothing to read at this address."))
 
     async def _openapi(self, request: Request) -> Response:
         return JSONResponse(document())
