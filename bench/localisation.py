@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.checkouts import NEEDS, checkouts, git_dir
+from bench.checkouts import NEEDS, Checkout, checkouts, git_dir
 from recollect.code.relevant.search import relevant
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "localisation_dev.jsonl.gz"
@@ -64,9 +64,22 @@ def _solved(repository: str, tasks: list[dict[str, Any]]) -> list[dict[str, Any]
                 "row": task["row"],
                 "ranks": [ranks.get(path) for path in task["gold_files"]],
                 "cpu_ms": took * 1000,
+                "growth": _growth(at, tasks) if task is tasks[-1] else None,
             }
         )
     return solved
+
+
+def _growth(at: Checkout, tasks: list[dict[str, Any]]) -> float:
+    """How many times as long a text of 16 KB takes as one of 160 characters, in CPU time."""
+    text = "\n".join(task["problem_statement"] for task in tasks) * (1 + 16_000 // 160)
+
+    def seconds(length: int) -> float:
+        begin = time.process_time()
+        relevant(at.graph, at.root, text[:length], history=at.history)
+        return time.process_time() - begin
+
+    return min(seconds(16_000) for _ in range(5)) / min(seconds(160) for _ in range(5))
 
 
 def _figures(done: list[dict[str, Any]]) -> dict[str, Any]:
@@ -78,15 +91,21 @@ def _figures(done: list[dict[str, Any]]) -> dict[str, Any]:
         },
         **{f"possible @{k}": statistics.mean(len(each["ranks"]) <= k for each in done) for k in KS},
         "cpu_ms": statistics.median(each["cpu_ms"] for each in done),
+        "growth": max((each["growth"] for each in done if each["growth"]), default=0.0),
     }
 
 
 def show(figures: dict[str, Any]) -> None:
-    print(f"{'':22}{'tasks':>6}" + "".join(f"{f'@{k}':>8}{'(most)':>8}" for k in KS) + f"{'CPU ms':>8}")
+    print(
+        f"{'':22}{'tasks':>6}"
+        + "".join(f"{f'@{k}':>8}{'(most)':>8}" for k in KS)
+        + f"{'CPU ms':>8}{'16 KB':>8}"
+    )
     for name, told in figures.items():
         if name != "details":
             cells = "".join(f"{told[f'@{k}']:8.3f}{told[f'possible @{k}']:8.3f}" for k in KS)
-            print(f"{name:22}{told['tasks']:>6}{cells}{told['cpu_ms']:8.0f}")
+            longer = f"{told['growth']:6.1f} ×" if told["growth"] else ""
+            print(f"{name:22}{told['tasks']:>6}{cells}{told['cpu_ms']:8.0f}{longer:>8}")
     print(f"{'target':28}" + "".join(f"{TARGETS[k]:8.2f}{'':8}" for k in KS))
 
 
