@@ -408,10 +408,12 @@ def test_relevant_counts_a_copy_that_the_project_calls_its_own(run, shop):
 def test_relevant_lets_a_path_with_one_word_of_the_text_count_little(run, shop):
     (shop / "letters").mkdir()
     (shop / "letters/blank.py").write_text("def nothing():\n    return None\n")
-    (shop / "mailing.py").write_text(
-        'def send_reminder(customer, invoice):\n    """Remind overdue customers of the invoice by letter."""\n'
+    words = (
+        "remind overdue customers unpaid invoices envelope stamp postage signature deadline penalty interest grace"
+        " ledger balance account dunning debtor creditor solicitor court settlement waiver"
     )
-    text = "Remind overdue customers of an unpaid invoice by letter"
+    (shop / "mailing.py").write_text(f'def send_reminder():\n    """{words}"""\n')
+    text = f"{words}, by letter"
 
     files = {file["path"]: file for file in run("graph", "relevant", text, "--json").json["files"]}
 
