@@ -38,6 +38,13 @@ def test_every_file_says_what_spoke_for_it(graph, root):
     assert sum(best.why.values()) == pytest.approx(best.score, abs=0.01)
 
 
+def test_a_word_that_only_a_path_has_counts_in_full(graph, root):
+    found = relevant(graph, root, "mailing the discount")
+
+    folders = {file.path: file.why.get("folders", 0) for file in found.files}
+    assert folders["shop/mailing.py"] == pytest.approx(0.16, abs=0.001)
+
+
 def test_a_function_about_all_of_it_speaks_for_its_file(graph, root):
     found = relevant(graph, root, "total discounted lines")
 

@@ -64,10 +64,11 @@ class Index:
         rarity, rarest = self.rarity(question), log1p((self._count + 0.5) / 0.5)
         return sum(weight * rarity.get(term, rarest) for term, weight in question.items())
 
-    def coverage(self, question: Mapping[int, float], rarity: Mapping[int, float], document: int) -> float:
+    def coverage(self, question: Mapping[int, float], document: int) -> float:
         """Return how much of the question, by weight and rarity, the document has any of."""
+        rarity = self.rarity(question)
         return sum(
-            question[term] * rarity.get(term, 0.0)
+            question[term] * rarity[term]
             for term, begin, end in self._postings(question)
             if document in self._owners[begin:end]
         )

@@ -133,9 +133,8 @@ class Ranking:
         }
         if not self.paths:
             return scores
-        rarity = self.rarity(question)
-        in_text = self._words.coverage(question, rarity, int(scores["words"].argmax()))
-        in_path = self._folders.coverage(question, rarity, int(scores["folders"].argmax()))
+        in_text = self._words.coverage(question, int(scores["words"].argmax()))
+        in_path = self._folders.coverage(question, int(scores["folders"].argmax()))
         parts = {name: _relative_to_best(part) for name, part in scores.items()}
         if in_text > 0:
             parts["folders"] = parts["folders"] * np.float32(min(1.0, in_path / in_text / w.FULL_PATH))
