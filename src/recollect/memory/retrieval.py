@@ -220,6 +220,10 @@ class Retrieval:
                 actor=self._context.actor,
             )
 
+    def drop_searches(self) -> None:
+        """Leave out searches that were not processed yet: whoever made them may have been erased."""
+        self._pending.clear()
+
     def close(self) -> None:
         """Save the latencies and stop the searcher. A read-only store is left as it is."""
         if "searcher" in self.__dict__:

@@ -60,8 +60,13 @@ class CallerEngines:
         self._lock = threading.Lock()
 
     def forget_texts(self) -> None:
-        """Drop vectors of texts that may have been erased."""
+        """Drop vectors and searches of people who may have been erased."""
         self._embedder.forget()
+        with self._lock:
+            engines = [engine for caller in self._callers.values() for engine in caller.engines.values()]
+        for engine in engines:
+            if "retrieval" in engine.__dict__:
+                engine.retrieval.drop_searches()
 
     @contextlib.contextmanager
     def use(
