@@ -32,7 +32,7 @@ _VENDORED = frozenset(
 _TEST_NAME = re.compile(
     r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
-_TEST_PROJECT = re.compile(r".+\.(?:Unit|Integration|Functional)?Tests?").fullmatch  # as .NET names them
+_TEST_PROJECT = re.compile(r".+\.(?:Unit|Integration|Functional)?Tests?")  # as .NET names them
 _SETTINGS = re.compile(
     r".+\.config(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
 )
@@ -106,7 +106,9 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
         if package and re.fullmatch(r"tests?-.+|.+-tests?", package.rsplit("/", 1)[-1]):
             roles[path] = FileRole.TESTS, package
             continue
-        tested = next((number for number, folder in enumerate(folders) if _TEST_PROJECT(folder)), None)
+        tested = next(
+            (number for number, folder in enumerate(folders) if _TEST_PROJECT.fullmatch(folder)), None
+        )
         if tested is not None:
             roles[path] = FileRole.TESTS, "/".join(folders[: tested + 1])
             continue
