@@ -458,6 +458,20 @@ def test_a_package_beside_the_root_is_no_workspace_of_it():
     assert kiosk.commands["lint"] == "cd kiosk && npm run lint"
 
 
+@pytest.mark.parametrize(
+    "needs, framework",
+    [
+        ("<artifactId>junit</artifactId><artifactId>spock-core</artifactId>", "junit"),
+        ("<artifactId>spock-core</artifactId>", "spock"),
+        ("<artifactId>kotest-runner-junit5</artifactId>", "kotest"),
+    ],
+)
+def test_a_framework_that_few_tests_use_is_not_named(needs, framework):
+    files = {"pom.xml": f"<project>{needs}</project>", "src/main/java/Shop.java": ""}
+
+    assert find_tools(scan_input(files))[0].test.tool == framework
+
+
 def test_a_runner_of_linters_is_none():
     files = {
         "Gemfile": "",

@@ -92,7 +92,9 @@ def first_sentence(text: str) -> str:
     return cut_at_word(first, LONGEST)
 
 
-_REMARK = re.compile(r"(?:warning|caution|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W", re.I)
+_REMARK = re.compile(
+    r"(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W", re.I
+)
 _GAP = re.compile(
     r"\s[.,;:](?:\s|$)|\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$"
 )  # something was left out of the sentence

@@ -122,6 +122,9 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
 
 
 def _java_tests(text: str) -> str:
+    """Return the framework; JUnit if it is used at all, because a part of the tests may use another one as well."""
+    if re.search(r"(?<!runner-)junit(?!-?platform)", text, re.IGNORECASE):
+        return "junit"
     return next((name for name in ("testng", "kotest", "spock") if name in text), "junit")
 
 
