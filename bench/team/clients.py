@@ -7,6 +7,7 @@ of its own, so that the clients do not take turns with what they measure. 80 % o
 import http.client
 import json
 import random
+import secrets
 import statistics
 import sys
 import threading
@@ -44,12 +45,22 @@ class RemoteClient:
 
     def _post(self, operation: str, arguments: dict[str, Any]) -> Any:
         body = json.dumps({"place": PROJECT, "arguments": arguments})
-        self._connection.request("POST", f"/api/v1/{operation}", body, self._headers)
-        response = self._connection.getresponse()
-        data = response.read()
+        headers = {**self._headers, "idempotency-key": secrets.token_hex(8)}
+        try:
+            response, data = self._send(operation, body, headers)
+        except (http.client.HTTPException, OSError):  # the server closes connections that were idle
+            self._connection.close()
+            response, data = self._send(operation, body, headers)
         if response.status != 200:
             raise RuntimeError(f"{operation}: {response.status} {data[:200]!r}")
         return json.loads(data)
+
+    def _send(
+        self, operation: str, body: str, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        self._connection.request("POST", f"/api/v1/{operation}", body, headers)
+        response = self._connection.getresponse()
+        return response, response.read()
 
 
 class LocalClient:
@@ -112,7 +123,7 @@ class Load:
         ends = time.monotonic() + self._seconds
         while time.monotonic() < ends:
             (kind,) = chosen.choices(list(MIX), list(MIX.values()))
-            text = chosen.choice(self._texts) + (f" {chosen.random()}" if kind != "search" else "")
+            text = chosen.choice(self._texts) + (f" {secrets.token_hex(6)}" if kind != "search" else "")
             begun = time.perf_counter()
             try:
                 client(kind, text)

@@ -6,8 +6,12 @@ acknowledged write must be there, and each only once.
 """
 
 import contextlib
+import json
 import os
+import signal
+import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -22,6 +26,7 @@ import recollect.model as m
 from bench.local_postgres import OWNER, SERVER, LocalPostgres
 from bench.team.server_process import ServerProcess
 from recollect.errors import RecollectError
+from recollect.interfaces.hooks.program import DEADLINE
 from recollect.model.team import Identity, Role, Token
 from recollect.remote.client import TeamClient
 from recollect.remote.secrets import new_secret
@@ -232,6 +237,8 @@ def promoted() -> dict[str, float]:
             "-D",
             replica.data,
             "-R",
+            "-c",
+            "fast",
             "-C",
             "-S",
             "replica",
@@ -293,6 +300,72 @@ def restored() -> dict[str, float]:
         empty.stop()
 
 
+def suspended(prompts: int = 10) -> dict[str, float]:
+    """The server answers nobody: hooks of an agent go on without memory, within their usual deadline."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = LocalPostgres()
+        try:
+            server.create()
+            server.start()
+            server.prepare(partitions=2)
+            team = Team(server.url(SERVER), Path(folder))
+            person = _Agent(Path(folder))
+            person.run("login", team.address, "--token", team.token, "--yes")
+            person.run("daemon", "start")
+            try:
+                person.prompt()
+                usual = [person.prompt() for _ in range(prompts)]
+                os.kill(team.process.pid, signal.SIGSTOP)
+                alone = [person.prompt() for _ in range(prompts)]
+                os.kill(team.process.pid, signal.SIGCONT)
+            finally:
+                person.run("daemon", "stop")
+            team.process.stop()
+        finally:
+            server.stop()
+    return {
+        "prompts": prompts,
+        "deadline_s": DEADLINE,
+        "usual_median_s": statistics.median(usual),
+        "usual_longest_s": max(usual),
+        "median_s": statistics.median(alone),
+        "longest_s": max(alone),
+    }
+
+
+class _Agent:
+    """A person's coding agent, in a home of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "shop"
+        self._folder.mkdir()
+        subprocess.run(["git", "init", "-q", self._folder], check=True)
+        (folder / "home").mkdir(mode=0o700)
+        self._environment = {
+            **os.environ,
+            "RECOLLECT_HOME": str(folder / "home"),
+            "RECOLLECT_EMBEDDER": "none",
+        }
+
+    def run(self, *arguments: str, given: str = "") -> None:
+        subprocess.run(
+            [sys.executable, "-m", "recollect", *arguments],
+            input=given,
+            text=True,
+            check=True,
+            capture_output=True,
+            cwd=self._folder,
+            env=self._environment,
+        )
+
+    def prompt(self) -> float:
+        """Send a prompt through the hook program; return the seconds that the agent waited, with the program's start."""
+        body = {"session_id": "s1", "cwd": str(self._folder), "prompt": "why do the payment tests need redis"}
+        begun = time.monotonic()
+        self.run("hook", "claude-code", "UserPromptSubmit", given=json.dumps(body))
+        return time.monotonic() - begun
+
+
 def _digests(server: LocalPostgres) -> dict[str, str]:
     with psycopg.connect(server.url("postgres"), options="-c search_path=recollect") as db:
         query = "SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM {} t"
@@ -307,6 +380,7 @@ def run(times: int = 3) -> dict[str, dict[str, float]]:
         "disk full": full_disk(times),
         "replica promoted": promoted(),
         "backup restored": restored(),
+        "server suspended": suspended(),
     }
 
 
@@ -315,6 +389,8 @@ def show(figures: dict[str, dict[str, float]]) -> None:
         f"{'fault':32} {'acknowledged':>12} {'repeated':>9} {'lost':>5} {'twice':>6} {'problems':>9} {'longest s':>10}"
     )
     for name, row in figures.items():
+        if "prompts" in row:
+            continue
         if "skipped" in row:
             print(f"{name:32} skipped: it needs root")
             continue
@@ -325,4 +401,10 @@ def show(figures: dict[str, dict[str, float]]) -> None:
     backup = figures["backup restored"]
     print(
         f"restored: {backup['tables_that_differ']:.0f} of {backup['tables']:.0f} tables differ; ready: {bool(backup['ready'])}"
+    )
+    hooks = figures["server suspended"]
+    print(
+        f"server suspended: a prompt waits {hooks['median_s']:.2f} s (longest {hooks['longest_s']:.2f}), with the start of the"
+        f" program; with the server {hooks['usual_median_s']:.2f} s (longest {hooks['usual_longest_s']:.2f});"
+        f" deadline {hooks['deadline_s']} s"
     )

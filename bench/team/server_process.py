@@ -43,7 +43,11 @@ class ServerProcess:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
 
 
 def main(database: str, home: str, embedder: str, port: str = "0") -> None:

@@ -204,11 +204,11 @@ class Retrieval:
         """Let the store keep what searches have read, if that is due."""
         self._memory.index.save_if_due()
 
-    def process_searches(self) -> None:
-        """Turn the searches noted so far into gaps and links."""
+    def process_searches(self, most: int = _MAX_PENDING) -> None:
+        """Turn the searches noted so far into gaps and links, at most so many of them."""
         from recollect.memory.maintenance.feedback import after_retrieval
 
-        while self._pending:
+        for _ in range(min(most, len(self._pending))):
             search = self._pending.pop()
             after_retrieval(
                 self._store,

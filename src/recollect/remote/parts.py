@@ -436,7 +436,7 @@ class RemoteRetrieval(Retrieval):
                 self._context, "note_use", key, used=used, session=session, rejected=rejected
             )
 
-    def process_searches(self) -> None:
+    def process_searches(self, most: int = 0) -> None:
         """The server does this."""
 
 

@@ -68,6 +68,19 @@ def test_indexes_of_teams_that_nobody_uses_make_room_for_others(team, monkeypatc
     assert team.app.engines._indexes[eve.tenant][1].size == 0
 
 
+def test_questions_without_an_answer_become_gaps_beside_the_requests(team, monkeypatch):
+    monkeypatch.setattr("recollect.interfaces.team.engines.PROCESSED_AT_ONCE", 1)
+    ada = team.new_team()
+    questions = ["Which port does the billing gateway use", "Who signs the quarterly ledger export"]
+    for question in questions:
+        ada.call("search", query=question)
+
+    for _ in questions:  # one at a time
+        team.app.engines.process_searches()
+
+    assert {gap.context for gap in ada.call("gaps")} == set(questions)
+
+
 def test_two_teams_see_nothing_of_each_other(team):
     ada, eve = team.new_team("Shop"), team.new_team("Bank", "Eve")
     receipt = ada.call("remember", content="The vault opens at nine", visibility="team")

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 ROOT = "/team"  # where projects have their files, as far as the server knows: nowhere
 MOST_CALLERS = 256  # stores that stay open
 MOST_ENGINES = 16  # of one caller: projects, branches and agents
+PROCESS_SECONDS = 1.0  # that searches are processed at a time: a server that stops waits for it
+PROCESSED_AT_ONCE = 20  # searches of one caller
 MOST_INDEXED = 300_000  # memories whose words and vectors stay in memory: about 2.5 KB each
 
 
@@ -185,23 +188,25 @@ class CallerEngines:
         _close(closing)
 
     def process_searches(self) -> None:
-        """Turn what searches have noted into gaps, for everybody who may write."""
+        """Turn what searches have noted into gaps, for everybody who may write. The rest of many waits for the next time."""
+        ends = time.monotonic() + PROCESS_SECONDS
         with self._lock:
             callers = [each for identity, each in self._callers.items() if identity.role is not Role.READER]
             engines = [engine for caller in callers for engine in caller.engines.values()]
             for caller in callers:
                 caller.users += 1
         for engine in engines:
+            if time.monotonic() > ends:
+                break
             try:
                 if "retrieval" in engine.__dict__:
-                    engine.retrieval.process_searches()
+                    engine.retrieval.process_searches(PROCESSED_AT_ONCE)
             except RecollectError:
                 logger.exception("a search was not processed")
         for caller in callers:
             self._release(caller)
 
     def close(self) -> None:
-        self.process_searches()
         with self._lock:
             closing = list(self._callers.values())
             self._callers.clear()
