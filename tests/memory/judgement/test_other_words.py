@@ -77,6 +77,14 @@ def test_another_name_for_what_does_the_same_is_asked_even_if_nobody_knows_the_t
     assert verdict.relation is StatementRelation.CONTRADICTION
 
 
+def test_what_has_moved_elsewhere_is_asked_about():
+    moved = compare("Session data has moved to DynamoDB.", "Session data sits in Redis.", 0.6)
+    other = compare("We moved the build to Bazel.", "Build logs are kept in S3.", 0.6)
+
+    assert moved.relation is StatementRelation.CONTRADICTION
+    assert other.relation is not StatementRelation.CONTRADICTION
+
+
 def test_vectors_alone_merge_nothing():
     verdict = compare("The importer is fed by cron.", "The importer is fed by hand.", 0.99)
 

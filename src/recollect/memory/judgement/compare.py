@@ -79,6 +79,7 @@ _RULES: list[Callable[[Pair], Comparison | None]] = [
     disagreement.other_scope,
     disagreement.not_only,
     disagreement.ended,
+    disagreement.moved,
     disagreement.banned_tool,
     disagreement.other_thing,
     disagreement.polarity,

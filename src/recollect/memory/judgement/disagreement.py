@@ -1,6 +1,7 @@
 """Rules by which two statements contradict each other, or only seem to."""
 
 from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import (
     denies_no_more,
     holds_in_the_same_case,
@@ -84,6 +85,24 @@ def ended(pair: Pair) -> Comparison | None:
                 StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=certain
             )
     return None
+
+
+def moved(pair: Pair) -> Comparison | None:
+    """The newer says that the same thing has gone elsewhere: "session data has moved to X"."""
+    same = pair.new.subject == pair.old.subject and not pair.topic.isdisjoint(pair.new.subject)
+    if not same or pair.values or pair.is_reversed or "to" not in pair.new.lowers:
+        return None
+    if (
+        _CHANGES.isdisjoint(pair.new.tokens)
+        or not _CHANGES.isdisjoint(pair.old.tokens)
+        or _narrows_scope(pair)
+    ):
+        return None
+    places = [next(filter(is_name, left), None) for left in (pair.left_old, pair.left_new)]
+    if places[0] is None or places[1] is None:
+        return None
+    reason = f"moved: {places[0].surface} → {places[1].surface}"
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=False)
 
 
 def banned_tool(pair: Pair) -> Comparison | None:
@@ -290,4 +309,5 @@ _ALSO = word_set("also too additionally besides")
 _ADDITIVE = canonical_set(
     "support accept include contain offer provide understand export test target".split()
 )
+_CHANGES = canonical_set(tables.CHANGES)
 _ROLES = canonical_set(("use", "handle", "power", "replace"))
