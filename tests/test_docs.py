@@ -28,6 +28,13 @@ def test_every_relative_link_leads_somewhere(page):
     assert [target for target in relative if not (page.parent / target).exists()] == []
 
 
+def test_every_page_is_in_the_navigation_of_the_site():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")}
+
+    assert {page for page in pages if not re.search(rf": {re.escape(page)}$", navigation, re.M)} == set()
+
+
 # On a line of its own in a console, or between backticks. `from recollect import Engine` is no command.
 _NAMED = re.compile(r"(?:^ *(?:\$ )?|\| |`)(?:\.venv/bin/)?recollect ([a-z].*?)(?=`|$)", re.M)
 
