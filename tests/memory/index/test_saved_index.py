@@ -178,6 +178,13 @@ def test_beside_an_encrypted_store_nothing_can_be_read(filled, path):
         assert b"teapot" not in data
         assert vector not in data
     filled.close()
+    whole = {file: file.read_bytes() for file in path.parent.glob("*.index")}
+    for file, data in whole.items():
+        file.write_bytes(data[:-100])
+    with closing(open_store(path, "ada", KEY)) as again:
+        assert ask(again, MemoryIndex(again)) == before
+    for file, data in whole.items():
+        file.write_bytes(data)
     with closing(open_store(path, "ada", KEY)) as again:
         store = Unread(again)
         assert ask(store, MemoryIndex(store)) == before

@@ -116,6 +116,11 @@ def _sealed(parts: Sequence[Any], key: str) -> list[bytes]:
 
 
 def _opened(content: memoryview, key: str) -> memoryview:
+    from cryptography.exceptions import InvalidTag
+
     begin = len(_SEALED) + _NONCE
     nonce = bytes(content[len(_SEALED) : begin])
-    return memoryview(bytearray(_cipher(key).decrypt(nonce, content[begin:], _SEALED)))
+    try:
+        return memoryview(bytearray(_cipher(key).decrypt(nonce, content[begin:], _SEALED)))
+    except InvalidTag as error:
+        raise ValueError("sealed with another key, or damaged") from error
