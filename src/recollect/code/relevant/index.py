@@ -1,6 +1,6 @@
 """BM25 over weighted fields, in numpy: which of many texts share rare terms with a question."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log1p
 from typing import NamedTuple
 
@@ -42,6 +42,9 @@ class Index:
         self._owners = (every[begins] & 0xFFFFFFFF).astype(np.int32)
         self._said: Scores = (amount / (amount + np.float32(half_saturation))).astype(np.float32)
         self._count = int(self._usual.sum())
+        # Of the last question, which is asked several times in a row. Each is one tuple, so that threads can share it.
+        self._found: tuple[Collection[int], list[tuple[int, int, int]]] = ((), [])
+        self._rare: tuple[Collection[int], dict[int, float]] = ((), {})
 
     def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
         """Return the score of each document; 0 if nothing is shared. `rarity` replaces the index's own."""
@@ -52,12 +55,17 @@ class Index:
         return scores
 
     def rarity(self, terms: Collection[int]) -> dict[int, float]:
-        """Return the rarity of those terms that occur anywhere."""
+        """Return the rarity of those terms that occur anywhere. A question must not change after it was asked."""
+        asked, rarity = self._rare
+        if asked is terms:
+            return rarity
         among = {
             term: int(np.count_nonzero(self._usual[self._owners[begin:end]]))
             for term, begin, end in self._postings(terms)
         }
-        return {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
+        rarity = {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
+        self._rare = terms, rarity
+        return rarity
 
     def highest(self, question: Mapping[int, float]) -> float:
         """Return the score that no document exceeds. A term that occurs nowhere counts as the rarest."""
@@ -79,12 +87,17 @@ class Index:
             owner for _, begin, end in self._postings([term]) for owner in self._owners[begin:end].tolist()
         ]
 
-    def _postings(self, terms: Collection[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield where the postings of each term begin and end."""
+    def _postings(self, terms: Collection[int]) -> list[tuple[int, int, int]]:
+        """Return where the postings of each term begin and end."""
+        asked, places = self._found
+        if asked is terms:
+            return places
         sought = np.fromiter(terms, np.uint32, len(terms))
         begins = np.searchsorted(self._terms, sought, "left").tolist()
         ends = np.searchsorted(self._terms, sought, "right").tolist()
-        return (place for place in zip(terms, begins, ends, strict=True) if place[1] < place[2])
+        places = [place for place in zip(terms, begins, ends, strict=True) if place[1] < place[2]]
+        self._found = terms, places
+        return places
 
 
 def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint64], Scores]:
