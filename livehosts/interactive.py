@@ -61,11 +61,11 @@ class InteractiveSession:
         time.sleep(0.8)  # hosts take keys that come at once for pasted text
         self._terminal.press(*self._box.cli.submit_keys)
 
-    def prompt(self, text: str, *actions: Action) -> None:
-        """Type a prompt, in answer to which the model takes `actions`, and wait until the answer is there."""
+    def prompt(self, text: str, *actions: Action, answer: str = "") -> None:
+        """Type a prompt, in answer to which the model takes `actions` and says `answer`, and wait until that is there."""
         self._prompts += 1
         end = f"Answer {self._prompts} ends."
-        self._box.play({text: (*actions, Say(end))})
+        self._box.play({text: (*actions, Say(f"{answer} {end}".strip()))})
         self.type(text)
         self._wait_for_answer(text, end)
         time.sleep(1.0)  # what the host does once the agent has finished

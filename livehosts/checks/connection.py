@@ -10,7 +10,6 @@ from livehosts.model_request import RESULT
 from livehosts.sandbox import Sandbox
 from livehosts.script import CallTool, RunShell, Say
 
-QUESTION = "How are refunds rounded in the ledger export?"
 LESSON = "Refunds in the ledger export are rounded towards zero because the auditor Hofmann insists"
 FACT = "Deploys happen on Thursdays only"
 
@@ -73,9 +72,7 @@ def glance(run: CheckRun) -> None:
         box.run("Say hello")  # starts the daemon: a memory that comes too late for its question is not used
         box.wait_for(lambda: bool(box.recollect_json("daemon", "status").get("model_ready")), 30.0)
         with interactive_session(box) as session:
-            box.play({QUESTION: (Say(f"As I was told: {LESSON}"),)})
-            session.type(QUESTION)
-            session.wait_for("As I was told")
+            session.prompt("How are refunds rounded in the ledger export?", answer=f"{LESSON}.")
             session.prompt("Thank you, that is clear now")
             if box.cli.has_status_line:
                 session.prompt("Say hello")
