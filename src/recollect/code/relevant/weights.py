@@ -29,7 +29,7 @@ FOREIGN_SHARE = (
 NAMED_SHARE = 0.5  # added to a symbol that the question names, before dividing by 1 + NAMED_SHARE
 
 # Scale: a share of the question, from 0 to 1.
-FULL_PATH = 0.06  # what the best path must have of it, relative to the best text, to get the full weight
+FULL_PATH = 0.08  # what the best path must have of it, relative to the best text, to get the full weight
 TITLE_SHARE = 0.2  # what its first line adds, however long the rest is
 ALIKE = 0.25  # what a past task must have in common with it to count: there may be few tasks to choose from
 
