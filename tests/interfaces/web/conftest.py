@@ -156,6 +156,12 @@ class WebSite:
         }
 
 
+@pytest.fixture(autouse=True)
+def quick_updates(monkeypatch):
+    """Let open pages look for changes more often than people need."""
+    monkeypatch.setattr("recollect.interfaces.web.live.POLL_SECONDS", 0.1)
+
+
 @pytest.fixture
 def clock():
     return FakeClock()
