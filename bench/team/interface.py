@@ -262,6 +262,8 @@ class Trial:
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
         # What is stored of a person has their own questions, with words that they guessed.
         own = self._asked.get(caller.person.id, set()) if operation == "my_data" else set()
+        if operation == "audit":
+            own = set(_IDS.findall(text))  # lines of one's own keep their ids
         for word in _words_in(text) - own:
             owners = self._owners.get(word)
             if owners and word not in given and not owners & visible.keys():
@@ -274,7 +276,8 @@ class Trial:
         An attacker may have written ids of others into its `fields`, and reads them there again.
         """
         team.memories[memory.id] = memory
-        for word in (memory.id, *_IDS.findall(memory.content + fields), *_LONG.findall(memory.content)):
+        copied = {name for name in _IDS.findall(memory.content + fields) if name in self._owners}
+        for word in (memory.id, *copied, *_LONG.findall(memory.content)):
             self._owners.setdefault(word, set()).add(memory.id)
 
     def learn(self, caller: Caller, name: str) -> KnownMemory | None:
@@ -366,6 +369,8 @@ class Trial:
             "visibility": self.random.choice(["private", "project", "team"]),
             "tags": [self.random.choice(["red", "blue", "green"])],
         }[change]
+        if value in (memory.visibility, sorted(memory.tags)):
+            return  # nothing would change, which nobody is refused
         may = self._may_change(caller, memory)
         mine = memory.author == caller.person.id
         if change == "visibility" and value == "private" and not mine and memory.visibility != "private":
@@ -440,10 +445,10 @@ class Trial:
             memory.project for memory in caller.team.memories.values()
         }  # a project is known when something is written in it
         name = str(project_id("", project))
-        may = caller.can_write and caller.person.is_admin and not caller.token.agent and name in known
+        may = caller.can_write and caller.person.is_admin and not caller.token.agent
         answer = self.ask(caller, "restrict_project", arguments)
-        if answer.status == 409 and may:
-            may = False  # its only memories may have been written before it was registered
+        if answer.status == 409 and name not in known:
+            may = False  # nobody has used it yet
         if self.expect("restrict_project", may, answer):
             caller.team.restricted.pop(name, None)
             if chosen is not None:
