@@ -72,7 +72,7 @@ def glance(run: CheckRun) -> None:
         box.run("Say hello")  # starts the daemon: a memory that comes too late for its question is not used
         box.wait_for(lambda: bool(box.recollect_json("daemon", "status").get("model_ready")), 30.0)
         with interactive_session(box) as session:
-            session.prompt("How are refunds rounded in the ledger export?", answer=f"{LESSON}.")
+            session.prompt("Say how refunds are rounded in the ledger export", answer=f"{LESSON}.")
             session.prompt("Thank you, that is clear now")
             if box.cli.has_status_line:
                 session.prompt("Say hello")
