@@ -1,6 +1,7 @@
 import json
 import random
 import subprocess
+import sys
 from pathlib import Path
 
 import keyring
@@ -13,7 +14,8 @@ import child
 from recollect.engine import Engine
 from recollect.errors import BadSetting, Refused, StoreBusy, StoreError, StoreMissing, WrongKey
 from recollect.store import restore_missing_store
-from recollect.store.keys import note_path
+from recollect.store.keys import is_encrypted, note_path
+from recollect.store.plain_files import plain_files
 from recollect.store.sealing import public_key, seal, unseal
 from recollect.store.spool_files import SpoolFiles
 
@@ -611,3 +613,26 @@ def test_a_sealed_line_is_opened_by_its_key_only_and_as_a_whole():
             unseal(wrong, RAW)
     with pytest.raises(ValueError, match="this key"):
         unseal(sealed, RAW[::-1])
+
+
+TAKE_LOCK = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+
+
+def test_looking_at_an_encrypted_store_that_is_in_use_releases_none_of_its_locks(
+    filled, open_engine, monkeypatch
+):
+    """A process that closes any descriptor of a file loses its locks on it, and others would delete its log."""
+    give_raw_key(monkeypatch, None)
+    engine = open_engine()
+    engine.encrypt()
+    engine.close()
+    engine = open_engine()
+    engine.remember("The quokka has moved to the cellar.")
+
+    assert is_encrypted(filled / "recollect.db")
+    assert plain_files(filled / "recollect.db") == []
+    open_engine().list()
+
+    for name in ("recollect.db", "recollect.db-shm"):
+        taken = subprocess.run([sys.executable, "-c", TAKE_LOCK, filled / name], capture_output=True)
+        assert b"BlockingIOError" in taken.stderr, name

@@ -16,6 +16,8 @@ from pathlib import Path
 from recollect.config import expand_home
 from recollect.errors import BadSetting, WrongKey
 from recollect.model import KeyNote
+from recollect.store import open_files
+from recollect.store.file_lock import identity_of
 
 _PLAIN_HEADER = b"SQLite format 3\x00"
 _SERVICE = "recollect"
@@ -26,7 +28,9 @@ FILE_VARIABLE = "RECOLLECT_KEY_FILE"
 
 
 def is_plain(path: Path) -> bool:
-    """Return whether the file begins like an unencrypted SQLite file."""
+    """Return whether the file begins like an unencrypted SQLite file. A file that is in use here is not opened for it."""
+    if (known := open_files.is_plain(identity_of(path))) is not None:
+        return known
     with path.open("rb") as file:
         return file.read(len(_PLAIN_HEADER)) == _PLAIN_HEADER
 

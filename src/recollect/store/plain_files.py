@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from recollect.store import open_files
+from recollect.store.file_lock import identity_of
 from recollect.store.keys import is_encrypted, is_plain
 from recollect.store.spool_files import plain_spool_files
 
 # The first bytes of an export, and of an index file.
 _BEGINNINGS = (b'{"format": "recollect', b"recollect index")
+_OF_SQLITE = ("-wal", "-shm")  # the log of a database, and its index
 _OTHERS = ("hosts", "run")  # folders with files of other programs, and with marks of sessions
 
 
@@ -36,7 +39,11 @@ def _files(folder: Path) -> Iterator[Path]:
 def _has_texts(path: Path) -> bool:
     if path.suffix == ".md" or ".damaged-" in path.name:
         return True
+    if path.name.endswith(_OF_SQLITE):  # as their database, and not to be opened while SQLite uses them
+        return False
     try:
+        if (known := open_files.is_plain(identity_of(path))) is not None:
+            return known
         with path.open("rb") as file:
             return is_plain(path) or file.read(100).startswith(_BEGINNINGS)
     except OSError:

@@ -22,6 +22,7 @@ from recollect.errors import (
     StoreUnwritable,
     WrongKey,
 )
+from recollect.store import open_files
 from recollect.store.file_lock import FileLock, identity_of
 from recollect.store.journal import Journal
 from recollect.store.keys import is_encrypted
@@ -58,13 +59,15 @@ class Database:
         self._closed = False
         self.ended_badly = False
         self._identity: tuple[int, int] | None = None  # of the file, once it is open
+        self._noted: tuple[int, int] | None = None  # in `open_files`
         self._presence: FileLock | None = None
         if not read_only:
             self._announce()
         try:
             with self._translated():
+                encrypted = self.encrypted
                 self._idle.append(self._connect())
-            self._identity = identity_of(path)
+            self._note_open(plain=not encrypted)
         except BaseException:
             self.close()
             raise
@@ -128,7 +131,19 @@ class Database:
     def use_key(self, key: str | None) -> None:
         """Use `key` from now on: the file has been rewritten with it."""
         self._key = key
-        self._identity = identity_of(self.path)
+        self._note_closed()
+        self._note_open(plain=key is None)
+
+    def _note_open(self, *, plain: bool) -> None:
+        """Remember which file is open, here and for the other parts of this process."""
+        self._identity = self._noted = identity_of(self.path)
+        if self._noted is not None:
+            open_files.add(self._noted, plain=plain)
+
+    def _note_closed(self) -> None:
+        if self._noted is not None:
+            open_files.remove(self._noted)
+            self._noted = None
 
     # connections
 
@@ -197,6 +212,7 @@ class Database:
         with self._lock:
             self._closed = True
             self._drop_connections()
+            self._note_closed()
         if self._presence is not None:
             self._presence.leave()
 
