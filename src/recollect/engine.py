@@ -81,10 +81,12 @@ class Engine:
         embedder: Embedder | None = None,
         clock: m.Clock = m.utc_now,
         sidecar: "Judge | None" = None,
+        has_deadlines: bool = True,
     ) -> "Engine":
         """Open the engine for the folder `project` (by default the current one), with its store in `home`.
 
-        `actor` is "user", or "agent:NAME", which may write to this project only.
+        `actor` is "user", or "agent:NAME", which may write to this project only. Without deadlines, a search is never
+        cut off, however slow the machine is.
         """
         settings = settings or load_settings(home)
         folder = locate(Path(project or settings.project or "."))
@@ -102,7 +104,9 @@ class Engine:
             used = embedder or embedder_for(settings, store.setting(None, "agreed") or ())
             if remote is not None and remote.login.embeddings == "client":
                 remote.embedder = used
-            context = Context(settings, store, used, clock, actor, found, folder, tuple(keys), remote=remote)
+            context = Context(
+                settings, store, used, clock, actor, found, folder, tuple(keys), has_deadlines, remote=remote
+            )
             if embedder is None:
                 measures = Measures(context)
                 engine = cls(replace(context, embedder=TimedEmbedder(used, measures)), sidecar)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.engine import Engine
+from recollect.memory.search import channels
 
 KEYS_OF_A_BRIEFING = {"text", "host", "tokens", "by_tier", "shown", "conflicts", "budget", "notes"}
 
@@ -20,6 +21,15 @@ def shop(remember):
         "cache": remember("The cache lives in Redis 7", "--file", "src/cache.py"),
         "total": remember("The invoice total is rounded half up", "--kind", "decision"),
     }
+
+
+def test_a_command_in_its_own_process_waits_for_its_search(run, shop, monkeypatch):
+    monkeypatch.setattr(channels, "DEADLINES_MS", dict.fromkeys(channels.DEADLINES_MS, 0.0))
+
+    found = run("search", "redis", "--json").json
+
+    assert {shop["redis"], shop["cache"]} <= {each["memory"]["id"] for each in found["results"]}
+    assert not found["partial"]
 
 
 def test_recall_prints_the_text_as_an_agent_gets_it_and_nothing_else(run, shop):

@@ -66,7 +66,10 @@ class CliContext:
 
             settings = self.settings
             self._engine = Engine.open(
-                project=self.project, settings=settings, embedder=from_daemon(settings)
+                project=self.project,
+                settings=settings,
+                embedder=from_daemon(settings),
+                has_deadlines=False,  # who typed the command would rather wait than be told that nothing is known
             )
             for notice in self._engine.store.notices:
                 click.echo(output.one_line(notice), err=True)
