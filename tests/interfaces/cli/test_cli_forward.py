@@ -317,6 +317,16 @@ def test_a_daemon_that_does_not_begin_is_not_waited_for(shop, pretended, recolle
     assert "Use pnpm, not npm" in recollect("list").out
 
 
+@contextlib.contextmanager
+def interrupts():
+    """Let a new process be interrupted, also if the tests run in the background of a shell, where they are not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_ends_the_command(shop, pretended):
     begun = threading.Event()
 
@@ -326,7 +336,10 @@ def test_an_interrupt_ends_the_command(shop, pretended):
         line.recv(1)
 
     pretended(hang)
-    with subprocess.Popen([*PROGRAM, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with (
+        interrupts(),
+        subprocess.Popen([*PROGRAM, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+    ):
         assert begun.wait(60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

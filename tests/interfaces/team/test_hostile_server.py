@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import socket
 import threading
 
@@ -37,12 +38,24 @@ class Stranger:
 
     def _one(self, connection):
         with connection, contextlib.suppress(OSError):
-            self.requests.append(connection.recv(65536))
+            self.requests.append(_request(connection))
             for part in self._answer():
                 connection.sendall(part)
 
     def close(self):
         self._listener.close()
+
+
+def _request(connection):
+    """Read a request with its body, as far as it comes."""
+    read = connection.recv(65536)
+    while b"\r\n\r\n" in read:
+        head, _, body = read.partition(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head.lower())
+        if length is None or len(body) >= int(length[1]) or not (more := connection.recv(65536)):
+            break
+        read += more
+    return read
 
 
 @pytest.fixture

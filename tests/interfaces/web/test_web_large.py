@@ -4,9 +4,9 @@ import apsw
 import pytest
 from playwright.sync_api import expect
 
-from conftest import WebSite
 from recollect.engine import Engine
 from recollect.memory.search import channels
+from web_site import WebSite
 
 COUNT = 100_000
 
@@ -74,12 +74,14 @@ def test_a_hundred_thousand_memories_are_listed_filtered_found_changed_and_drawn
     page.get_by_role("link", name="warning", exact=True).click()
     expect(page.get_by_text("99 memories")).to_be_visible()
     page.get_by_role("link", name="all", exact=True).click()
+    expect(page.get_by_text("100,000 memories")).to_be_visible()
 
     page.keyboard.press("/")
     page.keyboard.type("service 77777 port")
     page.keyboard.press("Enter")
     found = page.get_by_role("link", name="Service 77777 listens on port 87777")
     found.click(timeout=60_000)  # the first search reads all memories
+    expect(page.get_by_role("heading", name="Where it comes from")).to_be_visible()
     page.keyboard.press("p")
     expect(page.locator(".notice")).to_contain_text("Pinned")
     assert engine.get(f"1m{77777:016x}").pinned

@@ -11,9 +11,9 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 
-from conftest import Reader
 from recollect.engine import Engine
 from recollect.memory.search import channels
+from web_site import Reader
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from conftest import WebSite
 from fakes import FakeEmbedder
+from web_site import WebSite
 
 sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 
@@ -43,6 +43,7 @@ class Person:
         self._page.keyboard.type(text)
 
     def press(self, *keys):
+        self._page.wait_for_load_state()  # no person is quicker than the page
         for key in keys:
             self.steps += 1
             self._page.keyboard.press(key)

@@ -84,17 +84,17 @@
     if (opener) { find(`#${opener.dataset.open}`).showModal(); return; }
     const closer = event.target.closest("[data-dismiss]");
     if (closer) { closer.closest(".notice").remove(); return; }
-    if (!event.target.closest("details.popup")) all("details.popup[open]").forEach((details) => { details.open = false; });
+    const popup = event.target.closest("details.popup");
+    if (!popup) all("details.popup[open]").forEach((details) => { details.open = false; });
+    if (event.target.closest("summary")?.parentElement === popup && popup) {
+      event.preventDefault();  // open it here: the browser would do so after the next keys, which would act as shortcuts
+      popup.open = !popup.open;
+      if (popup.open) find("textarea, input:not([type=hidden]), select, button", find("form", popup) || popup)?.focus();
+    }
   });
 
   // after a search the keys are shortcuts again: j goes to the first hit
   document.addEventListener("submit", (event) => { if (event.target.matches("[role=search]")) document.activeElement?.blur(); }, true);
-
-  // whoever opens a form wants to write in it; and what is written there must not act as shortcuts
-  document.addEventListener("toggle", (event) => {
-    const details = event.target;
-    if (details.open && details.matches("details.popup")) find("textarea, input:not([type=hidden]), select, button", find("form", details))?.focus();
-  }, true);
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
@@ -113,12 +113,12 @@
     find("[data-count]", bar).textContent = count;
   }
 
-  // Live: the parts of the page that are marked follow what agents do, unless the person is writing.
+  // Live: the parts of the page that are marked follow what agents do, unless the person is writing or an answer is on its way.
   let stream = null;
   let seen = document.body.dataset.seq;
   let isWaiting = false;
   function isBusy() {
-    return isTyping(document.activeElement) || find("details.popup[open], dialog[open], [data-selected]:checked");
+    return isTyping(document.activeElement) || find("details.popup[open], dialog[open], [data-selected]:checked, .htmx-request");
   }
   function refresh() {
     if (!find("[data-live]") || isBusy()) { isWaiting = true; return; }
@@ -154,7 +154,7 @@
     if (menu && menu.scrollWidth > menu.clientWidth) menu.scrollLeft = link.offsetLeft - (menu.clientWidth - link.offsetWidth) / 2;
   }
 
-  document.addEventListener("htmx:afterSettle", () => { cleanAddress(); showPlace(); showSelected(); });
+  document.addEventListener("htmx:afterSettle", () => { cleanAddress(); showPlace(); showSelected(); if (isWaiting) refresh(); });
   cleanAddress();
   showSelected();
   showPlace();
