@@ -37,6 +37,7 @@ class Story:
 class Person:
     def __init__(self, name: str, home: Path, shop: Path) -> None:
         self.name, self.home, self.shop = name, home, shop
+        self.session = ""  # of the agent, the last one
 
     def run(self, *arguments: str, stdin: str = "", code: int = 0, quiet: bool = False) -> str:
         done = recollect(self.home, *arguments, stdin=stdin, cwd=self.shop)
@@ -55,18 +56,48 @@ class Person:
         for number in range(
             20
         ):  # the daemon starts with the first session, and is not ready for its prompt at once
-            told = self._hook(f"s{number}", "SessionStart", source="startup")
-            told += self._hook(f"s{number}", "UserPromptSubmit", prompt=text)
+            self.session = f"{self.name}-{number}"  # no two sessions have one id
+            told = self._hook(self.session, "SessionStart", source="startup")
+            told += self._hook(self.session, "UserPromptSubmit", prompt=text)
             if told:
                 break
             time.sleep(0.5)
         print("\n".join(f"  {line}" for line in told.splitlines()) or "  (nothing)")
         return told
 
-    def _hook(self, session: str, name: str, **fields: str) -> str:
+    def next_prompt(self, text: str) -> str:
+        """Return what the agent is told with another prompt of the session that is open."""
+        print(f"\n{self.name}'s agent is asked: {text}")
+        told = self._hook(self.session, "UserPromptSubmit", prompt=text)
+        print("\n".join(f"  {line}" for line in told.splitlines()) or "  (nothing)")
+        return told
+
+    def find_a_fix(self) -> None:
+        """The agent runs into an error and finds what fixes it."""
+        print(f"\n{self.name}'s agent runs into an error and fixes it with npm install jest")
+        self.prompt("Why do the checkout tests fail?")
+        tests, fix = {"command": "npm test"}, {"command": "npm install jest"}
+        self._hook(
+            self.session, "PostToolUseFailure", tool_name="Bash", tool_input=tests,
+            error="Exit code 1\nError: Cannot find module jest",
+        )  # fmt: skip
+        self._hook(
+            self.session, "PostToolUse", tool_name="Bash", tool_input=fix, tool_response={"stdout": "ok"}
+        )
+        self._hook(
+            self.session,
+            "PostToolUse",
+            tool_name="Bash",
+            tool_input=tests,
+            tool_response={"stdout": "3 passed"},
+        )
+        self._hook(self.session, "Stop", last_assistant_message="The tests pass now.")
+
+    def _hook(self, session: str, name: str, **fields: object) -> str:
         event = json.dumps({"session_id": session, "cwd": str(self.shop), **fields})
         out = recollect(self.home, "hook", "claude-code", name, stdin=event, cwd=self.shop).stdout
-        return str(json.loads(out)["hookSpecificOutput"]["additionalContext"]) if out.strip() else ""
+        shown = json.loads(out) if out.strip() else {}
+        return str(shown.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def recollect(
@@ -152,6 +183,11 @@ def tell(story: Story, address: str, token: str, people: list[Person]) -> None:
     told = ben.prompt("Run the payment tests and fix what fails with redis")
     expect("Redis on port 6380" in told, "Ben's agent is told at its prompt what Ada's agent learnt")
     expect("hard to read" not in told, "and nothing of what is private")
+
+    ada.find_a_fix()
+    time.sleep(2)
+    told = ben.next_prompt("And what about the checkout tests?")
+    expect("npm install jest" in told, "Ben's open session is told two seconds later what Ada's agent found")
 
     ada.run("remember", "Always use tabs in Go files", "--kind", "convention", "--visibility", "team")
     ben.run("remember", "Never use tabs in Go files", "--kind", "convention", "--visibility", "team")
