@@ -2,7 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.context.confirmed_time import APART, STEP, ClockMark, sighted
+import recollect.model as m
+from recollect.context import confirmed_time
+from recollect.context.confirmed_time import APART, STEP, ClockMark, see_clock, sighted
 
 MAY = datetime(2026, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -44,3 +46,16 @@ def test_the_time_that_is_believed_never_runs_ahead_of_the_clock():
         mark = sighted(mark, now)
         assert mark.confirmed <= now
     assert STEP < 14 * DAY and APART < STEP
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [["2026-11-17T29:52:32.1Z", None], ["2026-11-17T19:52:32.1q2674Z", None], [None, None], [7, 8], []],
+)
+def test_a_damaged_note_of_the_time_is_replaced(store, noted):
+    store.set_setting(None, confirmed_time._SETTING, noted)
+
+    mark = see_clock(store, m.utc_now)
+
+    assert mark.pending is None
+    assert store.setting(None, confirmed_time._SETTING) == [m.to_text(mark.confirmed), None]

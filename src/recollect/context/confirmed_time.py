@@ -63,8 +63,8 @@ def see_clock(store: Store, clock: m.Clock) -> ClockMark:
     now = clock()
     if clock is not m.utc_now:
         return ClockMark(now)
-    noted = store.setting(None, _SETTING)
-    before = _from_setting(noted) if noted is not None else _from_audit(store, now)
+    noted = _from_setting(store.setting(None, _SETTING))
+    before = noted or _from_audit(store, now)
     mark = sighted(before, now)
     if (
         noted is None
@@ -82,10 +82,15 @@ def confirmed_now(store: Store, clock: m.Clock) -> datetime:
     return see_clock(store, clock).confirmed
 
 
-def _from_setting(noted: list[str | None]) -> ClockMark:
-    confirmed, pending = (m.from_text(time) if time else None for time in noted)
-    assert confirmed is not None
-    return ClockMark(confirmed, pending)
+def _from_setting(noted: list[str | None] | None) -> ClockMark | None:
+    """Return what was noted, or None if nothing was or it cannot be read: it is known from the audit log as well."""
+    if noted is None:
+        return None
+    try:
+        confirmed, pending = (m.from_text(time) if time else None for time in noted)
+    except (ValueError, TypeError):  # the store is damaged here
+        return None
+    return ClockMark(confirmed, pending) if confirmed else None
 
 
 def _from_audit(store: Store, now: datetime) -> ClockMark:
