@@ -80,7 +80,11 @@ CODEX = HostCli(
     resumed=_resumed,
     calls=_calls,
     ready="Ask Codex to do anything",
-    dialogs={"Hooks need review": ("2", "Enter"), "Use existing model": ("2", "Enter")},
+    dialogs={
+        "Hooks need review": ("2", "Enter"),
+        "t trust all": ("t", "Escape"),  # the list behind the first, which opens if its keys come too early
+        "Use existing model": ("2", "Enter"),
+    },
     slash="$",  # its commands are skills
     quit_keys=(("/quit",), ("Enter",)),
     limits={
