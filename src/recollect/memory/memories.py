@@ -174,16 +174,22 @@ class Memories:
             receipt = self.writer.write(prepared)
         track(self._context, self._context.store.get(receipt.id))
         self.fill_in_vectors(receipt.notes)
-        return self._with_missing_files(receipt, draft.file_paths)
+        return replace(
+            receipt,
+            notes=(
+                *receipt.notes,
+                *self._missing_files(draft.file_paths),
+                *_rule_note(draft, receipt, prepared.memory),
+            ),
+        )
 
-    def _with_missing_files(self, receipt: m.Receipt, paths: Iterable[str]) -> m.Receipt:
-        """Return the receipt with a note about files that do not exist: a memory about one is never found by its code."""
+    def _missing_files(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield a note for each file that does not exist: a memory about one is never found by its code."""
         root = self._context.root
-        if root is None:
-            return receipt
-        missing = [path for path in paths if not (root / path).exists()]
-        notes = tuple(f"There is no file {path} in this project." for path in missing)
-        return replace(receipt, notes=(*receipt.notes, *notes))
+        if root is not None:
+            yield from (
+                f"There is no file {path} in this project." for path in paths if not (root / path).exists()
+            )
 
     def add_finding(self, draft: m.Draft) -> m.Receipt:
         """Store what was learnt from a session, whoever `draft` names as its author. Raises `Refused`.
@@ -399,6 +405,12 @@ class Memories:
             ):  # the write itself is done; try again with the next
                 count = embed_missing(self._store, self._context.embedder, limit=_VECTORS_PER_WRITE)
                 self._store.set_setting(None, "vectors_pending", count == _VECTORS_PER_WRITE)
+
+
+def _rule_note(draft: m.Draft, receipt: m.Receipt, memory: m.Memory) -> Iterator[str]:
+    """Yield a note if nobody said that the statement is a rule and it was taken for one."""
+    if draft.kind is None and not receipt.is_duplicate and kind_of(memory.kind).standing:
+        yield f"Stored as a {memory.kind}: every session is told. Use --kind fact if it is no rule."
 
 
 def _check_triggers(author: str, triggers: Iterable[str]) -> None:

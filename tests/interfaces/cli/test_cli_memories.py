@@ -25,6 +25,25 @@ def test_remember_answers_programs_with_the_promised_keys(run):
     assert (answer["outcome"], answer["is_duplicate"], answer["redactions"]) == ("stored", False, [])
 
 
+def test_an_order_is_told_at_every_start_and_remember_says_so(run):
+    said = run("remember", "Use pnpm, not npm")
+
+    assert "Stored as a preference: every session is told." in said.err
+    assert "! Use pnpm, not npm\n" in run("recall").out
+
+
+def test_a_correction_without_a_kind_is_told_at_every_start(run):
+    run("remember", "The API listens on port 9090", "--correction")
+
+    assert "The API listens on port 9090" in run("recall").out
+
+
+def test_an_agent_makes_no_rule_by_giving_an_order(run):
+    run("remember", "Use pnpm, not npm", "--created-by", "agent:coder")
+
+    assert "Use pnpm" not in run("recall").out
+
+
 def test_saying_it_again_reinforces(run, remember):
     first = remember("Tests need a running Redis")
 

@@ -74,6 +74,13 @@ def test_a_session_starts_with_the_briefing_in_the_form_of_its_host(start, known
     assert RULE.rstrip(".") in text
 
 
+def test_a_session_is_told_an_order_that_was_remembered_without_a_kind(start, home, folder, no_daemon):
+    with Engine.open(folder, home) as engine:
+        engine.remember("Use pnpm, not npm")
+
+    assert "Use pnpm, not npm" in start()
+
+
 def test_what_was_shown_waits_with_the_event(start, known, spooled, no_daemon):
     start()
 

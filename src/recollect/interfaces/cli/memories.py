@@ -49,7 +49,10 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @click.option(
-    "-k", "--kind", type=KIND, help="The kind: fact, gotcha, decision, … [fact; procedure with --step]."
+    "-k",
+    "--kind",
+    type=KIND,
+    help="The kind: fact, gotcha, decision, … [preference for an order of yours, else fact; procedure with --step].",
 )
 @click.option(
     "--scope",

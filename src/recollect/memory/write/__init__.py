@@ -3,7 +3,8 @@
 A draft passes through these modules in order (docs/writing.md tells it for users, with numbers of its own):
 
 1. `limits` refuses what cannot be stored: empty, too long, binary, our own injected text, or from an ignored file.
-2. `draft` removes secrets and fills in the defaults; `enrich` adds a summary, tags and the parts of a procedure.
+2. `draft` removes secrets and fills in the defaults, the kind by `kind`; `enrich` adds a summary, tags and the parts of a
+   procedure.
 3. `writer.prepare` anchors the memory to the code that it names, embeds it, and looks for similar memories of the same
    scope: by vector, by words, and by the fingerprint of the text.
 4. `memory.judgement` compares the memory with each of them. Where its rules are unsure, a sidecar may be asked.
@@ -14,6 +15,7 @@ A draft passes through these modules in order (docs/writing.md tells it for user
 
 - `writer`: `MemoryWriter` with `remember` (all steps), `prepare` and `write` (the halves), and `rewrite` for edits
 - `draft`: from a `Draft` to a `Memory`
+- `kind`: which kind a person's statement is if they do not say
 - `limits`, `enrich`: what is refused, and what is added
 - `precedence`: who wins a contradiction, and `supersede`, which records it
 - `reinforce`: what a memory becomes when it is said again

@@ -12,6 +12,7 @@ import recollect.model as m
 from recollect.errors import ContentRefused, OutOfScope, UnknownName
 from recollect.kinds import DEFAULT, kind_of
 from recollect.memory.write import enrich, limits
+from recollect.memory.write.kind import kind_in
 from recollect.text.redact import redact
 
 _E = TypeVar("_E", bound=StrEnum)
@@ -23,9 +24,9 @@ def memory_from(
     """Return the memory for `draft`, without what may not be stored. Raise `Refused`."""
     text, redactions = clean_text(draft.content)
     draft, more = _redact_details(draft)
-    kind = kind_of(draft.kind or ("procedure" if draft.steps else DEFAULT))
-    scope = _scope(draft, project)
     by_agent = m.is_agent(draft.created_by)
+    kind = kind_of(draft.kind or _default_kind(draft, text, by_agent))
+    scope = _scope(draft, project)
     source = _source(draft, by_agent, kind.correcting)
     root = Path(project.root) if project else None
     paths = tuple(_relative(path, root, folder) for path in draft.file_paths)
@@ -72,6 +73,15 @@ def memory_from(
         promoted_at=now if by_agent else None,
     )
     return memory, (*redactions, *more)
+
+
+def _default_kind(draft: m.Draft, text: str, by_agent: bool) -> str:
+    """Return the kind of a statement that none was given for. An agent's is a fact: it makes no rules."""
+    if draft.steps:
+        return "procedure"
+    if by_agent:
+        return DEFAULT
+    return "correction" if draft.correction else kind_in(text)
 
 
 def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:

@@ -1,0 +1,55 @@
+"""Which kind a person's statement is when none is given."""
+
+import pytest
+
+from recollect.memory.write.kind import kind_in
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Use pnpm, not npm",
+        "please use pnpm",
+        "Answer in British English",
+        "Run ruff before committing",
+        "Run the linter before you commit",
+        "Never use floats for prices",
+        "Don't touch the generated files",
+        "Do not push to main",
+        "Store passwords hashed",
+        "Make sure you run the tests",
+        "I prefer short functions",
+    ],
+)
+def test_an_order_is_a_preference(statement: str) -> None:
+    assert kind_in(statement) == "preference"
+
+
+@pytest.mark.parametrize("statement", ["We use black for formatting", "we never merge on a Friday"])
+def test_what_we_do_is_a_convention(statement: str) -> None:
+    assert kind_in(statement) == "convention"
+
+
+def test_what_we_decided_is_a_decision() -> None:
+    assert kind_in("We decided to keep SQLite") == "decision"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Tests need a running Redis",
+        "Test data is in S3",
+        "Log files rotate daily",
+        "Commit hooks run ruff",
+        "Make targets are listed in the README",
+        "Use of floats is forbidden in prices",
+        "Write access needs a token",
+        "We have two databases",
+        "The staging database is on port 5433",
+        "Release",
+        "",
+        "'’'",
+    ],
+)
+def test_what_is_no_order_stays_a_fact(statement: str) -> None:
+    assert kind_in(statement) == "fact"
