@@ -433,7 +433,7 @@ class Trial:
         if memory is None:
             return
         on = memory.id not in caller.person.hidden
-        may = caller.can_write and self._sees(caller, memory) and self._in_view(caller, memory)
+        may = caller.can_write and not caller.is_agent and self._sees(caller, memory)
         if self.expect("hide", may, self.ask(caller, "hide", {"name": memory.id, "on": on})):
             (caller.person.hidden.add if on else caller.person.hidden.discard)(memory.id)
 

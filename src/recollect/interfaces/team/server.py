@@ -75,7 +75,7 @@ class TeamServer:
 
     def __init__(self, app: TeamApp, where: Listening) -> None:
         where.check()
-        self._listener = _listen(where)
+        self._listener = listen(where)
         self.port: int = self._listener.getsockname()[1]
         scheme = "https" if where.certificate else "http"
         self.address = f"{scheme}://{where.host}:{self.port}"
@@ -140,9 +140,11 @@ class _ImpatientProtocol(H11Protocol):
         self._look = self.loop.call_later(HEAD_SECONDS, self._close_if_idle)
 
 
-def _listen(where: Listening) -> socket.socket:
+def listen(where: Listening) -> socket.socket:
+    """Return a socket that listens there. Raise `Refused` if it cannot."""
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named, or asyncio would not send at once: the body of an answer would wait 40 ms for its head's receipt.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((where.host, where.port))
