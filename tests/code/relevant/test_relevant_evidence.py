@@ -48,16 +48,23 @@ def test_past_work_makes_a_file_likelier(graph, root):
 
 
 def test_all_evidence_raises_the_probability():
-    none = FileEvidence(words=0.0, commits=0.0, named=0.0)
+    none = FileEvidence(words=0.0, commits=0.0, named=0.0, past=100)
 
     assert probability(none) < 0.05
-    assert probability(FileEvidence(3.0, 0.0, 0.0)) > probability(none)
-    assert probability(FileEvidence(0.0, 3.0, 0.0)) > probability(none)
-    assert probability(FileEvidence(0.0, 0.0, 1.0)) > probability(none)
+    assert probability(FileEvidence(3.0, 0.0, 0.0, 100)) > probability(none)
+    assert probability(FileEvidence(0.0, 3.0, 0.0, 100)) > probability(none)
+    assert probability(FileEvidence(0.0, 0.0, 1.0, 100)) > probability(none)
 
 
 def test_without_history_the_words_decide():
-    assert probability(FileEvidence(2.0, None, 0.0)) > probability(FileEvidence(2.0, 0.0, 0.0))
+    assert probability(FileEvidence(2.0, 0.0, 0.0, 0)) > probability(FileEvidence(2.0, 0.0, 0.0, 100))
+
+
+def test_that_no_commit_fits_counts_for_little_in_a_young_project():
+    def missed(past: int) -> float:
+        return probability(FileEvidence(words=2.0, commits=0.0, named=0.0, past=past))
+
+    assert missed(0) > missed(1) > missed(10) > missed(30) == missed(3000)
 
 
 def test_an_empty_project_has_nothing_to_show(tmp_path):

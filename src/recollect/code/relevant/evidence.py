@@ -21,10 +21,9 @@ class FileEvidence:
     """What connects a text with the best file. Terms count by their rarity, so that common ones count little."""
 
     words: float  # terms of the text that the file has
-    commits: (
-        float | None
-    )  # those that a single commit or task that changed the file has; None = nothing is known of the past
+    commits: float  # those that a single commit or task that changed the file has
     named: float  # the surest mention of any file or symbol, from 0 to 1
+    past: int  # commits and tasks that are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,9 @@ class FileToShow:
 def probability(evidence: FileEvidence) -> float:
     """Return the probability that a right file is among the first five, if every second text is about files."""
     odds = w.ODDS["any"] + w.ODDS["words"] * log1p(evidence.words) + w.ODDS["named"] * evidence.named
-    if evidence.commits is None:
-        odds += w.ODDS["no_history"]
-    else:
-        odds += w.ODDS["commits"] * log1p(evidence.commits)
+    # That no commit fits says nothing where there are hardly any.
+    missing = max(0.0, 1.0 - evidence.past / w.TELLING_PAST)
+    odds += max(w.ODDS["commits"] * log1p(evidence.commits), w.ODDS["no_history"] * missing)
     return 1 / (1 + exp(-odds))
 
 

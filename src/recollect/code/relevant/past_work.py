@@ -23,6 +23,9 @@ class PastWorkIndex:
             ages / np.float32(w.HALF_LIFE_YEARS)
         )
 
+    def __len__(self) -> int:
+        return len(self._files)
+
     def touched(self, term: int) -> list[Sequence[int]]:
         """Return the files of each one whose text has the term."""
         return [self._files[voter] for voter in self._index.owners(term)]

@@ -94,8 +94,9 @@ class Ranking:
         past = [index for index in (self._commits, alike) if index is not None]
         return FileEvidence(
             words=len(asked) * share,
-            commits=len(asked) * max(index.share(asked, best) for index in past) if past else None,
+            commits=len(asked) * max((index.share(asked, best) for index in past), default=0.0),
             named=max((mention.weight for mention in mentions), default=0.0),
+            past=sum(map(len, past)),
         )
 
     def total(self, parts: Mapping[str, Scores]) -> Scores:

@@ -83,6 +83,9 @@ ODDS = {
     "named": 5.01,  # × the surest mention, from 0 to 1
 }
 
+# Commits and tasks from which on it counts in full that none of them fits; the odds were fitted with 100 and more, and with none.
+TELLING_PAST = 30
+
 # Scale: a probability.
 WORTH_SHOWING = 0.38  # below it no file is shown to an agent
 
