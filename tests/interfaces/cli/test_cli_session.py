@@ -270,3 +270,13 @@ def test_session_deliveries_shows_what_an_agent_was_told(run, home):
     assert (delivery["moment"], delivery["host"]) == ("start", "codex")
     assert [item["tier"] for item in delivery["items"]] == ["always"]
     assert run("session", "deliveries", "s2").err == "This session was told nothing.\n"
+    assert run("session", "deliveries").err == "This session was told nothing.\n"  # the last one
+    assert run("session", "show").out.startswith("s2 ")
+
+
+def test_show_and_deliveries_need_a_session(run):
+    for command in ("show", "deliveries"):
+        answer = run("session", command)
+
+        assert answer.code == 1
+        assert "No session of this project is known." in answer.err

@@ -39,6 +39,16 @@ def _first_line(session: m.Session) -> str:
     return state + output.one_line(session.summary.partition("\n")[0].removeprefix("- "))
 
 
+def _session(cli: CliContext, name: str | None) -> m.Session:
+    """Return the session with this name, or the last one. Raise `RecollectError` if there is none."""
+    if name is not None:
+        return cli.engine.sessions.find(name)
+    newest = cli.engine.sessions.newest(1)
+    if not newest:
+        raise Refused("No session of this project is known.", "Start an agent in this folder first.")
+    return newest[0]
+
+
 @session.command("list")
 @limit_option(20)
 @rendered(
@@ -51,11 +61,11 @@ def list_sessions(cli: CliContext, limit: int) -> Sequence[m.Session]:
 
 
 @session.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="[ID]", required=False)
 @rendered()
-def show(cli: CliContext, name: str) -> CommandResult:
-    """Show a session with its summary and findings."""
-    session = cli.engine.sessions.find(name)
+def show(cli: CliContext, name: str | None) -> CommandResult:
+    """Show a session with its summary and findings; without ID, the last one."""
+    session = _session(cli, name)
     findings = cli.engine.sessions.findings(session.id)
 
     def text() -> None:
@@ -73,11 +83,11 @@ def show(cli: CliContext, name: str) -> CommandResult:
 
 
 @session.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="[ID]", required=False)
 @rendered()
-def deliveries(cli: CliContext, name: str) -> CommandResult:
-    """Show what Recollect told the agent of a session, in order."""
-    session = cli.engine.sessions.find(name)
+def deliveries(cli: CliContext, name: str | None) -> CommandResult:
+    """Show what the agent of a session was told; without ID, the last one."""
+    session = _session(cli, name)
     told = [record for record in cli.engine.delivery.of_session(session.id) if record.text or record.items]
 
     def text() -> None:
