@@ -19,12 +19,15 @@ _Row = TypeVar("_Row", Definition, Import, Reference, Binding)
 
 
 class ParsedFile(NamedTuple):
-    """The packed facts and terms of one blob. `rest` and `references` are read only to resolve edges again."""
+    """The packed facts and terms of one blob. `rest` and `references` are read only to resolve edges again, and `words` to
+    find out which files a change affects.
+    """
 
     outline: bytes
     rest: bytes
     references: bytes
     terms: bytes
+    words: bytes  # hashes of the words of its text
 
 
 PackedFacts = tuple[str, bytes, bytes, bytes]  # language, outline, rest, references
@@ -49,10 +52,10 @@ class LazyReferences(Sequence[Reference]):
         return _rows(Reference, unpack(self._data))
 
 
-def pack_file(facts: FileFacts, terms: bytes) -> ParsedFile:
+def pack_file(facts: FileFacts, terms: bytes, words: bytes) -> ParsedFile:
     outline = (facts.doc, facts.broken, _columns(facts.definitions))
     rest = (_columns(facts.imports), _columns(facts.bindings, interned=2), list(facts.exports))
-    return ParsedFile(pack(outline), pack(rest), pack(_columns(facts.references, interned=1)), terms)
+    return ParsedFile(pack(outline), pack(rest), pack(_columns(facts.references, interned=1)), terms, words)
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], interned: int = 0) -> list[Sequence[Any]]:

@@ -5,6 +5,7 @@ terms of their own, so that a question can refer to a commit by its hash or numb
 """
 
 import re
+from array import array
 from collections import Counter
 from functools import lru_cache
 from struct import Struct
@@ -16,6 +17,7 @@ from recollect.text.words import STOP_WORDS, split_identifier
 _MAX_COUNT = 65_535  # fits in two bytes
 _LONGEST = 64  # characters; longer words are data
 _CACHED_WORDS = 1 << 17  # 30 MB
+_ANY_WORD = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d]\w+")
 _SPACED = bytes(
     code if code > 127 or chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256)
@@ -26,16 +28,41 @@ _pack_posting = Struct("<IH").pack
 
 def terms_of(text: str) -> bytes:
     """Return the terms of `text` and their counts, packed for an index to read as `POSTING`s."""
-    counts = count_terms(text)
+    return _packed(_count_terms(_pieces(text)))
+
+
+def terms_and_words_of(text: str) -> tuple[bytes, bytes]:
+    """Return the packed terms of `text`, and a hash of each word as it is written, which `word_hash` finds."""
+    pieces = _pieces(text)
+    words = [word for piece in pieces if not piece.isascii() for word in _ANY_WORD.findall(piece.decode())]
+    pieces_and_words = [*pieces, *(word.encode() for word in words)]
+    return _packed(_count_terms(pieces)), array("I", map(crc32, pieces_and_words)).tobytes()
+
+
+def word_hash(word: str) -> bytes:
+    """Return the bytes that the hashed words of a text contain if it has that word, and otherwise hardly ever."""
+    return array("I", [crc32(word.encode())]).tobytes()
+
+
+def _packed(counts: dict[int, int]) -> bytes:
     if max(counts.values(), default=0) > _MAX_COUNT:
         counts = {term: min(count, _MAX_COUNT) for term, count in counts.items()}
     return b"".join(map(_pack_posting, counts, counts.values()))
 
 
 def count_terms(text: str) -> dict[int, int]:
-    """Return how often each term occurs. Splits at ASCII characters first: a regular expression takes five times as long."""
+    """Return how often each term occurs."""
+    return _count_terms(_pieces(text))
+
+
+def _pieces(text: str) -> Counter[bytes]:
+    """Split at ASCII characters: a regular expression takes five times as long."""
+    return Counter(text.encode(errors="replace").translate(_SPACED).split())
+
+
+def _count_terms(pieces: Counter[bytes]) -> dict[int, int]:
     counts: dict[int, int] = {}
-    for piece, count in Counter(text.encode(errors="replace").translate(_SPACED).split()).items():
+    for piece, count in pieces.items():
         for term in _terms[piece]:
             counts[term] = counts.get(term, 0) + count
     return counts

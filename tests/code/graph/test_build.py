@@ -400,6 +400,35 @@ def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, d
     assert (done.complete, done.parsed, done.resolved) == (True, 1, 1)
 
 
+def test_a_new_name_costs_only_the_files_that_have_that_very_word(shop, database, code, open_code):
+    write(shop, apart="def paying(): pass\n\n\ndef pays(some):\n    some.paying()  # paid\n")
+    code.refresh()
+    code.close()
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "UPDATE parses SET rest = x'00' WHERE blob = (SELECT blob FROM files WHERE path = 'apart.py')"
+        )
+
+    write(shop, page="import cart\n\n\ndef show():\n    cart.checkout()\n\n\ndef pay(): pass\n")
+    done = open_code().refresh()
+
+    assert (done.complete, done.parsed) == (True, 1)
+
+
+def test_a_word_beside_a_letter_that_is_no_ascii_is_found(folder, code, tmp_path):
+    write(
+        folder,
+        till="class Till:\n    def öffnen(self): pass\n",
+        page="from till import Till\n\n\ndef show():\n    Till().öffnen()\n",
+    )
+    code.refresh()
+
+    write(folder, till="class Till:\n    pass\n")
+    code.refresh()
+
+    assert edges(code) == anew(folder, tmp_path)
+
+
 def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open_code, tmp_path):
     code.refresh()
 

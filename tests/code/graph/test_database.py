@@ -13,7 +13,7 @@ from recollect.code.packing import ParsedFile
 from recollect.store.keys import is_plain
 
 KEY = "ab" * 32
-PARSE = ParsedFile(b"outline", b"rest", b"references", b"terms")
+PARSE = ParsedFile(b"outline", b"rest", b"references", b"terms", b"words")
 
 
 def record(blob=b"1", edges=b""):

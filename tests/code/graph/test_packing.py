@@ -22,7 +22,7 @@ def test_what_is_packed_comes_out_the_same():
         broken=True,
     )
 
-    parse = pack_file(facts, b"")
+    parse = pack_file(facts, b"", b"")
 
     unpacked = unpack_facts("python", *parse[:3])
     assert replace(unpacked, references=list(unpacked.references)) == facts
@@ -30,7 +30,7 @@ def test_what_is_packed_comes_out_the_same():
 
 
 def test_a_file_that_says_nothing_is_packed_too():
-    parse = pack_file(FileFacts("python"), b"")
+    parse = pack_file(FileFacts("python"), b"", b"")
 
     unpacked = unpack_facts("python", *parse[:3])
 

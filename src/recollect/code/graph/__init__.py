@@ -17,7 +17,7 @@ Modules:
 - `build`: `Builder`, which updates the graph, and `Refreshed`, what a refresh did
 - `parsing`, `resolving`: files to facts, and facts to edges; `workers`: the processes for both
 - `scrub`: no secret is stored
-- `invalidation`: the smallest set of files to resolve again
+- `invalidation`: the smallest set of files to resolve again, found by the words that the files have
 - `database`: one SQLite file per project below RECOLLECT_HOME, encrypted with the store's key
 - `file_node`: one file of the graph, packed until somebody asks for its outline or edges
 - `graph`: `CodeGraph`, which finds symbols, callers, callees and dependencies; `impact`: what may break if something

@@ -31,6 +31,7 @@ from recollect.code.graph.resolving import config_reader, resolve_files
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
 from recollect.code.packing import PackedFacts, ParsedFile, pack, pack_edges, unpack, unpack_facts
+from recollect.code.terms import word_hash
 
 logger = logging.getLogger(__name__)
 
@@ -395,7 +396,7 @@ class Builder:
         }
         if not digest and (digest := resolver.digest()):
             self._attempt(self._database.put_note, f"{_DIGEST} {name}", pack((keys, digest)))
-        return FamilyFiles(resolver, files, self._terms, self._search_packed)
+        return FamilyFiles(resolver, files, self._find_words)
 
     def _recorded_facts(self, path: str) -> FileFacts:
         """Return the facts of a file as it was recorded."""
@@ -404,13 +405,10 @@ class Builder:
             return unpack_facts(record.language, *parse[:3])
         raise ConcurrentUpdate  # another process removed the unused parse
 
-    def _terms(self, path: str) -> bytes | None:
-        node = self.graph.nodes.get(path)
-        return node.terms if node else None
-
-    def _search_packed(self, names: Collection[str]) -> set[str]:
-        result = self._database.mentioning(names)
-        return {path for path, record in self._records.items() if record.key in result}
+    def _find_words(self, words: Collection[str]) -> set[str]:
+        """Return the recorded files whose texts have one of these words."""
+        result = self._database.mentioning([word_hash(word) for word in words])
+        return {path for path, record in self._records.items() if record.key in result} if result else set()
 
     def _read_note(self, what: str, family: str, nothing: Any) -> Any:
         """Return a note of an earlier resolver, or `nothing`."""

@@ -24,7 +24,6 @@ from recollect.code.facts import (
 )
 from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
-from recollect.code.terms import count_terms
 
 EVERYTHING = "*"  # the name of an import that takes everything
 _MANY = 200  # files
@@ -210,15 +209,12 @@ class FamilyFiles:
         self,
         resolver: Resolver,
         files: MutableMapping[str, FileFacts],
-        terms: Callable[[str], bytes | None] = lambda path: None,
-        search_packed: Callable[[Collection[str]], set[str]] | None = None,
+        find_words: Callable[[Collection[str]], Collection[str]],
     ) -> None:
+        """`find_words` returns the files that had one of some words before any of them changed here."""
         self.resolver = resolver
         self._files = files
-        self._terms = terms  # the stored terms of a file; None = not known
-        self._search_packed = (
-            search_packed  # finds files that contain one of some names, without unpacking them
-        )
+        self._find_words = find_words
         self._used_words: dict[str, set[str]] = {}  # all words that a file uses
         self._dependencies: dict[str, _Dependencies] = {}  # of at most _KEPT files
         self._visible_of: dict[
@@ -350,31 +346,11 @@ class FamilyFiles:
         return found
 
     def _files_using(self, names: Collection[str]) -> Collection[str]:
-        """Return the files that may use one of `names`.
-
-        Their terms leave few, but a name of one word is in many files. Unpacking all of these pays only in a process that
-        lives on: the first time, their packed facts are searched instead.
-        """
-        wanted = [_terms_in(name) for name in names]
-        found = set(self._files)
-        if len(wanted) <= _MANY_NAMES and all(wanted):
-            found = {path for path in found if path in self._visible_of or self._may_use(path, wanted)}
-        if len(found) > _MANY and self._search_packed is not None:
-            found &= self._search_packed(names) | self._visible_of.keys()
-            self._search_packed = None
-        return found
-
-    def _may_use(self, path: str, wanted: Sequence[Sequence[bytes]]) -> bool:
-        terms = self._terms(path)
-        if terms is None:
-            return True
-        for parts in wanted:
-            for part in parts:
-                if part not in terms:
-                    break
-            else:
-                return True
-        return False
+        """Return the files that may use one of `names`: those with such a word, and those that changed."""
+        words = set(map(_word, names))
+        if EVERYTHING in words or len(words) > _MANY_NAMES:
+            return set(self._files)
+        return self._files.keys() & (self._visible_of.keys() | self._find_words(words))
 
 
 def _last_two(chain: str) -> tuple[str, str]:
@@ -405,11 +381,6 @@ def _all_bindings(facts: FileFacts | None) -> Iterator[tuple[str, str]]:
         for name, annotation in definition.parameters:
             if annotation:
                 yield name, annotation
-
-
-def _terms_in(name: str) -> list[bytes]:
-    """Return the packed terms of a name, the whole name first: it is in the fewest files."""
-    return [term.to_bytes(4, "little") for term in reversed(count_terms(name))]
 
 
 def _functions(facts: FileFacts | None) -> set[tuple[str, str]]:

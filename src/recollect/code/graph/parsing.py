@@ -57,7 +57,7 @@ def blob_hash(data: bytes) -> bytes:
 def parse_file(root: Path | str, path: str, language: str) -> ParseResult:
     from recollect.code.decoding import decode_source
     from recollect.code.languages.parser import parse
-    from recollect.code.terms import terms_of
+    from recollect.code.terms import terms_and_words_of
 
     try:
         with FileIO(f"{root}/{path}") as file:
@@ -74,7 +74,7 @@ def parse_file(root: Path | str, path: str, language: str) -> ParseResult:
         facts = scrub_secrets(parse(language, source))
     except RecursionError:
         return ParseResult(blob, BROKE_PARSER, None)
-    return ParseResult(blob, None, pack_file(facts, terms_of(source.decode("utf-8", "replace"))))
+    return ParseResult(blob, None, pack_file(facts, *terms_and_words_of(source.decode("utf-8", "replace"))))
 
 
 def _is_generated(head: bytes) -> bool:
