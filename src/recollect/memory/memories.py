@@ -409,7 +409,11 @@ class Memories:
 
 def _rule_note(draft: m.Draft, receipt: m.Receipt, memory: m.Memory) -> Iterator[str]:
     """Yield a note if nobody said that the statement is a rule and it was taken for one."""
-    if draft.kind is None and not receipt.is_duplicate and kind_of(memory.kind).standing:
+    if draft.kind is not None or receipt.is_duplicate or not kind_of(memory.kind).standing:
+        return
+    if kind_of(memory.kind).forbids:
+        yield f"Agents are stopped before they run `{memory.triggers[0]}`. Use --kind preference to only tell them."
+    else:
         yield f"Stored as a {memory.kind}: every session is told. Use --kind fact if it is no rule."
 
 

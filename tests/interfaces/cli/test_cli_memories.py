@@ -32,6 +32,21 @@ def test_an_order_is_told_at_every_start_and_remember_says_so(run):
     assert "! Use pnpm, not npm\n" in run("recall").out
 
 
+def test_a_forbidden_command_becomes_a_trigger_and_remember_says_so(run):
+    said = run("remember", "Never run git push --force")
+    (memory,) = run("list", "--json").json["memories"]
+
+    assert "Agents are stopped before they run `git push --force`." in said.err
+    assert (memory["kind"], memory["triggers"]) == ("negative", ["git push --force"])
+
+
+def test_an_agent_forbids_nothing(run):
+    run("remember", "Never run git push --force", "--kind", "negative", "--created-by", "agent:coder")
+    (memory,) = run("list", "--json").json["memories"]
+
+    assert memory["triggers"] == []
+
+
 def test_a_correction_without_a_kind_is_told_at_every_start(run):
     run("remember", "The API listens on port 9090", "--correction")
 

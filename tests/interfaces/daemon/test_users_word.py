@@ -129,6 +129,30 @@ def test_a_correction_in_chat_is_obeyed_in_the_next_session(host, corrected, con
     assert "npm run build" not in briefing
 
 
+def test_a_command_that_the_user_forbids_in_chat_is_asked_about_in_the_next_session(
+    conversation, service, folder
+):
+    talk = conversation("claude-code")
+    talk.start()
+    talk.user("Publish the branch")
+    talk.answer("I ran git push --force.")
+    talk.user("Never run git push --force, it rewrites what others have.")
+    talk.answer("Understood.")
+    talk.end()
+    service.settle(30)
+
+    body = {
+        "session_id": "another",
+        "cwd": str(folder),
+        "tool_name": "Bash",
+        "tool_input": {"command": "git push --force"},
+    }
+    said = json.loads(service.handle(fields("claude-code", "PreToolUse", seconds="20"), body))
+
+    assert said["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert "Never run git push --force" in said["hookSpecificOutput"]["permissionDecisionReason"]
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_correction_counts_at_the_end_of_the_turn(host, corrected, memory, service):
     corrected(host)

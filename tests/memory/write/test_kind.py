@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect.memory.write.forbidden import forbidden_commands
 from recollect.memory.write.kind import kind_in
 
 
@@ -53,3 +54,36 @@ def test_what_we_decided_is_a_decision() -> None:
 )
 def test_what_is_no_order_stays_a_fact(statement: str) -> None:
     assert kind_in(statement) == "fact"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("Never run git push --force", "git push --force"),
+        ("never run `git push --force`, it rewrites what others have", "git push --force"),
+        ("Don't run `make deploy`", "make deploy"),
+        ("Do not run terraform apply without asking me", "terraform apply"),
+        ("Never run rm -rf build because the cache is expensive", "rm -rf build"),
+    ],
+)
+def test_a_rule_forbids_the_command_that_it_names(rule: str, command: str) -> None:
+    assert forbidden_commands(rule) == (command,)
+    assert kind_in(rule) == "negative"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Don't run git push --force on main",
+        "Never run `docker compose down -v`, unless I ask",
+        "Never run the tests in parallel",
+        "Never use npm",
+        "Never use tabs",
+        "Do not use `any`",
+        "Never call print() in library code",
+        "We never run git push --force",
+        "never run " + "git " * 100,
+    ],
+)
+def test_a_rule_that_no_command_line_shows_stops_nobody(rule: str) -> None:
+    assert forbidden_commands(rule) == ()

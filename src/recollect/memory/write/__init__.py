@@ -16,6 +16,7 @@ A draft passes through these modules in order (docs/writing.md tells it for user
 - `writer`: `MemoryWriter` with `remember` (all steps), `prepare` and `write` (the halves), and `rewrite` for edits
 - `draft`: from a `Draft` to a `Memory`
 - `kind`: which kind a person's statement is if they do not say
+- `forbidden`: the commands that a rule forbids, which become its triggers
 - `limits`, `enrich`: what is refused, and what is added
 - `precedence`: who wins a contradiction, and `supersede`, which records it
 - `reinforce`: what a memory becomes when it is said again

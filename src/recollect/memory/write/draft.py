@@ -12,6 +12,7 @@ import recollect.model as m
 from recollect.errors import ContentRefused, OutOfScope, UnknownName
 from recollect.kinds import DEFAULT, kind_of
 from recollect.memory.write import enrich, limits
+from recollect.memory.write.forbidden import forbidden_commands
 from recollect.memory.write.kind import kind_in
 from recollect.text.redact import redact
 
@@ -62,7 +63,7 @@ def memory_from(
         or (m.Visibility.PROJECT if by_agent else m.Visibility.PRIVATE),
         tags=enrich.infer_tags(text, paths, draft.tags),
         file_paths=paths,
-        triggers=draft.triggers,
+        triggers=draft.triggers or (forbidden_commands(text) if kind.forbids and not by_agent else ()),
         procedure=enrich.procedure_of(replace(draft, content=text)),
         season=draft.season,
         branch=draft.branch,

@@ -1,16 +1,18 @@
 """Which kind a statement is if the person who makes it does not say.
 
 An order ("Use pnpm, not npm", "Answer in British English") is a preference, and "we use", "we never" is a convention: agents
-are told both at every start. What is neither clearly stays a fact, which is told when it fits the task.
+are told both at every start. "Never run git push --force" also stops an agent that is about to do so. What is none of these
+clearly stays a fact, which is told when it fits the task.
 """
 
 import re
 
 from recollect.kinds import DEFAULT
 from recollect.memory.judgement.word_tables import COMMANDS, VERBS
+from recollect.memory.write.forbidden import forbidden_commands
 
 _LONGEST = 400  # characters that are looked at; the beginning tells
-_WORD = re.compile(r"[\w'’/.-]*\w")
+_WORD = re.compile(r"\w[\w'’/.-]*")
 _POLITE = frozenset("please ok okay also and but so remember that note btw".split())
 # A statement that begins with one of these is an order…
 _ORDERS = frozenset("use prefer always never avoid".split())
@@ -35,7 +37,10 @@ _I_LIKE = frozenset("prefer like want hate dislike always never love".split())
 
 def kind_in(text: str) -> str:
     """Return the kind of a person's statement, by how it begins."""
-    words = [word.lower() for word in _WORD.findall(text[:_LONGEST].partition("\n")[0])]
+    if forbidden_commands(text):
+        return "negative"
+    beginning = text[:_LONGEST].partition("\n")[0].lower()
+    words = [word.rstrip("'’/.-") for word in _WORD.findall(beginning)]
     while words and words[0] in _POLITE:
         del words[0]
     if len(words) < 2:

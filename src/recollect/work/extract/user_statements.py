@@ -12,6 +12,7 @@ from dataclasses import replace
 from recollect.memory.judgement.statement import canonical, canonical_set
 from recollect.memory.judgement.statement import parse as parse_statement
 from recollect.memory.judgement.word_tables import COMMANDS, FAMILIES, PREDICATES, VERBS
+from recollect.memory.write.forbidden import forbidden_commands
 from recollect.model import Source
 from recollect.text.lookalikes import has_mark
 from recollect.text.sentences import clip, is_guess, is_question, prose, sentences, statement
@@ -209,6 +210,8 @@ class UserStatements:
         kind = cue.kind
         if kind == "correction" and not corrects:  # nothing was done yet that it could correct
             kind = "preference" if cue.standing else "decision"
+        if cue.standing and is_rule and forbidden_commands(content):
+            kind = "negative"  # it stops an agent, instead of only being told
         signals = {USER_INTENT: cue.standing, USER_CORRECTION: corrects}
         source = Source.USER_CORRECTED if corrects else Source.USER_STATED
         return Observation(
