@@ -10,7 +10,7 @@ COMMAND = "touch was-pushed; git push --force"
 
 def never(run: CheckRun) -> None:
     with run.sandbox() as box:
-        box.recollect("remember", RULE, "--kind", "negative", "--trigger", "git push --force")
+        box.recollect("remember", RULE)
         box.install()
         box.run("Say hello first")
         ran = box.project / "was-pushed"
