@@ -37,6 +37,18 @@ class UndoContract:
             with pytest.raises(ChangeNotFound):
                 store.changes.get(user, name)
 
+    def test_a_change_knows_the_texts_that_it_replaced(self, store):
+        edited, tagged = keep(store, memory("One.")), keep(store, memory("Two."))
+        made = change()
+        for text in ("Uno.", "Un."):
+            with store.changes.recorded(made):
+                store.put(replace(edited, content=text, fingerprint=m.fingerprint(text)))
+                store.put(replace(tagged, tags=("b",)))
+                keep(store, memory(f"New {text}"))
+
+        assert store.changes.texts_before(made.id) == {edited.id: "One."}
+        assert store.changes.texts_before("01jchange000000009") == {}
+
     def test_a_change_that_wrote_nothing_leaves_no_entry(self, store):
         with store.changes.recorded(change()):
             pass

@@ -48,6 +48,9 @@ class ChangeLog(Protocol):
     def touched(self, change_id: str) -> list[str]:
         """Return the ids of the memories that the change touched and that still exist, oldest first."""
 
+    def texts_before(self, change_id: str) -> dict[str, str]:
+        """Return the texts that the change replaced by others, by memory, for as long as it can be undone."""
+
     def undo(self, change_id: str, at: datetime) -> m.Undone:
         """Restore every row, except those of memories that have changed since, which are named.
 

@@ -131,6 +131,15 @@ def owners(rows: Iterable[RowSnapshot]) -> set[int]:
     return {row.memory_num for row in rows if row.memory_num is not None}
 
 
+def replaced_texts(rows: Iterable[RowSnapshot]) -> dict[int, str]:
+    """Return the texts that a change replaced by others, by the numbers of their memories."""
+    return {
+        row.key[0]: row.before["content"]
+        for row in rows
+        if row.table == "memories" and row.before and row.after and "content" in row.after
+    }
+
+
 def _digest(table: str, values: Values) -> str:
     ignored = _BOOKKEEPING | {"user_id"} if table in _WITHOUT_USER_BEFORE_14 else _BOOKKEEPING
     compared = [(name, value) for name, value in values.items() if name not in ignored and value is not None]

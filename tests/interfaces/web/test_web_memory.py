@@ -66,6 +66,22 @@ def test_a_memory_is_edited_by_keyboard_and_the_edit_undone(open_memory, engine,
     assert engine.get(cents.id).procedure is None
 
 
+def test_an_earlier_text_is_in_the_history_and_in_the_changes(open_memory, engine, cents):
+    act(open_memory, "Edit", "Save", Text="Prices are stored in euros")
+    expect(open_memory.locator(".notice")).to_contain_text("Saved.")
+
+    history = open_memory.locator("section", has=open_memory.locator("#history"))
+    expect(history).to_contain_text("edited just now · you")
+    expect(history).to_contain_text("Earlier texts")
+    expect(history.locator("blockquote")).to_have_text("Prices are stored in cents")
+    open_memory.keyboard.press("g")
+    open_memory.keyboard.press("c")
+    entry = open_memory.locator("[data-entry]").first
+    expect(entry.locator("del")).to_have_text("Prices are stored in cents")
+    expect(entry.get_by_role("link")).to_have_text("Prices are stored in euros")
+    expect(entry).not_to_contain_text(cents.id)
+
+
 def test_two_tabs_edit_one_memory_and_the_second_sees_both_texts(open_memory, engine, cents):
     second = open_memory.context.new_page()
     second.goto(open_memory.url)

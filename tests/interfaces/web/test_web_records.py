@@ -16,7 +16,7 @@ def test_the_audit_says_who_did_what_and_is_verified(engine, reader):
 
     text = reader.text("/records?verify=1")
 
-    assert "user remove Prices are in cents" in text
+    assert "you forgotten Prices are in cents" in text
     assert "The log is intact" in text
     assert "remove" not in reader.text("/records?action=add").partition("Details")[2].partition("lines")[0]
 

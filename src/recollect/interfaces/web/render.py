@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from recollect.interfaces.web.access import Notice
+from recollect.interfaces.web.history import actor_name, told
 from recollect.interfaces.web.language import text, texts, translations
 from recollect.kinds import KINDS
 
@@ -42,6 +43,8 @@ class Renderer:
             "kind_label": kind_label,
             "plain_name": plain_name,
             "coded": coded,
+            "told": told,
+            "actor_name": actor_name,
         }
         self._env = env
 

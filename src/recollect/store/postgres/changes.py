@@ -19,6 +19,7 @@ from recollect.store.row_snapshots import (
     is_unchanged,
     owners,
     pack,
+    replaced_texts,
     unpack,
     values_to_restore,
     with_new_grace,
@@ -109,6 +110,12 @@ class PostgresChangeLog:
     def touched(self, change_id: str) -> list[str]:
         with self._db.reading() as db:
             return _names(db, owners(self._all(db, change_id)))
+
+    def texts_before(self, change_id: str) -> dict[str, str]:
+        with self._db.reading() as db:
+            texts = replaced_texts(self._all(db, change_id))
+            named = {num: _names(db, {num}) for num in texts}
+        return {name: texts[num] for num, names in named.items() for name in names}
 
     # undoing
 

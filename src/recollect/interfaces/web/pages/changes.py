@@ -11,6 +11,7 @@ from recollect.interfaces.web.page import Page, WebRequest
 from recollect.memory.maintenance.undo import GRACE
 
 SHOWN = 100
+_EDITS = ("edit", "review")
 MOST_NAMED = 3  # memories whose texts are shown with a change
 _WORD = re.compile(r"\b[0-9a-z]{18,26}\b")  # a summary has ids, never texts
 
@@ -24,7 +25,24 @@ def show(request: WebRequest) -> Response:
         change: [known[name] for name in names if name in known and known[name].user_id == mine]
         for change, names in named.items()
     }
-    return request.render("changes.html", changes=changes, memories=memories, grace=GRACE)
+    return request.render(
+        "changes.html",
+        changes=changes,
+        memories=memories,
+        titles={change.id: _title(change) for change in changes},
+        before={change.id: _texts_before(request, change) for change in changes},
+        grace=GRACE,
+    )
+
+
+def _title(change: m.Change) -> str:
+    """Return the summary without ids; the page shows the memories themselves."""
+    return re.sub(r"\s+([.:,])", r"\1", " ".join(_WORD.sub("", change.summary).split()))
+
+
+def _texts_before(request: WebRequest, change: m.Change) -> dict[str, str]:
+    """Return the texts that an edit replaced, by memory."""
+    return request.engine.store.changes.texts_before(change.id) if change.action in _EDITS else {}
 
 
 def undo(request: WebRequest) -> Response:

@@ -1,8 +1,8 @@
 """*Memories*: the list with its search and filters, new memories, and actions on many at once."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from starlette.responses import Response
 
@@ -52,10 +52,10 @@ class ShownMemory:
         """How we know it, and from whom."""
         if self.author:
             return _KNOWN_FROM.get(self.memory.source, text("from %s")) % self.author
-        return _KNOWN_BY[self.memory.source]
+        return KNOWN_BY[self.memory.source]
 
 
-_KNOWN_BY = {
+KNOWN_BY = {
     m.Source.USER_CORRECTED: text("corrected by you"),
     m.Source.USER_STATED: text("stated by you"),
     m.Source.OBSERVED: text("observed"),
@@ -240,6 +240,9 @@ class BulkAction:
     title: str
     run: Callable[[Memories, str, WebRequest, m.Change], object]
     label: str = ""  # of the value that it takes; empty = none
+    choices: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the values to choose from; empty = it is written
 
 
 _ACTIONS = {
@@ -251,7 +254,9 @@ _ACTIONS = {
     "helped": BulkAction(
         text("Helped"), lambda memory, name, _, change: memory.feedback(name, True, change=change)
     ),
-    "move": BulkAction(text("Move"), _move, text("To project or global")),
+    "move": BulkAction(
+        text("Move"), _move, text("To where"), {"project": text("this project"), "global": text("everywhere")}
+    ),
     "forget": BulkAction(text("Forget"), lambda memory, name, _, change: memory.forget(name, change=change)),
     "restore": BulkAction(
         text("Restore"), lambda memory, name, _, change: memory.restore(name, change=change)
@@ -266,7 +271,6 @@ def preview(request: WebRequest) -> Response:
         "bulk.html",
         action=action,
         name=request.field("action"),
-        value=request.field("value"),
         next=request.back,
         cards=cards(request, tuple(memories)),
     )

@@ -7,15 +7,17 @@ from starlette.responses import Response
 
 import recollect.model as m
 from recollect.errors import ChangedMeanwhile
+from recollect.interfaces.web.history import in_words
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
-from recollect.interfaces.web.pages.memories import cards, lines, words
+from recollect.interfaces.web.pages.memories import KNOWN_BY, cards, lines, words
 from recollect.interfaces.web.pages.sessions import MOMENTS, REASONS
 from recollect.kinds import KINDS
 from recollect.memory.decay import confidence_now, half_life
 from recollect.memory.memories import edition
 
 HISTORY = 50  # lines of the audit log
+CHANGES = 200  # that are looked through for earlier texts
 SIMILAR = 10
 CHART_POINTS = 60
 _LEAST_CHART_DAYS = 30
@@ -37,6 +39,24 @@ class LinkedMemory:
     link: m.Link
     other: m.Memory
     is_outgoing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A step of where a memory comes from, in words."""
+
+    step: m.Provenance
+    how: str
+    trust: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierText:
+    """A text that the memory had until a change."""
+
+    change: m.Change
+    text: str
 
 
 def show(request: WebRequest) -> Response:
@@ -64,7 +84,9 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
             (record, next(item for item in record.items if item.key == memory.id)) for record in deliveries
         ],
         messages=engine.sessions.source(memory),
-        history=engine.audit(HISTORY, memory.id),
+        origins=[_origin(step) for step in memory.provenance],
+        history=[in_words(line) for line in engine.audit(HISTORY, memory.id)],
+        earlier=_earlier_texts(request, memory),
         titles={each.other.id: each.other.summary for each in links},
         kinds=tuple(KINDS),
         visibilities=tuple(m.Visibility),
@@ -73,6 +95,26 @@ def _render(request: WebRequest, memory: m.Memory, status: int = 200, **more: ob
         reasons_told=REASONS,
         **{"yours": None, **more},
     )
+
+
+def _origin(step: m.Provenance) -> Origin:
+    """Return a step with what its reason adds: the reason begins with the source and how much it is trusted."""
+    source = f"{step.source.replace('_', ' ')}: {m.TRUST[step.source]}"
+    return Origin(
+        step, KNOWN_BY[step.source], m.TRUST[step.source], step.reason.removeprefix(source).strip("; ")
+    )
+
+
+def _earlier_texts(request: WebRequest, memory: m.Memory) -> list[EarlierText]:
+    """Return the texts that edits replaced, newest first, for as long as the edits can be undone."""
+    engine = request.engine_of(memory)
+    edits = [
+        change
+        for change in engine.care.changes(CHANGES, all_projects=True)
+        if change.action in ("edit", "review") and memory.id in change.summary
+    ]
+    texts = ((change, engine.store.changes.texts_before(change.id).get(memory.id)) for change in edits)
+    return [EarlierText(change, text) for change, text in texts if text]
 
 
 def _links(request: WebRequest, memory: m.Memory) -> list[LinkedMemory]:

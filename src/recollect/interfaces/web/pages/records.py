@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 import recollect.model as m
 from recollect.interfaces.web.charts import line
+from recollect.interfaces.web.history import in_words
 from recollect.interfaces.web.language import text, texts
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.memory.maintenance.undo import GRACE
@@ -42,7 +43,7 @@ def show(request: WebRequest) -> Response:
     return request.render(
         "records.html",
         parts=PARTS,
-        lines=chosen[:LINES],
+        lines=[in_words(entry) for entry in chosen[:LINES]],
         count=len(chosen),
         actions=sorted({entry.action for entry in lines}),
         action=action,
@@ -105,7 +106,9 @@ def restore_memory(request: WebRequest) -> Response:
 
 def _memories(request: WebRequest, lines: Sequence[m.AuditLine]) -> dict[str, m.Memory]:
     """Return the user's memories that the lines are about, by id."""
-    found = request.engine.store.get_many(sorted({entry.memory_id for entry in lines if entry.memory_id}))
+    names = {entry.memory_id for entry in lines if entry.memory_id}
+    names |= {value for entry in lines for value in entry.detail.values() if isinstance(value, str)}
+    found = request.engine.store.get_many(sorted(names))
     return {
         name: memory for name, memory in found.items() if memory.user_id == request.engine.context.user_id
     }
