@@ -208,16 +208,32 @@ def test_many_memories_get_a_tag_or_none_does(page, engine, filled):
     page.get_by_label("All on this page").check()
     page.get_by_label("With those selected:").select_option("tag")
     page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Tags, with commas between them").fill(" , ")
     page.locator("#apply").click()
     expect(page.locator(".notice.bad")).to_contain_text("No tag was given.")
 
     page.get_by_label("All on this page").check()
     page.get_by_label("With those selected:").select_option("tag")
-    page.get_by_label("Tags, or project or global").fill("old")
     page.get_by_role("button", name="Preview").click()
-    page.locator("#apply").click()
+    page.get_by_label("Tags, with commas between them").fill("old")
+    page.get_by_label("Tags, with commas between them").press("Enter")
     expect(page.locator(".notice")).to_contain_text("Add tags: 5 memories.")
     assert all("old" in memory.tags for memory in engine.list(branch="topic"))
+
+
+def test_several_memories_move_to_all_projects_after_a_preview_and_back(page, engine, filled):
+    page.goto("/memories?tag=money")
+    page.get_by_label("All on this page").check()
+    page.get_by_label("With those selected:").select_option("move")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("To where").select_option("everywhere")
+    page.get_by_role("button", name="Move").click()
+
+    expect(page.locator(".notice")).to_contain_text("Move: 1 memory.")
+    assert [memory.project_id for memory in engine.list(tag="money")] == [None]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".notice")).to_contain_text("Undone: 1 memory is as it was.")
+    assert [memory.project_id for memory in engine.list(tag="money")] == [engine.project.id]
 
 
 def test_a_long_list_has_parts(read, engine):
@@ -268,6 +284,8 @@ def test_a_notice_says_that_an_agent_replaced_a_memory(page, site, home, folder,
         clock.advance(minutes=1)
         agent.remember("The staging server runs on port 9090")
 
-    expect(page.locator(".notice")).to_contain_text("An agent's new memory replaced an older one.")
-    page.get_by_role("link", name="Look at it").click()
+    expect(page.locator(".notice")).to_contain_text(
+        "An agent replaced a memory: The staging server runs on port 8080"
+    )
+    page.locator(".notice").get_by_role("link", name="The staging server runs on port 9090").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("9090")

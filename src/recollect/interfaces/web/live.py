@@ -52,15 +52,21 @@ def _last_line(engine: "Engine") -> int:
     return max((line.seq for line in engine.store.audit(1)), default=0)
 
 
-def _replaced_since(engine: "Engine", line: int) -> tuple[int, list[str]]:
-    """Return the last line of the audit log, and the memories that agents have put in the place of others since."""
+def _replaced_since(engine: "Engine", line: int) -> tuple[int, list[dict[str, str]]]:
+    """Return the last line of the audit log, and what agents have put in the place of other memories since."""
     lines = [found for found in engine.store.audit(_LOOKED_AT) if found.seq > line]
-    replaced = [
-        str(found.detail["by"])
+    pairs = [
+        (str(found.detail["by"]), found.memory_id or "")
         for found in lines
         if found.detail.get("state") == m.State.SUPERSEDED
         and m.is_agent(found.actor)
         and "by" in found.detail
+    ]
+    memories = engine.store.get_many(sorted({name for pair in pairs for name in pair}))
+    replaced = [
+        {"id": new, "new": memories[new].summary, "old": memories[old].summary}
+        for new, old in pairs
+        if {new, old} <= memories.keys() and memories[new].user_id == engine.context.user_id
     ]
     return max((found.seq for found in lines), default=line), replaced
 

@@ -127,9 +127,11 @@
     htmx.ajax("GET", location.pathname + location.search, { target: "[data-live]", select: "[data-live]", swap: "outerHTML" })
       .then(() => { if (place) document.getElementById(place)?.focus({ preventScroll: true }); });
   }
-  function announce(id) {
+  function announce(replaced) {
     const notice = find("#replaced").content.firstElementChild.cloneNode(true);
-    find("a", notice).href = `/memories/${encodeURIComponent(id)}`;
+    find("[data-old]", notice).textContent = replaced.old;
+    find("[data-new]", notice).textContent = replaced.new;
+    find("[data-new]", notice).href = `/memories/${encodeURIComponent(replaced.id)}`;
     find("#notices").append(notice);
   }
   function follow() {
