@@ -110,7 +110,7 @@ def test_memories_are_exported_as_json_and_markdown(engine, reader):
 
 def test_a_backup_is_made(engine, reader):
     assert "Backed up to" in reader.post("/settings/backup")
-    assert "The last backup is" in reader.text("/settings")
+    assert "Last backup:" in reader.text("/settings")
 
 
 def test_a_setting_of_another_project_is_left_alone(engine, reader, home, tmp_path, embedder):

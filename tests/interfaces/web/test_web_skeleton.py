@@ -22,6 +22,19 @@ def test_an_empty_store_says_what_to_do(page):
     expect(page.get_by_text("recollect install claude-code")).to_be_visible()
 
 
+def test_what_waits_is_counted_once(reader, plain_engine):
+    first, second = (
+        plain_engine.remember("Staging is at port 1").id,
+        plain_engine.remember("Lunch is at noon").id,
+    )
+    for one, other in ((first, second), (second, first)):  # each says it of the other
+        plain_engine.link(one, other, "contradicts")
+
+    text = reader.text("/")
+
+    assert "Marked among the memories: 1 contradiction " in text
+
+
 def test_health_follows_after_the_page(page):
     page.goto("/")
     expect(page.locator("#health")).to_contain_text("daemon")

@@ -36,7 +36,7 @@ class Overview:
     learnt: int  # memories that are new this week
     newest: tuple[m.Memory, ...]  # some of them, newest first
     reviews: dict[str, int]  # open questions by kind
-    conflicts: int
+    conflicts: int  # pairs of memories
     stale: int
     gaps: int
     saved: int | None  # tokens; None = there is no baseline yet
@@ -76,7 +76,7 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
         learnt=len(fresh),
         newest=tuple(fresh[:NEWEST]),
         reviews=open_reviews(context, projects),
-        conflicts=len(store.conflicts(view)),
+        conflicts=len({frozenset((link.source, link.target)) for link in store.conflicts(view)}),
         stale=sum(len(stale_in(store, project)) for project in projects),
         gaps=sum(len(store.gaps(project, _MAX_GAPS)) for project in projects),
         saved=sum(known) if known else None,

@@ -5,6 +5,7 @@ What is changed here is no change to memories and cannot be undone with a click,
 
 import io
 from collections.abc import Mapping
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ def show(request: WebRequest) -> Response:
     store, settings = engine.store, engine.settings
     note = read_note(settings.database)
     now = engine.context.clock()
+    age = store.backup_age(now)
     return request.render(
         "settings.html",
         settings=explain_settings(settings),
@@ -51,7 +53,7 @@ def show(request: WebRequest) -> Response:
         hosts=HOSTS.values(),
         info=store.info(),
         key_at=note.where if note else "",
-        backup_age=store.backup_age(now),
+        backed_up_at=None if age is None else now - timedelta(hours=age),
         costs=spending.costs(settings, store, now),
     )
 
