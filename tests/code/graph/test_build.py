@@ -1,6 +1,7 @@
 """Keeping the graph up to date, at the price of what changed."""
 
 import contextlib
+import marshal
 import os
 import shutil
 import sqlite3
@@ -8,14 +9,16 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 
 import pytest
 from sources import grow_old, write
 
-from recollect.code.graph import parsing, workers
+from recollect.code.graph import build, parsing, workers
 from recollect.code.graph.build import Builder
 from recollect.code.graph.parsing import FileToParse, parse_files
+from recollect.code.packing import unpack
 
 
 def edges(code):
@@ -427,6 +430,45 @@ def test_a_word_beside_a_letter_that_is_no_ascii_is_found(folder, code, tmp_path
     code.refresh()
 
     assert edges(code) == anew(folder, tmp_path)
+
+
+def test_a_change_that_no_other_file_sees_reads_nobodys_imports(shop, database, code, open_code):
+    code.refresh()
+    code.close()
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        ((digest,),) = connection.execute("SELECT value FROM notes WHERE name = 'digest python'")
+        names, given, _ = marshal.loads(digest)
+        damaged = marshal.dumps((names, given, b"no imports"))
+        connection.execute(
+            "UPDATE notes SET value = ?, checksum = ? WHERE name = 'digest python'",
+            (damaged, zlib.crc32(damaged)),
+        )
+
+    write(shop, page="import cart\n\n\ndef show():\n    cart.checkout()\n    print(1)\n")
+    done = open_code().refresh()
+
+    assert (done.complete, done.parsed, done.resolved) == (True, 1, 1)
+
+
+def test_a_process_that_runs_long_keeps_the_digest_new(
+    shop, database, code, open_code, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(build, "_MOST_STALE", 1)
+    code.refresh()
+    for name in ("some", "other", "third"):
+        write(
+            shop, **{name: f"from money import Money\n\n\ndef spend_{name}(some: Money):\n    some.plus(1)\n"}
+        )
+        code.refresh()
+
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        ((stale,),) = connection.execute("SELECT value FROM notes WHERE name = 'stale python'")
+    write(shop, cart="from money import Money\n\n\ndef spend(): pass\n")
+    later = open_code()
+    later.refresh()
+
+    assert len(unpack(stale)) == 1
+    assert edges(later) == anew(shop, tmp_path)
 
 
 def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open_code, tmp_path):

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from recollect.code.facts import FileFacts
 from recollect.code.files import UNREADABLE, FileListing, is_unchanged, list_files, settled_mtime
@@ -49,7 +48,9 @@ _HEAD = 128
 _HISTORY = "history 2"
 _DIGEST = "digest"
 _MAJORITY_TYPES = "majority types"
-_STALE = 300  # files that changed since a digest was made: with more, it is made again
+_STALE = "stale"  # the files that changed since the digest was made
+_MOST_STALE = 300  # with more, the digest is made again
+_NO_FILES, _NO_TYPES = pack(set()), pack({})
 _NO_LANGUAGE = "none"  # of a configuration file without a grammar: only that it changed is recorded
 
 Progress = Callable[[int, int], None]
@@ -129,6 +130,7 @@ class Builder:
         self._unwritten: dict[str, FileRecord | None] = {}  # not yet in the database; None = the file is gone
         self._unwritten_notes: dict[str, bytes] = {}
         self._known: dict[str, FamilyFiles] = {}
+        self._stale: dict[str, set[str]] = {}  # by family with a digest: the files that changed since
         nodes = {}
         for path, record in records.items():
             if record.left_out is None:
@@ -314,7 +316,7 @@ class Builder:
         edges: dict[str, bytes] = {}
         notes: dict[str, bytes] = {}
         for family, changed in new.items():
-            for path, result in self._edges(family, changed, fresh, notes, control):
+            for path, result in self._edges(family, changed, notes, control):
                 edges[path] = result
                 control.advance()
         return edges, notes
@@ -323,7 +325,6 @@ class Builder:
         self,
         family: str,
         changed: Mapping[str, PackedFacts | None],
-        fresh: Mapping[str, FileRecord],
         notes: dict[str, bytes],
         control: "_RefreshControl",
     ) -> Iterator[tuple[str, bytes]]:
@@ -333,7 +334,7 @@ class Builder:
             for path, record in self._records.items()
             if record.left_out is None and FAMILY_OF.get(record.language) == family
         }
-        affected = self._affected(family, changed, before)
+        affected = self._affected(family, changed, before, notes)
         if affected is None:
             self._known.pop(family, None)
             files = self._packed({path: record for path, record in before.items() if path not in changed})
@@ -341,8 +342,7 @@ class Builder:
             control.expect(len(files) - len(changed))
 
             def keep(digest: bytes, majority_types: MajorityTypes) -> None:
-                if digest:
-                    notes[f"{_DIGEST} {family}"] = pack((_keys(before, changed, fresh), digest))
+                self._keep_digest(family, digest, notes)
                 notes[f"{_MAJORITY_TYPES} {family}"] = pack(majority_types)
 
             yield from resolve_files(family, files, self._root, control.stop, keep)
@@ -354,15 +354,33 @@ class Builder:
             control.check()
             yield path, pack_edges(resolver.edges(path))
         notes[f"{_MAJORITY_TYPES} {family}"] = pack(resolver.majority_types)
+        if (stale := self._stale.get(family)) is None:
+            return
+        stale |= changed.keys()
+        if len(stale) > _MOST_STALE:
+            self._keep_digest(family, resolver.digest(), notes)
+        else:
+            notes[f"{_STALE} {family}"] = pack(stale)
+
+    def _keep_digest(self, family: str, digest: bytes, notes: dict[str, bytes]) -> None:
+        """Store a digest of all files as they are in the graph from now on."""
+        if digest:
+            self._stale[family] = set()
+            notes[f"{_DIGEST} {family}"] = digest
+            notes[f"{_STALE} {family}"] = _NO_FILES
 
     def _affected(
-        self, family: str, changed: Mapping[str, PackedFacts | None], before: Mapping[str, FileRecord]
+        self,
+        family: str,
+        changed: Mapping[str, PackedFacts | None],
+        before: Mapping[str, FileRecord],
+        notes: dict[str, bytes],
     ) -> set[str] | None:
         """Return the affected files; None if there are so many that all may as well be resolved."""
         if not changed or not before or len(changed) > max(_FEW_FILES, _MANY_CHANGED * len(before)):
             return None
         if family not in self._known:
-            self._known[family] = self._family(family, before)
+            self._known[family] = self._family(family, before, notes)
         affected: set[str] = set()
         for path, packed_facts in changed.items():
             affected |= self._known[family].update(
@@ -381,21 +399,22 @@ class Builder:
             if record.key in parses
         }
 
-    def _family(self, name: str, records: Mapping[str, FileRecord]) -> FamilyFiles:
-        """Return the family with the files as they were recorded."""
-        keys = {path: record.key for path, record in records.items()}
+    def _family(self, name: str, records: Mapping[str, FileRecord], notes: dict[str, bytes]) -> FamilyFiles:
+        """Return the family with the files as they were recorded. Adds its digest to `notes` if it is new."""
         files = LazyFacts(records, self._recorded_facts)
-        known, digest = self._read_note(_DIGEST, name, ({}, b""))
-        stale = {path for path in known.keys() | keys.keys() if known.get(path) != keys.get(path)}
-        if len(stale) > _STALE:
-            digest = b""
+        stale: set[str] = unpack(self._note(_STALE, name) or _NO_FILES)
+        digest = self._note(_DIGEST, name)
+        majority_types: MajorityTypes = unpack(self._note(_MAJORITY_TYPES, name) or _NO_TYPES)
+        if self._database.newest() != self._database.generation:
+            raise ConcurrentUpdate  # the notes may be about other files
         resolver = resolver_for(name, files, config_reader(self._root), digest, stale)
-        majority_types: MajorityTypes = self._read_note(_MAJORITY_TYPES, name, {})
         resolver.majority_types = {
-            name: one for name, one in majority_types.items() if not one or one[0] in keys
+            receiver: one for receiver, one in majority_types.items() if not one or one[0] in records
         }
-        if not digest and (digest := resolver.digest()):
-            self._attempt(self._database.put_note, f"{_DIGEST} {name}", pack((keys, digest)))
+        if digest:
+            self._stale[name] = stale
+        else:
+            self._keep_digest(name, resolver.digest(), notes)
         return FamilyFiles(resolver, files, self._find_words)
 
     def _recorded_facts(self, path: str) -> FileFacts:
@@ -410,11 +429,10 @@ class Builder:
         result = self._database.mentioning([word_hash(word) for word in words])
         return {path for path, record in self._records.items() if record.key in result} if result else set()
 
-    def _read_note(self, what: str, family: str, nothing: Any) -> Any:
-        """Return a note of an earlier resolver, or `nothing`."""
+    def _note(self, what: str, family: str) -> bytes:
+        """Return a note of an earlier resolver; empty if there is none."""
         name = f"{what} {family}"
-        note = self._unwritten_notes.get(name) or self._database.note(name)
-        return unpack(note) if note else nothing
+        return self._unwritten_notes.get(name) or self._database.note(name) or b""
 
     def _write_graph(
         self,
@@ -461,16 +479,6 @@ class Builder:
             write(*what)
         except WriteFailed as error:
             logger.warning("the code graph could not be saved: %s", error)
-
-
-def _keys(
-    before: Mapping[str, FileRecord],
-    changed: Mapping[str, PackedFacts | None],
-    fresh: Mapping[str, FileRecord],
-) -> dict[str, ParseKey]:
-    """Return the keys of a family's files as they are after a change."""
-    records = {**before, **fresh}
-    return {path: records[path].key for path in before.keys() | changed.keys() if changed.get(path, True)}
 
 
 @contextlib.contextmanager

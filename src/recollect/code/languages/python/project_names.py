@@ -1,8 +1,10 @@
 """The names of a whole Python project, for rules that need all files."""
 
 import marshal
-from collections.abc import Collection, Iterator
+import zlib
+from collections.abc import Collection, Iterator, Mapping
 from struct import Struct
+from typing import Any
 
 from recollect.code.facts import CLASS, FUNCTION, RETURNED, UNKNOWN, YIELDED, Binding, FileFacts
 from recollect.code.languages.python.scopes import is_property
@@ -10,66 +12,124 @@ from recollect.code.languages.python.scopes import is_property
 _MOST_PARAMETERS = 256
 _PLACE = Struct("<Ii")  # the number of a file, and a place in it (see `binding`)
 
+_Imports = list[tuple[str, str, str]]  # module, name, alias
+
 
 class ProjectNames:
-    """All names by what they are used for. Plain values, because they are stored: collecting them takes every file."""
+    """All names by what they are used for. Plain values, because they are stored: collecting them takes every file.
+
+    What is stored has parts of its own for what a change seldom needs, and these are unpacked when they are needed.
+    """
 
     def __init__(self) -> None:
         self.defined: set[str] = set()  # these two may keep names that are gone: they only save look-ups
         self.properties: set[str] = set()
-        self.methods: dict[str, list[tuple[str, int]]] = {}  # file and definition
-        self.imports: dict[str, list[tuple[str, str, str]]] = {}  # by file: module, name, alias
-        self._given: dict[str, bytes | bytearray] = {}  # places, packed: there are as many as assignments
         self._paths: list[str] = []  # by number; "" = gone, and so are its places
+        self._methods = _Places()
+        self._given = _Places()
+        self._imports: dict[str, _Imports] = {}
+        self._packed_imports = b""  # those that are stored, until they are needed
+        self._changed_imports: dict[str, _Imports | None] = {}  # since then; None = the file is gone
 
     @classmethod
-    def unpacked(cls, digest: bytes, stale: Collection[str]) -> "ProjectNames":
-        """Return the packed names, without those of `stale` files."""
+    def unpacked(
+        cls, digest: bytes, files: Mapping[str, FileFacts], stale: Collection[str]
+    ) -> "ProjectNames":
+        """Return the packed names brought up to date with the `stale` files, and with those that came or went."""
         names = cls()
-        names.defined, names.properties, names.methods, names.imports, names._given, names._paths = (
-            marshal.loads(digest)
-        )
-        if stale:
-            names._paths = ["" if path in stale else path for path in names._paths]
-            for name, methods in names.methods.items():
-                names.methods[name] = [each for each in methods if each[0] not in stale]
-            for path in stale:
-                names.imports.pop(path, None)
+        main, given, names._packed_imports = marshal.loads(digest)
+        names.defined, names.properties, names._paths, methods = _unpack(main)
+        names._methods = _Places(methods)
+        names._given = _Places(packed=given)
+        known = {path for path in names._paths if path in files and path not in stale}
+        names._changed_imports = {path: None for path in names._paths if path not in known}
+        names._paths = [path if path in known else "" for path in names._paths]
+        for path in files:
+            if path not in known:
+                names.add(path, files[path])
         return names
 
     def packed(self) -> bytes:
-        return marshal.dumps(
-            (self.defined, self.properties, self.methods, self.imports, self._given, self._paths)
-        )
+        main = (self.defined, self.properties, self._paths, self._methods.merged())
+        return marshal.dumps((_pack(main), _pack(self._given.merged()), _pack(self.imports)))
 
     def add(self, path: str, facts: FileFacts) -> None:
+        file = len(self._paths)
+        self._paths.append(path)
         classes = {number for number, each in enumerate(facts.definitions) if each.kind == CLASS}
         for number, each in enumerate(facts.definitions):
             self.defined.add(each.name)
             if each.scope in classes and each.kind == FUNCTION:
-                self.methods.setdefault(each.name, []).append((path, number))
+                self._methods.add(each.name, file, number)
                 if each.decorators and is_property(each):
                     self.properties.add(each.name)
-        self.imports[path] = [each[:3] for each in facts.imports]
-        file = len(self._paths)
-        self._paths.append(path)
-        given, pack = self._given, _PLACE.pack
+        self._changed_imports[path] = [each[:3] for each in facts.imports]
         for name, place in _given(facts):
-            known = given.get(name, b"")
-            if isinstance(known, bytes):
-                known = given[name] = bytearray(known)
-            known += pack(file, place)
+            self._given.add(name, file, place)
 
-    def drop(self, path: str, facts: FileFacts) -> None:
-        for name in {each.name for each in facts.definitions} & self.methods.keys():
-            self.methods[name] = [one for one in self.methods[name] if one[0] != path]
-        del self.imports[path]
+    def drop(self, path: str) -> None:
+        self._changed_imports[path] = None
         self._paths[self._paths.index(path)] = ""
+
+    @property
+    def imports(self) -> "Mapping[str, _Imports]":
+        """By file: module, name and alias of each import."""
+        if self._packed_imports:
+            self._imports, self._packed_imports = _unpack(self._packed_imports), b""
+        for path, imports in self._changed_imports.items():
+            if imports is not None:
+                self._imports[path] = imports
+            else:
+                self._imports.pop(path, None)
+        self._changed_imports.clear()
+        return self._imports
+
+    def methods(self, name: str) -> list[tuple[str, int]]:
+        """Return the methods of that name: files and numbers of definitions."""
+        return [(path, number) for file, number in self._methods.get(name) if (path := self._paths[file])]
 
     def given(self, name: str) -> list[tuple[str, int]]:
         """Return where the name is bound: files and places in them, sorted."""
-        places = _PLACE.iter_unpack(self._given.get(name, b""))
-        return sorted((path, place) for file, place in places if (path := self._paths[file]))
+        return sorted((path, place) for file, place in self._given.get(name) if (path := self._paths[file]))
+
+
+class _Places:
+    """By name: numbers of files and places in them, packed, because there are as many as assignments."""
+
+    def __init__(self, stored: Mapping[str, bytes] | None = None, packed: bytes = b"") -> None:
+        self._stored: Mapping[str, bytes] = stored or {}
+        self._packed = packed  # what is stored, until it is needed
+        self._added: dict[str, bytearray] = {}
+
+    def add(self, name: str, file: int, place: int) -> None:
+        known = self._added.get(name)
+        if known is None:
+            known = self._added[name] = bytearray()
+        known += _PLACE.pack(file, place)
+
+    def get(self, name: str) -> Iterator[tuple[int, int]]:
+        self._unpack()
+        yield from _PLACE.iter_unpack(self._stored.get(name, b""))
+        yield from _PLACE.iter_unpack(self._added.get(name, b""))
+
+    def merged(self) -> dict[str, bytes]:
+        self._unpack()
+        return {
+            **self._stored,
+            **{name: self._stored.get(name, b"") + more for name, more in self._added.items()},
+        }
+
+    def _unpack(self) -> None:
+        if self._packed:
+            self._stored, self._packed = _unpack(self._packed), b""
+
+
+def _pack(value: Any) -> bytes:
+    return zlib.compress(marshal.dumps(value), 1)
+
+
+def _unpack(data: bytes) -> Any:
+    return marshal.loads(zlib.decompress(data))
 
 
 def binding(facts: FileFacts, place: int) -> Binding:

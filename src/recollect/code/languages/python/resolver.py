@@ -55,10 +55,9 @@ class PythonResolver:
     ) -> None:
         self._files = files
         self._project = PythonProject(files)
-        self._names = ProjectNames.unpacked(digest, stale) if digest else ProjectNames()
-        for path in stale if digest else files:
-            if path in files:
-                self._names.add(path, files[path])
+        self._names = ProjectNames.unpacked(digest, files, stale) if digest else ProjectNames()
+        for path in () if digest else files:
+            self._names.add(path, files[path])
         self.majority_types: MajorityTypes = {}
         self._removed_types: set[str] = set()  # names whose majority type is gone
         self._importers: _Importers | None = None
@@ -69,7 +68,7 @@ class PythonResolver:
     def update(self, path: str, facts: FileFacts | None, hidden: Collection[str] | None = None) -> None:
         before = self._files.pop(path, None)
         if before is not None:
-            self._names.drop(path, before)
+            self._names.drop(path)
         if facts is not None:
             self._files[path] = facts
             self._names.add(path, facts)
@@ -114,7 +113,7 @@ class PythonResolver:
         return retyped
 
     def is_lone(self, name: str) -> bool:
-        return len(self._names.methods.get(name, ())) == 1 and name not in _COMMON
+        return len(self._names.methods(name)) == 1 and name not in _COMMON
 
     def importers(self, path: str) -> set[str]:
         """Return the direct importers, and those that import from them what they have imported.
@@ -293,7 +292,7 @@ class PythonResolver:
     def _guess(self, meaning: Meaning, chain: str) -> Iterator[ResolvedEdge]:
         """Guess by the majority type of the receiver's name, else by the method's name alone."""
         receiver, _, name = chain.rpartition(".")
-        methods = self._names.methods.get(name)
+        methods = self._names.methods(name)
         if not receiver or not methods:
             return
         read, _ = self._project.read(self._project.follow(meaning, receiver))
