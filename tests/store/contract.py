@@ -275,6 +275,7 @@ class StoreContract(WorkContract, UndoContract):
             "author": "agent:codex",
             "branch": "topic",
             "ids": frozenset({special.id}),
+            "but": frozenset({plain.id, "nothing"}),
         }
 
         for name, value in filters.items():

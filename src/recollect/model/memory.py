@@ -301,6 +301,7 @@ class MemoryFilter:
     author: str | None = None
     branch: str | None = None
     ids: frozenset[str] | None = None  # only these
+    but: frozenset[str] = frozenset()  # none of these
     in_conflict: bool = False  # only those with an open contradiction
 
     def passes(self, memory: Memory) -> bool:
@@ -312,6 +313,7 @@ class MemoryFilter:
             and (self.author is None or memory.created_by == self.author)
             and (self.branch is None or memory.branch == self.branch)
             and (self.ids is None or memory.id in self.ids)
+            and memory.id not in self.but
         )
 
 

@@ -108,6 +108,17 @@ def test_memories_are_exported_as_json_and_markdown(engine, reader):
     assert "Prices are in cents" in reader.get("/settings/export.md")
 
 
+def test_what_would_move_to_a_team_is_shown_and_nothing_is_sent(engine, reader):
+    engine.remember("Prices are in cents", kind="fact")
+    engine.remember("Tests need Redis", kind="gotcha")
+
+    text = reader.text("/settings/migration")
+
+    assert "shop 2 gotcha 1 · fact 1 only you 2" in text
+    assert "this page sends nothing" in text
+    assert "Preview the move" in reader.text("/settings")
+
+
 def test_a_backup_is_made(engine, reader):
     assert "Backed up to" in reader.post("/settings/backup")
     assert "Last backup:" in reader.text("/settings")

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 from test_web_accessible import problems
 
+import recollect.model as m
 from fakes import FakeEmbedder
 from recollect.__main__ import main
 from recollect.interfaces.team.browser import COOKIE
-from recollect.model.team import Role
+from recollect.model.team import Identity, Role
 from team_server import running
 
 
@@ -300,13 +301,88 @@ def test_a_person_exports_and_erases_what_is_theirs(site, ada, ben, browse):
     assert "Prices are in cents" in exported
     assert r"Read \u202ethis\u202c backwards" in exported
 
-    browser.post("/data/erase", confirm="somebody else")
+    browser.post("/data/erase", confirm="somebody else", at_once="1")
     assert "Prices are in cents" in browse(ada).read("/memories?p=all")
-    _, page = browser.post("/data/erase", confirm="Ben")
+    _, page = browser.post("/data/erase", confirm="Ben", at_once="1")
 
     assert "Everything of yours was erased." in page
     assert "Prices are in cents" not in browse(ada).read("/memories?p=all")
     assert browser.send("GET", "/")[0] == 401
+
+
+def test_an_erasure_waits_thirty_days_and_is_taken_back(site, ada, ben, browse):
+    browser = browse(ben)
+    browser.post("/data/erase", confirm="Ben")
+    assert "Everything of yours is erased on " in browser.read("/data")
+    assert "Erasures in the team" in browse(ada).read("/data")
+
+    browser.post("/data/keep")
+
+    assert "Everything of yours is erased on " not in browser.read("/data")
+
+
+def test_what_a_person_hides_is_in_no_list_of_theirs_and_comes_back(new_page, site, ada, ben, browse):
+    hidden = ben.call("remember", content="Prices are in cents", visibility="project").id
+    ben.call("remember", content="Tests need a running Redis", visibility="project")
+    page = new_page(login=False)
+    page.goto("/login")
+    page.goto(f"/login#{ada.token}")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All projects")
+
+    page.goto(f"/memories/{hidden}")
+    page.get_by_role("button", name="Hide it for me").click()
+
+    expect(page.locator(".notice")).to_contain_text("Hidden for you and your agents. Others still see it.")
+    browser = browse(ada)
+    for path in ("/?p=all", "/memories?p=all", "/memories?p=all&q=prices+in+cents"):
+        assert "Prices are in cents" not in browser.read(path)
+        assert "Prices are in cents" in browse(ben).read(path)
+    page.goto("/memories?p=all")
+    page.get_by_role("link", name="hidden by you").click()
+    page.get_by_role("link", name="Prices are in cents").click()
+    page.get_by_role("button", name="Show it to me again").press("Enter")
+    expect(page.locator(".notice")).to_contain_text("Shown again.")
+    assert "Prices are in cents" in browser.read("/memories?p=all")
+
+
+def search_in_vain(site, person, question):
+    """A search that finds nothing, as the server notes it."""
+    store = site.backend.store(Identity(person.tenant, person.id, person.name, Role.MEMBER))
+    store.put_gap(m.Gap(m.new_id(), None, question, m.utc_now()))
+    store.close()
+
+
+def test_analytics_show_shared_gotchas_and_only_what_five_people_asked(site, ada, ben, browse):
+    ada.call("remember", content="Redis must run before the tests", kind="gotcha", visibility="project")
+    ada.call("remember", content="My own trap", kind="gotcha", visibility="private")
+    people = [ada, ben, *(site.add(ada, name) for name in ("Cem", "Dia", "Eva"))]
+    for person in people[1:]:
+        search_in_vain(site, person, "Where is the staging password")
+    browser = browse(ben)
+
+    page = browser.read("/analytics")
+
+    assert "Redis must run before the tests" in page
+    assert "My own trap" not in page
+    assert "Fewer than 5 people searched in vain" in page
+    assert "password" not in page
+    search_in_vain(site, ada, "Where is the staging password")
+    assert "Where is the staging password" in browser.read("/analytics")
+
+
+def test_sync_shows_devices_and_what_was_moved_here(site, ada, ben, browse):
+    record = {"id": "1m4q7kdygzdqgv0wfm", "content": "Moved from a laptop", "kind": "fact"}
+    ben.call("adopt", records=[record])
+
+    page = browse(ben).read("/sync")
+
+    assert "up to date" in page
+    assert "Imported 1 memory" in page
+    assert "Imported" not in browse(ada).read("/sync")
+    assert "everybody's" in browse(ada).read("/sync")
+    assert "everybody's" not in page
+    assert ada.name in browse(ada).read("/sync?everybody=1")
 
 
 def test_another_site_and_another_name_are_refused(site, ada, browse):
@@ -331,6 +407,9 @@ def test_no_page_of_a_team_has_a_violation(new_page, site, ada, ben):
     page.reload()  # what follows "#" alone loads nothing
     expect(page.get_by_role("heading", level=1)).to_have_text("All projects")
 
-    found |= {path: problems(page, path) for path in ("/team", "/tokens?everybody=1", "/data")}
+    found |= {
+        path: problems(page, path)
+        for path in ("/team", "/tokens?everybody=1", "/analytics", "/sync", "/data")
+    }
 
     assert {path: wrong for path, wrong in found.items() if wrong} == {}

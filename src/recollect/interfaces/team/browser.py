@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import BaseRoute, Mount, Route
 
 import recollect.model as m
+from recollect.context.team import TeamStore
 from recollect.engine import Engine
 from recollect.errors import OutOfScope, RecollectError, TokenRefused
 from recollect.interfaces.team.app import TeamApp
@@ -220,7 +221,10 @@ def browser_routes(app: TeamApp, addresses: frozenset[str]) -> list[BaseRoute]:
             person.id: person.name for person in app.backend.directory.people(login.identity.tenant)
         }
         with ExitStack() as lent:
-            yield TeamEngines(app.engines, login.identity, lent)
+            engines = TeamEngines(app.engines, login.identity, lent)
+            store: TeamStore = engines.first.store  # type: ignore[assignment]
+            login.hidden = store.hidden()
+            yield engines
 
     access = TeamAccess(app, secure=all(address.startswith("https:") for address in addresses))
     pages: tuple[Page, ...] = (*PAGES, *TeamPages(app).pages())

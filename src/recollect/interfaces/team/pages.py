@@ -1,4 +1,4 @@
-"""Pages that only a team has: its people and projects, tokens, and what is stored of oneself.
+"""Pages that only a team has: people and projects, tokens, what the team runs into, sync, and what is stored of oneself.
 
 A form runs an operation of `remote.operations`, with the same checks as a request of a client.
 """
@@ -18,14 +18,19 @@ from recollect.interfaces.team.app import TeamApp, TeamCall, check_allowed
 from recollect.interfaces.web.access import Notice
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
+from recollect.interfaces.web.pages.memories import cards
 from recollect.model.team import ACTIONS, Identity
-from recollect.remote.administration import GIVEN_ROLES, INVITE_DAYS
+from recollect.remote.administration import GIVEN_ROLES, GRACE, INVITE_DAYS
+from recollect.remote.analytics import FEWEST, PERIOD
 from recollect.remote.operations import OPERATIONS
+from recollect.remote.secrets import LINK_TOKEN
 
 if TYPE_CHECKING:
     from recollect.interfaces.team.browser import TeamLogin
 
 TOKEN_DAYS = 90
+MOVES = 200  # changes that are looked through for memories that were moved here
+BROWSERS = ("browser", LINK_TOKEN)  # tokens of browsers, which have nothing to deliver
 
 
 class TeamPages:
@@ -60,6 +65,8 @@ class TeamPages:
                 icon="key",
                 actions={"/tokens/new": self.create_token, "/tokens/revoke": self.revoke_token},
             ),
+            Page("analytics", text("Analytics"), "/analytics", self.show_analytics, key="a", icon="work"),
+            Page("sync", text("Sync"), "/sync", self.show_sync, key="y", icon="history"),
             Page(
                 "data",
                 text("My data"),
@@ -68,7 +75,12 @@ class TeamPages:
                 key="d",
                 icon="records",
                 more={"/data/export.json": self.export},
-                actions={"/data/erase": self.erase, "/data/leave": self.leave},
+                actions={
+                    "/data/erase": self.erase,
+                    "/data/keep": self.keep,
+                    "/data/leave": self.leave,
+                    "/memories/{id}/hide": self.hide,
+                },
             ),
         )
 
@@ -205,12 +217,66 @@ class TeamPages:
         self._run(request, "revoke_token", token=request.field("token"))
         return request.done(text("Revoked the token."))
 
+    # what the team runs into, and how far everything has come
+
+    def show_analytics(self, request: WebRequest) -> Response:
+        found = self._run(request, "analytics")
+        return request.render(
+            "team_analytics.html",
+            found=found,
+            gotchas=cards(request, found.gotchas),
+            fewest=FEWEST,
+            days=PERIOD.days,
+        )
+
+    def show_sync(self, request: WebRequest) -> Response:
+        """Show what has reached the server: when each device and agent was last here, and what waits."""
+        identity, engine = identity_of(request), request.engines.first
+        everybody = identity.role.is_admin and request.get("everybody") == "1"
+        tokens = [
+            token
+            for token in self._run(request, "tokens", everybody=everybody)
+            if token.revoked_at is None and token.name not in BROWSERS
+        ]
+        model = engine.embedder.model if engine.embedder else ""
+        return request.render(
+            "team_sync.html",
+            me=identity,
+            everybody=everybody,
+            tokens=sorted(tokens, key=lambda token: token.last_used_at or token.created_at, reverse=True),
+            names=request.login.names,
+            position=engine.store.seq(),
+            without_vector=engine.store.count_without_vector(model) if model else 0,
+            usage=self._run(request, "usage"),
+            moved=[
+                change
+                for change in engine.care.changes(MOVES, all_projects=True)
+                if change.action == "import" and change.undone_at is None
+            ],
+        )
+
+    def hide(self, request: WebRequest) -> Response:
+        """Hide a memory for this person, or show it again. It changes no memory, and the button takes it back."""
+        on = request.field("on") == "1"
+        self._run(request, "hide", name=request.params["id"], on=on)
+        return request.done(
+            text("Hidden for you and your agents. Others still see it.") if on else text("Shown again.")
+        )
+
     # one's own data
 
     def show_data(self, request: WebRequest) -> Response:
         mine = self._run(request, "my_data")
+        names = {person.id: person.name for person in self._run(request, "members")}
         return request.render(
-            "team_data.html", me=mine.me, count=len(mine.memories), has_more=mine.next is not None
+            "team_data.html",
+            me=mine.me,
+            count=len(mine.memories),
+            has_more=mine.next is not None,
+            waiting=next((erasure for erasure in mine.erasures if erasure.done_at is None), None),
+            erasures=self._run(request, "erasures") if identity_of(request).role.is_admin else (),
+            names=names,
+            grace=GRACE.days,
         )
 
     def export(self, request: WebRequest) -> Response:
@@ -228,10 +294,21 @@ class TeamPages:
         )
 
     def erase(self, request: WebRequest) -> Response:
-        """Delete everything of the person for good, once they have written their name."""
-        erased = self._run(request, "erase_me", confirm=request.field("confirm"), at_once=True)
+        """Delete everything of the person for good, once they have written their name: in 30 days, or at once."""
+        at_once = request.field("at_once") == "1"
+        erased = self._run(request, "erase_me", confirm=request.field("confirm"), at_once=at_once)
+        if not at_once:
+            days = GRACE.days
+            return request.done(
+                text("Everything of yours is erased in %d days. Until then you can take it back.") % days
+            )
         rows = {table: count for table, count in erased.rows.items() if count}
         return Response(request.renderer.plain("team_erased.html", rows=rows), media_type="text/html")
+
+    def keep(self, request: WebRequest) -> Response:
+        """Take back the request to be erased."""
+        self._run(request, "keep_me")
+        return request.done(text("Nothing of yours is erased."))
 
     def leave(self, request: WebRequest) -> Response:
         if answer := request.ask(text("Leave the team? Your tokens end at once. What you shared stays.")):

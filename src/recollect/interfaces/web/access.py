@@ -35,6 +35,7 @@ class Login:
     user: str = ""  # who it is, as the person reads it, where there are several
     may_change: bool = True  # False = the person reads only
     names: Mapping[str, str] = field(default_factory=dict)  # of the people whose memories they see, by id
+    hidden: frozenset[str] = frozenset()  # memories that they do not want to see, by id
     notices: OrderedDict[str, Notice] = field(default_factory=OrderedDict)
 
     def add_notice(self, notice: Notice) -> str:

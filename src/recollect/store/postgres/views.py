@@ -100,6 +100,9 @@ def passing(view: m.View, which: m.MemoryFilter) -> Where:
     if which.ids is not None:
         parts.append("m.id = ANY (%s)")
         values.append(sorted(which.ids))
+    if which.but:
+        parts.append("NOT m.id = ANY (%s)")
+        values.append(sorted(which.but))
     if which.in_conflict:
         open_ones = "FROM links WHERE relation = 'contradicts' AND resolved_at IS NULL"
         parts.append(f"m.id IN (SELECT source {open_ones} UNION SELECT target {open_ones})")

@@ -19,7 +19,19 @@ PER_PAGE = 50
 FIRST_HITS = 20  # of a search; a page with more takes longer than the search itself
 MAX_HITS = 50
 MAX_SELECTED = 500
-_FILTERS = ("family", "kind", "standing", "state", "branch", "tag", "author", "file", "stale", "conflict")
+_FILTERS = (
+    "family",
+    "kind",
+    "standing",
+    "state",
+    "branch",
+    "tag",
+    "author",
+    "file",
+    "stale",
+    "conflict",
+    "hidden",
+)
 # What the parts of a score mean, in the words of a person who searches.
 PARTS = {
     "words": text("it has the words of your search, rare ones above all"),
@@ -88,7 +100,7 @@ def show(request: WebRequest) -> Response:
     else:
         memories, total = engine.memory.page(view, which, order, PER_PAGE, (number - 1) * PER_PAGE)
     chosen = {name: request.get(name) for name in _FILTERS if request.get(name)}
-    opened = bool(chosen.keys() - {"family", "stale", "conflict"}) or request.get("filters") == "1"
+    opened = bool(chosen.keys() - {"family", "stale", "conflict", "hidden"}) or request.get("filters") == "1"
     return request.render(
         "memories.html",
         cards=cards(request, memories, hits),
@@ -175,7 +187,11 @@ def _filter(request: WebRequest) -> m.MemoryFilter:
         if request.all_projects:
             projects |= {project.id for project in request.engines.projects()}
         ids = frozenset(_stale(request, projects))
+    hidden = request.login.hidden
+    if only_hidden := bool(request.get("hidden")):
+        ids = hidden if ids is None else ids & hidden
     return m.MemoryFilter(
+        but=frozenset() if only_hidden else hidden,
         tag=normal_tag(tag) if tag else None,
         file=request.get("file") or None,
         standing=m.Standing(standing) if standing in list(m.Standing) else None,

@@ -292,7 +292,7 @@ def show_similar(request: WebRequest) -> Response:
         if query
         else retrieval.similar(memory.id, SIMILAR)
     )
-    found = {hit.memory.id: hit for hit in hits if hit.memory.id != memory.id}
+    found = {hit.memory.id: hit for hit in hits if hit.memory.id not in {memory.id, *request.login.hidden}}
     shown = cards(request, tuple(hit.memory for hit in found.values()), found)
     return request.render(
         "similar.html", memory=memory, cards=shown, query=query, relations=tuple(m.Relation)

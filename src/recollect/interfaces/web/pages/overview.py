@@ -1,6 +1,6 @@
 """*Overview*: what is known, what was learnt lately, what waits for the user, and whether everything works."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
@@ -28,6 +28,8 @@ class LastSession:
 def show(request: WebRequest) -> Response:
     engine = request.engine
     figures = overview(engine.context, all_projects=request.all_projects)
+    newest = tuple(memory for memory in figures.newest if memory.id not in request.login.hidden)
+    figures = replace(figures, newest=newest)
     last = next(iter(newest_sessions(request, 1)), None)
     questions = {name: wording.name for name, wording in WORDINGS.items()}
     return request.render(

@@ -174,6 +174,19 @@ def _digest(plan: "Plan") -> str:
     return sha256("\0".join(f"{change.path}\n{change.diff}" for change in plan.changes).encode()).hexdigest()
 
 
+# a team
+
+
+def show_migration(request: WebRequest) -> Response:
+    """Show what would go to a team, by project and kind, and who would see it. Nothing is sent."""
+    from recollect.remote.migration import MARK, Migration
+
+    engine = request.engine
+    plans = Migration(engine.store, engine.context.user_id, engine.settings.home / "teams").preview()
+    moved = engine.store.setting(None, MARK)
+    return request.render("migration.html", plans=plans, moved_to=moved["to"] if moved else "")
+
+
 # the store
 
 
@@ -212,6 +225,7 @@ PAGE = Page(
     icon="settings",
     more={
         "/settings/host": show_host,
+        "/settings/migration": show_migration,
         "/settings/export.json": export_json,
         "/settings/export.md": export_markdown,
     },
