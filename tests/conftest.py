@@ -1,6 +1,7 @@
 """Real stores in real files, each in a home of its own; only the clock and the model are fakes."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ for name in [
     del os.environ[name]
 for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "PYTHONWARNINGS"):
     os.environ.pop(name, None)
+# Processes that tests start would compile all of our code again, which takes longer than most of them run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 settings.register_profile(
