@@ -20,6 +20,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if argv is None and (answered := _ask_daemon(arguments)) is not None:
             return answered
+        if argv is None:
+            # NumPy's matrix library starts a thread per core, which takes longer than what one command calculates.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if "mcp" in arguments and (served := _relay(arguments)) is not None:
             return served
         return _command_line(arguments)

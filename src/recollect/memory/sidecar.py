@@ -22,7 +22,6 @@ from recollect.llm.protocol import (
     Verification,
 )
 from recollect.memory.search.usefulness import judge_hits
-from recollect.text.sentences import cut
 from recollect.text.words import distinctive_words
 
 MAX_LINE = 160
@@ -70,6 +69,8 @@ class LocalSidecar:
 
     def summarise(self, text: str, lines: int) -> str | None:
         """Return the sentences with the most frequent words of the text, in its order."""
+        from recollect.text.sentences import cut
+
         candidates = list(dict.fromkeys(_sentences(text)))
         common = Counter(word for sentence in candidates for word in set(distinctive_words(sentence)))
         ranked = sorted(candidates, key=lambda sentence: -_weight(sentence, common))

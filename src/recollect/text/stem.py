@@ -97,7 +97,7 @@ def _replace(word: str, rules: dict[str, tuple[tuple[str, str], ...]], at_least:
 
 
 def _without_ending(word: str) -> str:
-    for suffix in _ENDINGS:
+    for suffix in _ENDINGS.get(word[-2:], ()):
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
             if _measure(rest) > 1 and (suffix != "ion" or rest.endswith(("s", "t"))):
@@ -129,10 +129,9 @@ _LONG = _by_tail(
     " ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble logi:log"
 )
 _MIDDLE = _by_tail("icate:ic ative: alize:al iciti:ic ical:ic ful: ness:")
-_ENDINGS = (  # longer ones before those they end in
-    *("ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti", "ous"),
-    *("ive", "ize", "al", "er", "ic", "ou"),
-)
+_ENDINGS: dict[str, list[str]] = {}  # by their last two letters; longer ones before those they end in
+for _ending in "ement ance ence able ible ment ant ent ion ism ate iti ous ive ize al er ic ou".split():
+    _ENDINGS.setdefault(_ending[-2:], []).append(_ending)
 
 
 def _measure(word: str) -> int:

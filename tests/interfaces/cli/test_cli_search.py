@@ -9,6 +9,7 @@ import pytest
 
 from recollect.engine import Engine
 from recollect.memory.search import channels
+from recollect.text import tokens
 
 KEYS_OF_A_BRIEFING = {"text", "host", "tokens", "by_tier", "shown", "conflicts", "budget", "notes"}
 
@@ -122,6 +123,20 @@ def test_nothing_to_say_is_said_beside_the_answer(run, remember, options, told):
     assert told in answer.err
 
 
+@pytest.mark.parametrize("counts", [["--json"], ["--budget", "500"]])
+def test_tokens_are_counted_exactly_only_where_the_number_matters(run, remember, monkeypatch, counts):
+    remember("Start Redis before the tests", "--kind", "convention")
+    loaded = []
+    monkeypatch.setattr(tokens, "_tokenizer", None)
+    load = tokens.load
+    monkeypatch.setattr(tokens, "load", lambda: (loaded.append(True), load()))
+
+    assert "Redis" in run("recall", "start the tests").out
+    assert (loaded, tokens._tokenizer) == ([], None)
+    assert "Redis" in run("recall", "start the tests", *counts).out
+    assert loaded
+
+
 def test_a_terminal_is_told_how_much_of_the_budget_it_took(home, shop):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
@@ -132,7 +147,7 @@ def test_a_terminal_is_told_how_much_of_the_budget_it_took(home, shop):
     text = os.read(ours, 100_000).decode()
     os.close(ours)
 
-    assert re.search(rb"\d+ of 5,000 tokens, 3 memories\.", done.stderr)
+    assert re.search(rb"About \d+ of 5,000 tokens, 3 memories\.", done.stderr)
     assert "tokens" not in text
 
 

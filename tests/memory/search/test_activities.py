@@ -50,6 +50,18 @@ def test_a_long_hostile_task_is_read_in_part():
     activities_in("add " * 100_000)
 
 
+def test_every_cue_of_the_table_is_found_in_a_task_that_says_it():
+    said = {
+        (activity.name, cue)
+        for activity in activities._activities()
+        for cues in activity.cues.values()
+        for cue in cues
+    }
+
+    assert len(said) > 500
+    assert [(name, cue) for name, cue in said if name not in activities_in(cue.replace(" *", ""))] == []
+
+
 def test_the_table_names_each_activity_once_with_cues_and_words():
     lines = [line for line in TABLE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     names = [line.split(" | ")[0] for line in lines]

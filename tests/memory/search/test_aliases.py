@@ -9,7 +9,12 @@ from recollect.memory.index.bm25 import Bm25Index
 from recollect.memory.index.vocabulary import QueryWord
 from recollect.memory.ranking import ALIAS_SHARE, MEMORY_MEASURES
 from recollect.memory.search import aliases as al
-from recollect.memory.search.query_expansion import everyday_words, expand_query
+from recollect.memory.search.query_expansion import (
+    alias_key,
+    everyday_meaning,
+    everyday_words,
+    expand_query,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -128,6 +133,14 @@ def test_everyday_words_are_in_small_letters_and_all_mean_something():
         assert said == said.lower().strip()
         assert field
         assert all(name == name.lower().strip() and ":" not in name for name in field)
+
+
+def test_every_everyday_word_is_found_by_its_stems():
+    assert [
+        word
+        for word, names in everyday_words().items()
+        if not {*names} <= {*everyday_meaning(alias_key(word))}
+    ] == []
 
 
 def test_the_defaults_are_normal_words_and_each_says_something():

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import recollect.model as m
 from recollect.code.files import list_files
-from recollect.code.modules.command_runs import read_runs
 from recollect.code.modules.for_agents import for_agents
 from recollect.code.modules.merge import (
     Correction,
@@ -27,14 +26,12 @@ from recollect.code.modules.module_map import (
     as_document,
     from_document,
 )
-from recollect.code.modules.scan import scan
 from recollect.code.modules.scan_input import ScannedGraph, read_scan_input
 from recollect.code.modules.task import ModuleMatch, match_modules, module_card
 from recollect.code.paths import FileRole
 from recollect.context.store import ChangeLog, EpisodeStore, ModuleMapStore
 from recollect.errors import Refused
 from recollect.llm.protocol import ModuleSketch, Sidecar
-from recollect.text.redact import redact
 from recollect.text.shapes import looks_like_name, looks_like_path, reads_like_instruction
 
 A_DAY = timedelta(days=1)
@@ -96,6 +93,9 @@ class ProjectMap:
 
     def rescan(self) -> ModuleMap:
         """Scan all files again. Corrections and what was learnt stay."""
+        from recollect.code.modules.command_runs import read_runs
+        from recollect.code.modules.scan import scan
+
         runs = read_runs(self._episodes, m.Owner(self._user_id, self._project)) if self._episodes else ()
         found = scan(read_scan_input(self._root, list_files(self._root).files, self._code.graph), runs)
         new = self._change(lambda old: merge_scan(old, found))
@@ -228,6 +228,8 @@ def _check_agents_words(correction: Correction) -> None:
 def _clean_text(text: str | None, longest: int, what: str) -> str | None:
     if text is None:
         return None
+    from recollect.text.redact import redact
+
     plain = redact(" ".join(text.split()))[0]
     if len(plain) > longest:
         raise Refused(f"The {what} has {len(plain)} characters.", f"Use at most {longest}.")

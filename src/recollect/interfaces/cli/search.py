@@ -1,5 +1,6 @@
 """Commands that find memories: recall, search, similar, feedback, gaps."""
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from recollect.interfaces.cli.options import (
     refuse_both,
     usage_error,
 )
+from recollect.text import tokens
 
 if TYPE_CHECKING:
     from recollect.work.delivery.delivery import Delivery
@@ -84,7 +86,9 @@ def recall(
     """
     if words and task is not None:
         raise usage_error("Give TASK or --task, not both.")
-    briefing = cli.engine.recall(read_text(words if task is None else [task]), **given(options))
+    about = read_text(words if task is None else [task])
+    with contextlib.nullcontext() if cli.json or options["budget"] is not None else tokens.estimated():
+        briefing = cli.engine.recall(about, **given(options))
     is_empty = not briefing.text and cli.engine.memory.count() == 0
     if write is not None:
         _write_briefing(write, briefing.text)
@@ -122,7 +126,7 @@ def _print_briefing_notes(briefing: "Delivery", is_empty: bool) -> None:
         notes.append(f"The briefing is empty: no memory is relevant, or none fits into {total:,} tokens.")
     elif sys.stdout.isatty():
         memories = output.count(len(briefing.memories), "memory", "memories")
-        notes.append(f"{briefing.tokens:,} of {total:,} tokens, {memories}.")
+        notes.append(f"About {briefing.tokens:,} of {total:,} tokens, {memories}.")
     output.print_notes(notes)
 
 

@@ -7,7 +7,7 @@ The table is `data/activities.txt`; a line belongs there if it holds in nearly a
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +25,8 @@ _GAP = 4  # words that a star stands for, at most
 _WORD = re.compile(r"[a-z0-9][a-z0-9+#]*(?:['’][a-z]+)?")
 _STAR = "*"
 
+INITIALS = 2  # letters of a word that its stem has too
+
 Phrase = tuple[str, ...]
 
 
@@ -32,7 +34,7 @@ class Activity(NamedTuple):
     """One kind of work."""
 
     name: str
-    phrases: tuple[Phrase, ...]  # stems
+    cues: Mapping[str, tuple[str, ...]]  # phrases by their first letters
     patterns: tuple[re.Pattern[str], ...]
     words: tuple[str, ...]  # of memories about it
 
@@ -60,10 +62,12 @@ def activities_in(task: str) -> dict[str, float]:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(stems):
         places.setdefault(word, []).append(place)
+    initials = {word[:INITIALS] for word in places}
     strengths = {}
     for activity in _activities():
         count, at_start = 0.0, False
-        for phrase in activity.phrases:
+        for cue in (cue for begin in initials for cue in activity.cues.get(begin, ())):
+            phrase = _phrase(cue)
             if phrase[0] in places and _contains(stems, places[phrase[0]], phrase):
                 count += 1.0 if len(phrase) == 1 else 1.5
                 at_start |= places[phrase[0]][0] < FIRST_WORDS
@@ -100,14 +104,22 @@ def _activities() -> tuple[Activity, ...]:
 
 def _activity(line: str) -> Activity:
     name, cues, words = line.split(" | ")
-    phrases, patterns = [], []
+    patterns = []
+    phrases: dict[str, tuple[str, ...]] = {}
     for cue in _split(cues):
         if cue.startswith("/"):
             body, _, flags = cue[1:].rpartition("/")
             patterns.append(re.compile(body, re.IGNORECASE if "i" in flags else 0))
         else:
-            phrases.append(tuple(part for word in cue.split() for part in _parts(word)))
-    return Activity(name, tuple(phrases), tuple(patterns), tuple(words.split(", ")))
+            begin = _WORD.findall(cue.lower())[0][:INITIALS]
+            phrases[begin] = (*phrases.get(begin, ()), cue)
+    return Activity(name, phrases, tuple(patterns), tuple(words.split(", ")))
+
+
+@cache
+def _phrase(cue: str) -> Phrase:
+    """Return the stems of a cue. There are a thousand, and making all takes longer than a search."""
+    return tuple(part for word in cue.split() for part in _parts(word))
 
 
 def _split(cues: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from recollect.memory.ranking import ALIAS_SHARE
 from recollect.text.stem import stem
 
 LONGEST_QUERY = 1000  # characters that are searched for phrases
+INITIALS = 2  # letters of an everyday word that its stem has too
 
 Terms = tuple[tuple[int, float], ...]
 
@@ -33,7 +34,6 @@ def expand_query(
     A word that no memory has also stands for what it means. `aliases` is keyed by `alias_key`, and `known_terms` gives the
     terms of a name.
     """
-    meanings = _everyday_by_key()
     expanded: list[QueryWord] = []
     meant: list[QueryWord] = []
 
@@ -43,15 +43,16 @@ def expand_query(
 
     for word in words:
         key = stem(word.text.lower())
-        field_words = meanings.get(key, ())
+        field_words = everyday_meaning(key)
         own = {term for term, _ in word.terms}
         also = terms_of((*aliases.get(key, ()), *(() if own else field_words)), own)
         expanded.append(word._replace(also=also))
         if alone := terms_of(field_words, own):
             meant.append(QueryWord(word.text, (), alone, word.weight))
     for phrase in _phrases(query):
-        if phrase in aliases or phrase in meanings:
-            alone = terms_of(meanings.get(phrase, ()))
+        meaning = everyday_meaning(phrase)
+        if phrase in aliases or meaning:
+            alone = terms_of(meaning)
             if also := terms_of(aliases.get(phrase, ())) or alone:
                 expanded.append(QueryWord(phrase, (), also))
             if alone:
@@ -84,16 +85,28 @@ def read_table(name: str) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _everyday_by_key() -> Mapping[str, tuple[str, ...]]:
-    meanings: dict[str, dict[str, None]] = {}
+def _everyday_by_initials() -> Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for everyday, technical in everyday_words().items():
-        meanings.setdefault(alias_key(everyday), {}).update(dict.fromkeys(technical))
-    return {key: tuple(names) for key, names in meanings.items()}
+        found.setdefault(_words(everyday)[0][:INITIALS], []).append((everyday, technical))
+    return {initials: tuple(lines) for initials, lines in found.items()}
+
+
+@lru_cache(4096)
+def everyday_meaning(key: str) -> tuple[str, ...]:
+    """Return the technical words for the everyday word or phrase with this `alias_key`."""
+    # Stemming all of them would take longer than a search.
+    lines = _everyday_by_initials().get(key.partition(" ")[0][:INITIALS], ())
+    return tuple(dict.fromkeys(name for word, names in lines if alias_key(word) == key for name in names))
 
 
 def _stems(text: str) -> list[str]:
-    """Return the stems of all words, stop words too, which matter in a phrase, but not objects: "filled it in" is "fill in"."""
-    return [stem(word) for word in _WORD.findall(text.lower()) if word not in _OBJECTS]
+    return [stem(word) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
+    """Return all words, stop words too, which matter in a phrase, but not objects: "filled it in" is "fill in"."""
+    return [word for word in _WORD.findall(text.lower()) if word not in _OBJECTS]
 
 
 def _phrases(query: str) -> Iterator[str]:
