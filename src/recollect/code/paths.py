@@ -21,7 +21,7 @@ _FOLDERS = {
     FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests",
     FileRole.DOCS: "doc docs documentation website site man",
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook",
-    FileRole.TOOLING: "scripts script tools hack support extras contrib bench benches benchmark benchmarks benchsuite perf pkg packaging"
+    FileRole.TOOLING: "scripts script tools hack support extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"
     " ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }

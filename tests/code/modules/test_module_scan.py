@@ -277,3 +277,70 @@ def test_examples_and_tests_of_types_are_no_modules_of_code():
 
     assert [module.name for module in found.modules if module.kind is FileRole.CODE] == ["chi"]
     assert [tools.path for tools in found.tools] == [""]
+
+
+@pytest.mark.parametrize(
+    "text, description",
+    [
+        ("// A trick for editors.\ntype Trick<T> = T;\n", "Cart, Till"),
+        ("/** A trick for editors. */\nexport type Trick<T> = T;\n", "Cart, Till"),
+        ('import x from "x";\n\n/** What a cart may have. */\n\nconst y = 1;\n', "Cart, Till"),
+        ("// Types for every till.\n\ntype Trick<T> = T;\n", "Types for every till."),
+        ("/** Types for every till. */\nimport x from 'x';\n", "Types for every till."),
+        ("/** @file Types for every till. */\nclass Till {}\n", "Types for every till."),
+    ],
+)
+def test_the_comment_of_a_definition_does_not_describe_its_file(text, description):
+    files = package("lib/cart.js", "lib/till.js", "lib/mail.js") | {"typings/index.d.ts": text + code(4)}
+
+    found = modules(files, names={"typings/index.d.ts": ["Cart", "Till"]})
+
+    assert found["typings"].description == description
+
+
+def test_the_label_of_a_link_stands_for_the_link():
+    path = "src/main/java/org/shop/{}"
+    files = package(*(path.format(f"till/{name}.java") for name in "ABC"), path.format("cart/D.java"))
+    files[path.format("till/package-info.java")] = (
+        "/**\n Prices of all goods.\n {@link org.shop.till.Till Till sums them up.}\n */\npackage org.shop.till;\n"
+    )
+    files[path.format("cart/package-info.java")] = "/** Carts of {@code a b} and {@link #till}. */\n"
+
+    found = modules(files)
+
+    assert found["till"].description == "Prices of all goods."
+    assert found["cart"].description == "Carts of a b and till."
+
+
+def test_one_file_of_many_does_not_describe_the_module():
+    files = SHOP | {"src/shop/auth/base.py": '"""Base classes of all logins."""\n'}
+
+    assert modules(files)["auth"].description == "login, sessions, tokens, base"
+
+
+def test_the_readme_describes_the_package_of_the_project():
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "shop.go": code(9),
+        "till.go": code(9),
+        "README.md": "# Shop\n\nShop is a till for small stores.\n",
+    }
+
+    assert modules(files)["shop"].description == "Shop is a till for small stores."
+
+
+def test_of_a_file_in_go_the_exported_names_are_listed():
+    files = {"go.mod": "module example.org/shop\n", "shop.go": code(9), "till/till.go": code(9)}
+
+    found = modules(files, names={"till/till.go": ["reset", "Till", "factory", "Open"]})
+
+    assert found["till"].description == "Till, Open"
+
+
+def test_benchmarks_are_tooling_and_what_python_has_is_no_dependency():
+    files = SHOP | {"performance/benchmark.py": code(9)}
+
+    found = modules(files, outside={"src/shop/auth/tokens.py": ["cProfile", "redis"]})
+
+    assert found["auth"].dependencies == ("redis",)
+    assert list(modules(files, FileRole.TOOLING)) == ["performance"]

@@ -148,7 +148,6 @@ PROJECTS = {
         {
             "build": "dotnet build",
             "test": "dotnet test",
-            "format": "dotnet format",
         },
     ),
 }
@@ -364,6 +363,7 @@ def test_a_part_whose_tests_no_script_runs_has_them_run_where_it_is():
     files = WORKSPACE | {
         "pnpm-lock.yaml": "",
         "packages/api/package.json": '{"name": "api", "devDependencies": {"vitest": "1"}}',
+        "packages/api/a.test.js": "",
     }
 
     assert commands(files, "packages/api") == {"test": "cd packages/api && pnpm exec vitest run"}
@@ -397,7 +397,8 @@ def test_a_formatter_that_nothing_runs_is_not_named():
     tools = find_tools(scan_input(PYTEST))[0]
 
     assert "black" not in tools.linters
-    assert tools.commands["format"] == "uv run ruff format ."
+    assert tools.commands["format"] == "pre-commit run ruff-format --all-files"
+    assert tools.sources["format"] == ".pre-commit-config.yaml"
 
 
 def test_settings_of_a_linter_that_nothing_runs_do_not_name_it():
@@ -483,7 +484,7 @@ def test_a_runner_of_linters_is_none():
     assert find_tools(scan_input(files))[0].linters == ("rubocop",)
 
 
-def test_of_a_part_only_the_tests_are_guessed():
+def test_of_a_part_only_its_tests_are_guessed():
     files = {
         "go.mod": "module shop\n",
         "shop.go": "package shop\n",
@@ -491,7 +492,9 @@ def test_of_a_part_only_the_tests_are_guessed():
         "till/till.go": "package till\n",
     }
 
-    tools = find_tools(scan_input(files))[1]
+    assert [tools.path for tools in find_tools(scan_input(files))] == [""]
+
+    tools = find_tools(scan_input({**files, "till/till_test.go": "package till\n"}))[1]
 
     assert (tools.commands, tools.linters) == ({"test": "cd till && go test ./..."}, ())
 
@@ -586,3 +589,116 @@ def test_a_benchmark_is_no_test_command():
     )[0]
 
     assert tools.commands["test"] == "pytest"
+
+
+LINTED = {
+    "pyproject.toml": "[tool.ruff]\n[tool.mypy]\nstrict = true\n",
+    ".pre-commit-config.yaml": "repos:\n- hooks:\n  - id: ruff\n  - id: ruff-format\n  - id: mypy\n",
+    "shop.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    "files, slot, command, source",
+    [
+        ({}, "lint", "pre-commit run --all-files", ".pre-commit-config.yaml"),
+        ({}, "types", "pre-commit run mypy --all-files", ".pre-commit-config.yaml"),
+        ({}, "format", "pre-commit run ruff-format --all-files", ".pre-commit-config.yaml"),
+        ({"tox.ini": "[testenv:types]\ncommands = mypy src\n"}, "types", "tox -e types", "tox.ini"),
+        (
+            {".github/workflows/ci.yml": workflow("ruff format --check .", "tox -e mypy-test")},
+            "format",
+            "ruff format .",
+            "set up in pyproject.toml",
+        ),
+        (
+            {".github/workflows/ci.yml": workflow("tox -e mypy-test")},
+            "types",
+            "pre-commit run mypy --all-files",
+            ".pre-commit-config.yaml",
+        ),
+        ({".pre-commit-config.yaml": ""}, "types", "mypy .", "set up in pyproject.toml"),
+        (
+            {".pre-commit-config.yaml": "", "CONTRIBUTING.md": "```\nmypy src\n```\n"},
+            "types",
+            "mypy src",
+            "CONTRIBUTING.md:2",
+        ),
+        (
+            {".pre-commit-config.yaml": "", "CONTRIBUTING.md": "We use `mypy`.\n"},
+            "types",
+            "mypy .",
+            "set up in pyproject.toml",
+        ),
+    ],
+)
+def test_a_linter_has_the_command_of_what_runs_it(files, slot, command, source):
+    tools = find_tools(scan_input({**LINTED, **files}))[0]
+
+    assert (tools.commands[slot], tools.sources[slot]) == (command, source)
+
+
+@pytest.mark.parametrize("trigger", ["on: [push, pull_request]\n", "on:\n  push:\n  pull_request:\n"])
+def test_a_workflow_that_checks_changes_and_releases_counts(trigger):
+    files = {**GO, ".github/workflows/build-release.yml": trigger + workflow("go test -race ./...")}
+
+    assert commands(files)["test"] == "go test -race ./..."
+
+
+def test_what_ci_adds_for_its_logs_and_reports_is_left_out():
+    maven = {
+        "pom.xml": "<artifactId>shop</artifactId>",
+        "src/main/java/A.java": "",
+        ".github/workflows/ci.yml": workflow("mvn -X -B verify --file pom.xml -Pfast"),
+    }
+    python = {
+        "pyproject.toml": "[project]\n",
+        "shop.py": "",
+        ".github/workflows/ci.yml": workflow("pytest --cov=src/shop --cov-branch --junitxml=out.xml -n 4"),
+    }
+
+    assert (commands(maven)["test"], commands(python)["test"]) == ("mvn verify -Pfast", "pytest -n 4")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"go.mod": "module m\n", "main.go": ""},
+        {"Cargo.toml": "[package]\n", "src/lib.rs": ""},
+        {"Shop.sln": "", "Shop.cs": ""},
+        {"CMakeLists.txt": "", ".clang-format": "", "a.cc": ""},
+        {"package.json": "{}", "tsconfig.json": "{}", "index.ts": ""},
+    ],
+)
+def test_a_check_that_nothing_speaks_for_is_not_named(files):
+    tools = find_tools(scan_input(files))
+
+    assert not any(each.commands.get("lint") or each.commands.get("types") for each in tools)
+    assert not {"go vet", "rustfmt"} & {name for each in tools for name in each.linters}
+
+
+def test_a_task_for_what_ci_runs_says_what_that_is():
+    files = {
+        "composer.json": "{}",
+        "src/a.php": "",
+        "Makefile": "test: start\n\tvendor/bin/phpunit\n",
+        ".github/workflows/ci.yml": workflow(
+            "./vendor/bin/phpunit", "vendor/bin/psalm.phar --output-format=github"
+        ),
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands["test"], tools.sources["test"]) == ("make test", "Makefile, CI runs phpunit")
+    assert (tools.commands["lint"], tools.linters) == ("vendor/bin/psalm.phar", ("psalm",))
+
+
+def test_the_guide_says_how_to_run_the_tests_once():
+    files = {
+        "pyproject.toml": "[tool.pytest.ini_options]\n",
+        "shop.py": "",
+        ".github/workflows/ci.yml": workflow("tox -e ${{ matrix.tox }}"),
+        "CONTRIBUTING.md": "```\npytest -q\n```\n",
+    }
+
+    assert commands(files)["test"] == "pytest -q"

@@ -88,16 +88,20 @@ _CI = re.compile(
     r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.travis\.yml|\.circleci/config\.yml|azure-pipelines\.yml"
     r"|\.forgejo/workflows/[^/]+\.ya?ml|Jenkinsfile|\.builds/[^/]+\.yml"
 )
-_BESIDE = re.compile(
-    r"release|publish|deploy|docs|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule"
-)
+_BESIDE = re.compile(r"docs|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule")
+_RELEASE = re.compile(r"release|publish|deploy")  # such a workflow counts if it checks pull requests as well
+_CHECKS = re.compile(r"(?m)^on:.{0,200}\bpull_request\b|^[ \t]*+(?:-[ \t]*+)?pull_request:?[ \t]*+$")
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
 
 
 def ci_files(project: ScanInput) -> list[str]:
     """Return the workflows that check changes, without releases and the like."""
     return sorted(
-        path for path in project.sizes if _CI.fullmatch(path) and not _BESIDE.search(path.rsplit("/", 1)[-1])
+        path
+        for path in project.sizes
+        if _CI.fullmatch(path)
+        and not _BESIDE.search(name := path.rsplit("/", 1)[-1])
+        and (not _RELEASE.search(name) or _CHECKS.search(project.text(path)))
     )
 
 
@@ -172,7 +176,9 @@ def _commands(block: Iterable[str]) -> list[str]:
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
+    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
 )
+_NOISE_OF_MAVEN = re.compile(r"-[BXeVUq]|-ntp|--errors|--debug|--show-version|--file=pom\.xml")
 
 
 def _variables(text: str) -> dict[str, str]:
@@ -197,7 +203,13 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
     if words and re.search(r"(?:^|/)mvnw?$", words[0]):
-        words = [word for word in words if ":" not in word or "spotless" in word or "checkstyle" in word]
+        words = re.sub(r" (?:-f|--file) pom\.xml(?= |$)", "", " ".join(words)).split()
+        words = [
+            word
+            for word in words
+            if (":" not in word or "spotless" in word or "checkstyle" in word)
+            and not _NOISE_OF_MAVEN.fullmatch(word)
+        ]
     plain = " ".join(words)
     return "" if re.search(r"\$[\w({]|`", plain) else plain
 
@@ -233,11 +245,16 @@ def guide_commands(project: ScanInput) -> list[CiCommand]:
             found += [
                 (rank, CiCommand(slot, ecosystem, line, tool, "", f"{path}:{number}"))
                 for rank, number, line in _guide_lines(project.text(path), whole=is_guide)
-                if not names_one_test(line) and (known := slot_of(line))
+                if not names_one_test(line) and (known := slot_of(line)) and _is_command(line, known[1], rank)
                 for ecosystem, slot, tool in (known,)
             ]
     found.sort(key=lambda each: each[0])
     return [command for _, command in found]
+
+
+def _is_command(line: str, slot: str, rank: int) -> bool:
+    """Return whether code within a sentence is more than the name of a tool."""
+    return rank == 0 or slot == "test" or " " in line
 
 
 def _guide_lines(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:

@@ -17,8 +17,12 @@ _BLOCK = re.compile(r"/\*++((?:(?!/\*).)*?)\*/", re.DOTALL)
 
 _CODE = re.compile(
     r"(?m)^(?:module\.|exports|(?:export |public |final |abstract |default |async |static |inline |declare )*"
-    r"(?:function|var|let|const|class|interface|enum|record|template|struct|namespace (?!\w+(?:\\\w+)*;)|int|void|typedef))\b"
+    r"(?:function|var|let|const|class|interface|enum|record|template|struct|namespace (?!\w+(?:\\\w+)*;)|int|void|typedef|type(?= \w)))\b"
 )
+_SCRIPTS = frozenset((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"))
+_SCRIPT_CODE = re.compile(rf"{_CODE.pattern}|(?m:^import\b)")  # their imports follow the comment of a file
+_FILE_TAG = re.compile(r"^@(?:file|fileoverview|overview)\s+")
+_OF_FILE = re.compile(r"@(?:file|fileoverview|overview|module|packageDocumentation)\b")
 
 
 def headline(path: str, text: str) -> str:
@@ -36,9 +40,16 @@ def headline(path: str, text: str) -> str:
         return _comment(found[1]) if found else ""
     if ending in (".rb", ".sh", ".bash", ".ex", ".pl", ".r"):
         return _first(_runs(text, "#"))
-    header = _CODE.split(text, maxsplit=1)[0]
-    blocks = [block for block in _BLOCK.findall(header) if not _LICENCE.search(block)]
-    return _first([*_runs(text, "//"), *(_undressed(block) for block in blocks)])
+    header = (_SCRIPT_CODE if ending in _SCRIPTS else _CODE).split(text, maxsplit=1)[0]
+    blocks = [
+        block[1]
+        for block in _BLOCK.finditer(header)
+        if not _LICENCE.search(block[1])
+        and (
+            ending not in _SCRIPTS or _OF_FILE.search(block[1]) or not _is_attached(header, block.end(), text)
+        )
+    ]
+    return _first([*_runs(text, "//", ending in _SCRIPTS), *(_undressed(block) for block in blocks)])
 
 
 def _comment(text: str) -> str:
@@ -47,8 +58,15 @@ def _comment(text: str) -> str:
     return _first(_runs(text, "//"))
 
 
-def _runs(text: str, mark: str) -> list[str]:
-    """Return the paragraphs of comment lines at the beginning of a file."""
+def _is_attached(header: str, end: int, text: str) -> bool:
+    """Return whether a comment belongs to the definition in the next line, not to the file."""
+    between = header[end:]
+    following = text[len(header) :]
+    return not between.strip() and between.count("\n") < 2 and not following.startswith(("import", "module."))
+
+
+def _runs(text: str, mark: str, is_script: bool = False) -> list[str]:
+    """Return the paragraphs of comment lines at the beginning of a file; of a script, without that of a definition."""
     found: list[str] = [""]
     for line in text.splitlines()[:60]:
         bare = line.strip()
@@ -56,6 +74,8 @@ def _runs(text: str, mark: str) -> list[str]:
             words = bare.lstrip(mark[0]).strip()
             found[-1:] = [f"{found[-1]}\n{words}"] if words else [found[-1], ""]
         elif bare and not _LICENCE.search(bare):
+            if is_script and _CODE.match(bare):
+                found[-1] = ""
             break
         else:
             found.append("")
@@ -63,7 +83,7 @@ def _runs(text: str, mark: str) -> list[str]:
 
 
 def _undressed(block: str) -> str:
-    lines = [line.strip().lstrip("*").strip() for line in block.splitlines()]
+    lines = [_FILE_TAG.sub("", line.strip().lstrip("*").strip()) for line in block.splitlines()]
     return "\n".join(line for line in lines if not line.startswith("@"))
 
 
@@ -80,7 +100,7 @@ def first_sentence(text: str) -> str:
     plain = " ".join(paragraph.split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(
-        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@\w{1,40} #?([^}]{0,300})\}"
+        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@(?:link(?:plain)? [\w.#(),]{1,200} (?=\S)|\w{1,40} #?)([^}]{0,300})\}"
         r"|<see(?:also)? cref=\"(?:\w:)?([^\"]{0,200})\"\s{0,3}/>|<[^>]{1,300}>",
         r"\1\2\3\4",
         plain,

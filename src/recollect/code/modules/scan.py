@@ -32,6 +32,7 @@ MOST_RELATED = 5
 MOST_ENTRIES = 4
 MOST_DEPENDENCIES = 8
 MOST_TERMS = 24
+FEW_PACKAGES = 3  # of a project whose README describes its main package
 _FRONTS = (
     "__init__.py",
     "lib.rs",
@@ -43,7 +44,6 @@ _FRONTS = (
     "index.js",
     "main.rs",
 )
-_CENTRAL = ("main", "app", "base", "core", "protocol", "api", "server", "engine", "client")
 _GENERIC_STEMS = ("__init__", "__main__", "index", "mod", "lib", "package-info")
 _GENERIC = ("src", "lib", "source", "app", "java", "kotlin")
 _ENTRIES = (  # by file name, the likeliest first
@@ -139,15 +139,16 @@ class _Scan:
                 for front in _FRONTS:
                     yield headline(front, self._project.text(join(folder, front)))
         yield readme_entry(self._readme, name)
+        if not package and group.key in (".", self._bases[package]) and len(self._bases) <= FEW_PACKAGES:
+            yield readme_summary(self._readme)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)
         direct = [
             path for path in group.files if folder_of(path) in (group.key.removeprefix("."), group.base)
         ]
         by_stem = {PurePosixPath(path).stem.lower(): path for path in reversed(direct)}
-        for central in (name.lower(), *_CENTRAL):
-            if central in by_stem:
-                yield headline(by_stem[central], self._project.text(by_stem[central]))
+        if own := by_stem.get(name.lower()):
+            yield headline(own, self._project.text(own))
         if len(group.files) == 1:
             yield self._headline(group.files[0])
         stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
@@ -155,6 +156,8 @@ class _Scan:
         if len(names) < 2:
             defined = dict.fromkeys(self._project.names.get(group.files[0], ()))
             names = [each for each in defined if each[:1] != "_"]
+            if group.files[0].endswith(".go"):  # which exports by a capital letter
+                names = [each for each in names if each[:1].isupper()] or names
         yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
@@ -371,11 +374,7 @@ def _external_package(path: str, target: str, declared: Mapping[str, str]) -> st
         if package in declared:
             return declared[package]
     head = re.split(r"[.]", target)[0]
-    return (
-        head
-        if path.endswith(".py") and head.lower() not in sys.stdlib_module_names and head[:1].isalpha()
-        else ""
-    )
+    return head if path.endswith(".py") and head not in sys.stdlib_module_names and head[:1].isalpha() else ""
 
 
 def _folders(paths: Iterable[str]) -> Counter[str]:

@@ -19,16 +19,28 @@ from recollect.code.modules.commands import (
     slot_of,
     task_files,
 )
-from recollect.code.modules.ecosystems.package_info import PackageInfo
+from recollect.code.modules.ecosystems.package_info import CONVENTION, SET_UP, PackageInfo
 from recollect.code.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
 from recollect.code.modules.module_map import SLOTS, ProjectTools, TestFramework
 from recollect.code.modules.scan_input import ScanInput
-from recollect.code.paths import folder_of, folder_role, is_fixture_folder, is_vendored
+from recollect.code.paths import (
+    FileRole,
+    folder_of,
+    folder_role,
+    is_fixture_folder,
+    is_test_name,
+    is_vendored,
+)
 from recollect.text.redact import redact
 
 MOST_PARTS = 40
 MOST_LINTERS = 3  # in one command
-_CONVENTION = "convention of "  # the source of a command that nothing in the project speaks for
+_IN_GUIDES = (
+    "test",
+    "lint",
+    "types",
+    "format",
+)  # slots for which a guide counts; "build" may be about its pages
 FEWEST_PASSES = 3  # of a command that agents ran, and that no file names
 _OWN_TASKS = ("npm ", "pnpm ", "yarn ", "bun ", "composer ", "make ", "just ", "task ", "rake")
 _SCOPED = {  # how to address one package of a workspace from the root; for others, `cd` into it
@@ -192,18 +204,25 @@ def _tools(
     for slot in SLOTS:
         given = of_slot(slot, in_ci)
         default = _default(slot, info)
+        if slot == "test" and folder and _is_guess(default.source) and not _has_tests(project, folder, info):
+            default = Candidate("", "")
         first = _best(slot, given, tasks.get(slot), default)
         candidates = [first]
-        if slot == "test":
+        if slot in _IN_GUIDES:
             guides = [Candidate(each.line, each.source) for each in of_slot(slot, in_guides)]
-            candidates = [first, *guides] if given or slot in tasks else [*guides, first]
+            is_run = given or slot in tasks or not (slot == "test" or _is_guess(first.source))
+            if slot == "test" and _is_matrix(first.line) and guides:
+                is_run = False  # people run the tests once
+            candidates = [first, *guides] if is_run else [*guides, first]
         if chosen := _by_runs(candidates, runs if slot == "test" and main and not folder else ()):
             commands[slot] = redact(chosen.line)[0]
             sources[slot] = chosen.source
         if slot in ("lint", "format", "types"):
-            linters += [each.tool.split()[0] for each in given if each.ecosystem]
+            linters += [each.tool.split()[0].removesuffix(".phar") for each in given if each.ecosystem]
     test = info.test
-    if test and "test" in commands and not _is_matrix(commands["test"]):
+    if test and "test" not in commands:
+        test = None
+    elif test and "test" in commands and not _is_matrix(commands["test"]):
         test = TestFramework(test.tool, test.config_file, commands["test"])
     elif test is None and "test" in commands and not _is_runner(commands["test"]):
         test = TestFramework(_framework(commands["test"]), "", commands["test"])
@@ -216,7 +235,8 @@ def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, defau
         return Candidate(task.line, task.source) if task else default
     first = given[0]
     if task and (first.line.startswith(_OWN_TASKS) or first.tool.split()[0] in task.body):
-        return Candidate(task.line, f"{task.source}, as CI runs it" if task.source else first.source)
+        how = "as CI runs it" if first.line == task.line else f"CI runs {first.tool}"
+        return Candidate(task.line, f"{task.source}, {how}" if task.source else first.source)
     if slot != "lint":
         return Candidate(first.line, first.source)
     by_tool = {each.tool: each.line for each in reversed(given)}  # the shortest command of each linter
@@ -228,8 +248,17 @@ def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, defau
 
 def _default(slot: str, info: PackageInfo) -> Candidate:
     is_configured = slot == "test" and info.test is not None and info.test.config_file
-    source = info.test.config_file if info.test and is_configured else f"{_CONVENTION}{info.tool}"
-    return Candidate(info.defaults.get(slot, ""), source)
+    source = info.test.config_file if info.test and is_configured else f"{CONVENTION}{info.tool}"
+    return Candidate(info.defaults.get(slot, ""), info.sources.get(slot) or source)
+
+
+def _has_tests(project: ScanInput, folder: str, info: PackageInfo) -> bool:
+    """Return whether a part has tests of its own. Those of Rust are inside its code."""
+    inside = (path[len(folder) + 1 :] for path in project.sizes if path.startswith(f"{folder}/"))
+    return info.tool == "cargo" or any(
+        is_test_name(path) or any(folder_role(part) is FileRole.TESTS for part in path.split("/")[:-1])
+        for path in inside
+    )
 
 
 def _by_runs(candidates: Sequence[Candidate], runs: Sequence[CommandRun]) -> Candidate | None:
@@ -272,9 +301,9 @@ def _without_runners(linters: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in linters if name not in runners and "/" not in name))
 
 
-def _is_guess(tools: ProjectTools, slot: str) -> bool:
-    """Return whether nothing in the project speaks for a command. Of a part, only such a command to test it is worth a line."""
-    return tools.sources.get(slot, "").startswith(_CONVENTION)
+def _is_guess(source: str) -> bool:
+    """Return whether nothing in the project runs a command. Of a part, only such a command to test it is worth a line."""
+    return source.startswith((CONVENTION, SET_UP))
 
 
 def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> ProjectTools:
@@ -301,7 +330,11 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> Projec
     test = tools.test
     if test and test.run_command == tools.commands.get("test"):
         test = TestFramework(test.tool, test.config_file, commands["test"])
-    commands = {slot: line for slot, line in commands.items() if slot == "test" or not _is_guess(tools, slot)}
+    commands = {
+        slot: line
+        for slot, line in commands.items()
+        if slot == "test" or not _is_guess(tools.sources.get(slot, ""))
+    }
     sources = {slot: source for slot, source in tools.sources.items() if slot in commands}
-    linters = () if _is_guess(tools, "lint") else tools.linters
+    linters = () if _is_guess(tools.sources.get("lint", "")) else tools.linters
     return ProjectTools(tools.path, tools.tool, commands, sources, test, linters)

@@ -145,7 +145,9 @@ def _size(module: Module) -> str:
     files = module.core_files
     if module.kind is FileRole.CODE:
         return output.count(len(files), "file")
-    return files[0] if len(files) == 1 else output.count(len(files), "folder")
+    folders = sum(path.endswith("/") for path in files)
+    counts = [(folders, "folder"), (len(files) - folders, "file")]
+    return files[0] if len(files) == 1 else ", ".join(output.count(*each) for each in counts if each[0])
 
 
 def _print_touched(modules: ModuleMap, touched: Sequence[ModuleMatch]) -> None:

@@ -4,6 +4,7 @@ import re
 
 from recollect.code.modules.commands import ci_files
 from recollect.code.modules.ecosystems.package_info import (
+    SET_UP,
     PackageInfo,
     as_list,
     first_name,
@@ -32,7 +33,11 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
     doors = [
         path for each in (*named, "src/main.rs", "src/lib.rs") if (path := join(folder, each)) in project
     ]
+    in_ci = "".join(map(project.text, ci_files(project)))
     lints = not names.isdisjoint({"clippy.toml", ".clippy.toml"}) or "clippy" in table_at(document, "lints")
+    formats = not names.isdisjoint({"rustfmt.toml", ".rustfmt.toml"}) or re.search(
+        r"rustfmt|\bcargo (?:\+\S{1,40} )?fmt\b", in_ci
+    )
     defaults = {
         "build": f"cargo build{everything}",
         "test": f"cargo test{everything}",
@@ -48,7 +53,7 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
         defaults,
         {},
         TestFramework("cargo test", "", defaults["test"]),
-        (("clippy",) if lints else ()) + ("rustfmt",),
+        (("clippy",) if lints or "clippy" in in_ci else ()) + (("rustfmt",) if formats else ()),
         name,
         str(package.get("description", "")).strip(),
         needs,
@@ -68,16 +73,17 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
         {
             "build": "go build ./...",
             "test": test,
-            "lint": "golangci-lint run" if golangci else "go vet ./...",
+            **({"lint": "golangci-lint run"} if golangci else {}),
             "format": "gofmt -w .",
             **({"run": "go run ."} if "main.go" in names else {}),
         },
         {},
         TestFramework(testify, "", test),
-        ("golangci-lint",) if golangci else ("go vet",),
+        ("golangci-lint",) if golangci else (),
         re.sub(r"/v\d+$", "", module[1]) if module else "",
         "",
         frozenset(re.findall(r"(?m)^(?:require\s+|\s+)([\w.-]+\.\w+/\S+) v", manifest)),
+        sources={"lint": f"{SET_UP}{golangci}"},
     )
 
 
@@ -148,7 +154,6 @@ def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
     defaults = {
         "build": "dotnet build",
         "test": "dotnet test",
-        "format": "dotnet format",
     }
     if not _may_have_tests(project, folder):
         test = None
@@ -200,12 +205,13 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         "clang-format": f"{files} clang-format --dry-run --Werror",
         "clang-tidy": f"{files} clang-tidy -p build",
     }
-    if linters:
-        in_ci = "".join(map(project.text, ci_files(project)))
-        defaults["lint"] = checks[next((each for each in linters if each in in_ci), linters[-1])]
+    in_ci = "".join(map(project.text, ci_files(project)))
+    sources = {}
+    if checked := next((each for each in linters if each in in_ci), None):
+        defaults["lint"], sources["lint"] = checks[checked], f"{SET_UP}.{checked}"
     if "clang-format" in linters:
-        defaults["format"] = f"{files} clang-format -i"
+        defaults["format"], sources["format"] = f"{files} clang-format -i", f"{SET_UP}.clang-format"
     test = None
     if "test" in defaults:
         test = TestFramework(framework or tool, "", defaults["test"])
-    return PackageInfo(tool, defaults, {}, test, tuple(linters))
+    return PackageInfo(tool, defaults, {}, test, tuple(linters), sources=sources)

@@ -65,7 +65,9 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
         tasks["run"] = ProjectTask("npm start", tasks["run"].body, source)
     needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
     packages = needs | set(table_at(document, "devDependencies"))
-    linters, commands = find_linters("node", names, text, run)
+    linters, commands, sources = find_linters("node", names, {"package.json": text}, run)
+    if "typescript" not in packages and commands.get("types") == f"{run}tsc --noEmit":
+        del commands["types"]  # `npx` would fetch another package of that name
     test = _tests(names, folder, packages, scripts, run, tool)
     if test and "test" in tasks:
         test = TestFramework(test.tool, test.config_file, tasks["test"].line)
@@ -80,6 +82,7 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
         str(document.get("description", "")),
         frozenset(needs),
         tuple(_doors(project, folder, document)),
+        sources,
     )
 
 

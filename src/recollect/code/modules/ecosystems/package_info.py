@@ -14,6 +14,10 @@ from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
 
+CONVENTION = "convention of "  # the source of a command that nothing in the project speaks for
+SET_UP = "set up in "  # of one whose tool has settings there, which do not say how it is run
+HOOKS = ".pre-commit-config.yaml"
+
 
 @dataclass(frozen=True, slots=True)
 class PackageInfo:
@@ -28,6 +32,23 @@ class PackageInfo:
     description: str = ""
     dependencies: frozenset[str] = frozenset()
     entries: tuple[str, ...] = ()  # files that it names as entry points
+    sources: Mapping[str, str] = field(default_factory=dict)  # of `defaults`: what speaks for each
+
+
+class LinterSetup(NamedTuple):
+    """The linters of a package, and the command of the first one for each slot with what speaks for it."""
+
+    names: tuple[str, ...]
+    commands: dict[str, str]
+    sources: dict[str, str]
+
+
+class Runner(NamedTuple):
+    """A file that runs linters, or a part of it."""
+
+    file: str
+    text: str  # what it runs
+    command: str = ""  # that runs just this; "" = unknown
 
 
 class Linter(NamedTuple):
@@ -74,24 +95,50 @@ def known_linters(ecosystem: str) -> list[Linter]:
 
 
 def find_linters(
-    ecosystem: str, names: set[str], text: str, prefix: str = "", used: str = ""
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the linters that are set up, and the command of the first one for each slot.
+    ecosystem: str,
+    names: set[str],
+    settings: Mapping[str, str],
+    prefix: str = "",
+    runners: Sequence[Runner] = (),
+) -> LinterSetup:
+    """Return the linters that are set up by files or in `settings`, which has texts by file.
 
-    `used` is what hooks, CI and tasks run (`what_runs`). If it names a linter of a slot, only those that it names count
+    `runners` are the hooks, CI and tasks (`what_runs`). If they name a linter of a slot, only those that they name count
     there: settings of others are left over, or are there for editors.
     """
     rows = known_linters(ecosystem)
-    are_run = [any(_is_named(word, used) for word in row.runs or (row.name,)) for row in rows]
-    decided = {row.slot for row, is_run in zip(rows, are_run, strict=True) if is_run}
+    run_by = [_runner(row, runners) for row in rows]
+    decided = {row.slot for row, runner in zip(rows, run_by, strict=True) if runner}
     found: list[str] = []
     commands: dict[str, str] = {}
-    for row, is_run in zip(rows, are_run, strict=True):
-        is_set_up = not names.isdisjoint(row.files) or any(word in text for word in row.words)
-        if is_run or (is_set_up and (row.slot not in decided or row.name == "pre-commit")):
+    sources: dict[str, str] = {}
+    for row, runner in zip(rows, run_by, strict=True):
+        set_up = _set_up_in(row, names, settings)
+        if runner or (set_up and (row.slot not in decided or row.name == "pre-commit")):
             found.append(row.name)
-            commands.setdefault(row.slot, prefix + row.command)
-    return tuple(dict.fromkeys(found)), commands
+            if row.slot not in commands:
+                commands[row.slot], sources[row.slot] = prefix + row.command, f"{SET_UP}{set_up}"
+                if runner and runner.command and (row.slot != "format" or runner.file == HOOKS):
+                    commands[row.slot], sources[row.slot] = runner.command, runner.file
+                elif set_up == HOOKS:
+                    sources[row.slot] = HOOKS
+                elif runner:
+                    sources[row.slot] = f"{SET_UP}{set_up or runner.file}"
+    return LinterSetup(tuple(dict.fromkeys(found)), commands, sources)
+
+
+def _runner(row: Linter, runners: Sequence[Runner]) -> Runner | None:
+    return next(
+        (each for each in runners if any(_is_named(word, each.text) for word in row.runs or (row.name,))),
+        None,
+    )
+
+
+def _set_up_in(row: Linter, names: set[str], settings: Mapping[str, str]) -> str:
+    """Return the file that sets a linter up; "" if none does."""
+    files = (name for name in row.files if name in names)
+    sections = (name for name, text in settings.items() for word in row.words if word in text)
+    return next(files, "") or next(sections, "")
 
 
 _SECTION = re.compile(r"^\[[^\]\n]{1,200}\]", re.M)  # in tox.ini, `[flake8]` has settings and runs nothing
@@ -101,15 +148,19 @@ def _is_named(word: str, text: str) -> bool:
     return bool(re.search(rf"(?:^|[\s/\"'\[(,]){re.escape(word)}(?=[\s\"'\])=,:]|$)", text, re.MULTILINE))
 
 
-def what_runs(project: ScanInput, folder: str) -> str:
-    """Return the hooks of pre-commit and the commands of CI, tox, nox and task files, one per line."""
-    hooks = re.findall(
-        r"(?m)^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", project.text(join(folder, ".pre-commit-config.yaml"))
-    )
-    files = ("tox.ini", "noxfile.py", "Makefile", "justfile", "Taskfile.yml")
-    in_ci = [each.line for each in ci_commands(project)]
-    texts = [_SECTION.sub("", project.text(join(folder, name))) for name in files]
-    return "\n".join((*hooks, *in_ci, *texts))
+def what_runs(project: ScanInput, folder: str) -> list[Runner]:
+    """Return CI, tox, nox and task files with what they run, then the hooks of pre-commit."""
+    found = [Runner(each.source, each.line) for each in ci_commands(project)]
+    parts = re.split(r"(?m)^\[testenv:([\w.-]{1,60})\]", project.text(join(folder, "tox.ini")))
+    found += [
+        Runner("tox.ini", _SECTION.sub("", text), f"tox -e {name}")
+        for name, text in zip(parts[1::2], parts[2::2], strict=False)
+    ]
+    found.append(Runner("tox.ini", _SECTION.sub("", parts[0])))
+    for name in ("noxfile.py", "Makefile", "justfile", "Taskfile.yml"):
+        found.append(Runner(name, project.text(join(folder, name))))
+    hooks = re.findall(r"(?m)^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", project.text(join(folder, HOOKS)))
+    return found + [Runner(HOOKS, hook, f"pre-commit run {hook} --all-files") for hook in hooks]
 
 
 def first_name(names: Iterable[str], pattern: str) -> str:

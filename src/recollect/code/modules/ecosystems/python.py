@@ -46,8 +46,11 @@ def read_python(project: ScanInput, folder: str) -> PackageInfo:
     else:
         if "setup.py" in names or "setuptools" in manifest:
             tool = "setuptools"
-    linters, commands = find_linters("python", names, settings, run, what_runs(project, folder))
-    if "mypy" in linters and re.search(r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]):
+    files = {name: text(name) for name in ("pyproject.toml", "setup.cfg", "tox.ini")}
+    linters, commands, sources = find_linters("python", names, files, run, what_runs(project, folder))
+    if commands.get("types") == f"{run}mypy ." and re.search(
+        r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]
+    ):
         commands["types"] = f"{run}mypy"
     test = _tests(project, folder, names, settings, run)
     defaults = {"build": build, **commands} if names & _PACKAGES else commands
@@ -67,6 +70,7 @@ def read_python(project: ScanInput, folder: str) -> PackageInfo:
         str(metadata.get("description", "")),
         _needs(document, text("requirements.txt") + text("setup.cfg")),
         tuple(filter(None, (_file(project, folder, str(target)) for target in scripts.values()))),
+        sources,
     )
 
 

@@ -5,6 +5,7 @@ import re
 
 from recollect.code.modules.commands import task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
+    SET_UP,
     PackageInfo,
     find_linters,
     first_name,
@@ -45,7 +46,7 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     if framework == "rspec":
         defaults["test"] = f"{run}rspec"
     config = ".rspec" if ".rspec" in names else ""
-    rubocop = ".rubocop.yml" in names or "rubocop" in gems
+    rubocop = ".rubocop.yml" if ".rubocop.yml" in names else "Gemfile" if "rubocop" in gems else ""
     if rubocop:
         defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
     if gemspec:
@@ -66,6 +67,7 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
         gemspec.removesuffix(".gemspec"),
         summary[1] if summary else "",
         frozenset(re.findall(r"""(?:gem|add(?:_runtime)?_dependency)[ (]+['"]([\w-]+)['"]""", gems)),
+        sources=dict.fromkeys(("lint", "format"), f"{SET_UP}{rubocop}") if rubocop else {},
     )
 
 
@@ -73,7 +75,7 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
     names = project.inside(folder)
     text = project.text(join(folder, "composer.json"))
     document = parse_json(text)
-    linters, commands = find_linters("php", names, text)
+    linters, commands, sources = find_linters("php", names, {"composer.json": text})
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
     tasks = tasks_by_slot(scripts, "composer ", join(folder, "composer.json"))
     pest = '"pestphp/pest"' in text
@@ -94,4 +96,5 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
         str(document.get("name", "")),
         str(document.get("description", "")),
         frozenset(name for name in table_at(document, "require") if "/" in name),
+        sources=sources,
     )
