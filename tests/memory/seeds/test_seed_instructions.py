@@ -1,5 +1,6 @@
 import pytest
 
+from recollect.memory.seeds.find import find_seeds
 from recollect.memory.seeds.instructions import instruction_seeds
 from recollect.text import block
 
@@ -109,4 +110,47 @@ def test_instructions_for_a_folder_say_which_one(tmp_path):
     assert [(seed.content, seed.kind, seed.source) for seed in found] == [
         ("Run `make test` before every commit.", "convention", "AGENTS.md:1"),
         ("In packages/ui: Never import from the server here.", "negative", "packages/ui/CLAUDE.md:1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, statements",
+    [
+        (
+            "- `from __future__ import annotations` is *not* needed, nor `**kwargs` or `*args`\n",
+            ["`from __future__ import annotations` is not needed, nor `**kwargs` or `*args`."],
+        ),
+        ("Its three jobs are:\n\n1. Create orders as files\n2. Test them locally\n", []),
+        ("The till lets you:\n\n- Add up all prices\n", []),
+        (
+            "When you add a price:\n\n- Update the table of taxes\n",
+            ["When you add a price: Update the table of taxes."],
+        ),
+        (
+            "- That wheel depends only on requests\n- This project has no `src` folder\n",
+            ["This project has no `src` folder."],
+        ),
+    ],
+)
+def test_a_statement_says_what_the_file_says_and_stands_alone(tmp_path, text, statements):
+    assert [content for _, content, _ in said(tmp_path, text=text)] == statements
+
+
+def test_a_clause_that_forbids_nothing_does_not_make_a_prohibition(tmp_path):
+    text = "- Use `check()` for texts that must not be empty\n- Prices must not be negative\n"
+
+    assert [kind for kind, _, _ in said(tmp_path, text=text)] == ["convention", "negative"]
+
+
+def test_what_names_something_of_the_project_comes_first(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/till.py").write_text("")
+    (tmp_path / "AGENTS.md").write_text(
+        "- Build: wheels by hatch\n- Always ask if you are stuck\n- Never open `shop/till.py` twice\n"
+    )
+
+    assert [seed.content for seed in find_seeds(tmp_path)] == [
+        "Never open `shop/till.py` twice.",
+        "Always ask if you are stuck.",
+        "Build: wheels by hatch.",
     ]

@@ -105,8 +105,13 @@ def test_the_commands_of_the_whole_project_are_conventions():
         ProjectTools(
             "",
             "make",
-            {"test": "make test", "run": "make run", "format": "gofmt -w ."},
-            {"test": "Makefile", "run": "Makefile", "format": "convention of go"},
+            {"test": "make test", "run": "make run", "format": "gofmt -w .", "lint": "golangci-lint run"},
+            {
+                "test": "Makefile",
+                "run": "Makefile",
+                "format": "convention of go",
+                "lint": "set up in .golangci.yml",
+            },
         ),
         ProjectTools("web", "npm", {"test": "npm test"}, {"test": "web/package.json"}),
     )
@@ -309,4 +314,35 @@ def test_sections_about_conventions_are_read_for_rules_that_name_something(tmp_p
 
     assert [(seed.content, seed.source) for seed in readme_seeds(tmp_path)] == [
         ("Money is a `Decimal`, you must never use `float`.", f"{name}:12")
+    ]
+
+
+def test_types_that_are_checked_in_part_are_not_called_strict(tmp_path):
+    write(
+        tmp_path,
+        {
+            "package.json": "{}",
+            "tsconfig.json": '{"compilerOptions": {"strict": true, "noImplicitAny": false}}',
+        },
+    )
+
+    assert list(manifest_seeds(tmp_path)) == []
+
+
+def test_a_guide_says_who_writes_the_changelog_and_whether_agents_may_help(tmp_path):
+    guide = """# Contributing
+
+## Pull Requests
+
+Don't update the CHANGELOG or the version. We do that.
+
+## Use of AI
+
+- We do not accept code that was written by AI.
+"""
+    write(tmp_path, {".github/contributing.md": guide})
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == [
+        "Don't update the CHANGELOG or the version.",
+        "We do not accept code that was written by AI.",
     ]

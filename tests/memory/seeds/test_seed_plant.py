@@ -28,9 +28,9 @@ def test_seeds_are_candidates_that_say_where_they_come_from(engine, folder, seed
 
     first = engine.get(planted.new[0])
     assert planted.found == len(planted.new) == 3
-    assert (first.content, first.kind) == ("Use tabs for indentation.", "convention")
+    assert (first.content, first.kind) == ("Put handlers into `src/api`.", "convention")
     assert (first.source, first.standing, first.trust) == (m.Source.SEEDED, m.Standing.CANDIDATE, 0.6)
-    assert first.provenance[0].snippet == "AGENTS.md:1"
+    assert first.provenance[0].snippet == "AGENTS.md:3"
 
 
 def test_each_seed_waits_for_a_persons_word(engine, folder, seed):
@@ -40,7 +40,7 @@ def test_each_seed_waits_for_a_persons_word(engine, folder, seed):
     asked = engine.questions("seed")
     engine.decide(asked[0].review.id, "accept")
 
-    assert [each.review.reason for each in asked] == [f"found in AGENTS.md:{line}" for line in (1, 2, 3)]
+    assert [each.review.reason for each in asked] == [f"found in AGENTS.md:{line}" for line in (3, 1, 2)]
     assert engine.get(asked[0].memories[0].id).standing is m.Standing.CONFIRMED
     assert len(engine.questions("seed")) == 2
 

@@ -76,7 +76,7 @@ def find_seeds(
 def _is_rule(seed: Seed) -> bool:
     """Return whether it tells an agent what to do, rather than what there is."""
     text = seed.content.partition(": ")[2] if seed.content.startswith("In ") else seed.content
-    return seed.kind in _RULES and bool(is_order(text) or _ORDERS.search(text))
+    return seed.kind in _RULES and bool(is_order(text) or _ORDERS.search(re.sub(r"`[^`]*`", "`", text)))
 
 
 def _distinct(seeds: Iterable[Seed], most: int) -> list[Seed]:

@@ -37,13 +37,13 @@ _ORDER = re.compile(
         |add|annotate|ask|avoid|build|call|check|commit|create|declare|define|do|document|ensure|extract|favou?r|follow
         |format|generate|group|handle|import|include|install|keep|leave|limit|log|maintain|make|mark|minimi[sz]e|mock|name
         |order|place|prefer|prefix|preserve|put|raise|rebase|remove|rename|respect|return|run|separate|sort|start|stick|store
-        |structure|test|treat|update|use|validate|verify|wrap|write)\b)""",
+        |structure|test|treat|update|use|validate|verify|wrap|write)\b(?!\s?:))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _KINDS = (
     (
         "negative",
-        r"^(?:never|don't|do not|avoid|no )\b|\b(?:must not|mustn't|should not|shouldn't|is forbidden|not allowed)\b",
+        r"^(?:never|don't|do not|avoid|no )\b|(?<!that )(?<!which )\b(?:must not|mustn't|should not|shouldn't|is forbidden|not allowed)\b",
     ),
     ("decision", r"\b(?:we (?:decided|chose|settled on)|decision)\b"),
     (
@@ -56,6 +56,17 @@ _KINDS = (
 _CONDITION = re.compile(
     r"(?:if|when|whenever|unless|after|before|for|to)\b.{0,150}:$", re.I
 )  # of the items below it
+_OFFER = re.compile(  # before a list of what the project is for, in words that sound like orders
+    r"\b(?:jobs?|features?|goals?|purposes?|responsibilit\w+|capabilit\w+|use cases?|helps?|lets|allows?|supports?|provides?|enables?|offers?|can)\b.{0,150}:$",
+    re.I,
+)
+_REFERS_BACK = re.compile(
+    r"(?:that|these|those|it|they|otherwise|then|also|however|this(?! (?:project|repo\w*|codebase|package|library|crate|module|app\w*)))\b",
+    re.I,
+)
+_NAMES_SOMETHING = re.compile(
+    r"`[^`]+`|\w/\w|\b\d+\b|[a-z]_[a-z]|[a-z][A-Z]"
+)  # code, a path, a number, a name
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
     r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? ",
@@ -71,7 +82,8 @@ def instruction_seeds(root: Path) -> Iterator[Seed]:
             seen.add(file)
             where = f"In {found.path.rpartition('/')[0]}: " if _is_of_a_part(found.path) else ""
             for line, text in statements(_own(found.text)):
-                yield Seed(where + text, kind_of_words(text), found.at(line), 0.95)
+                sure = 0.95 if _NAMES_SOMETHING.search(text) else 0.9  # the rest holds for many projects
+                yield Seed(where + text, kind_of_words(text), found.at(line), sure)
 
 
 def is_order(text: str) -> bool:
@@ -86,16 +98,18 @@ def kind_of_words(text: str) -> str:
 def statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield bullets and imperative sentences with their lines, from Markdown or plain text."""
     heading = condition = ""
+    is_offer = False
     for line, is_bullet, part in _parts(text):
         if not is_bullet and (match := _HEADING.fullmatch(part)):
-            heading, condition = _plain(match[1]), ""
+            heading, condition, is_offer = _plain(match[1]), "", False
             continue
         plain = _plain(part)
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
             full = f"{condition} {plain}" if condition else f"{heading}: {plain}" if short else plain
-            texts = [] if _DULL.search(plain) else [full]
+            texts = [] if is_offer or _DULL.search(plain) or _REFERS_BACK.match(plain) else [full]
         else:
+            is_offer = bool(_OFFER.search(plain)) and not _ORDER.match(sentences(plain)[-1])
             condition = plain if _CONDITION.match(plain) else ""
             texts = [one for one in sentences(plain) if _ORDER.match(one) and not _DULL.search(one)]
         for sentence in texts:
@@ -135,10 +149,14 @@ def _parts(text: str) -> Iterator[tuple[int, bool, str]]:
 
 
 def _plain(text: str) -> str:
-    """Remove links and emphasis."""
+    """Remove links and emphasis, but nothing inside code."""
     text = _LINK.sub(r"\1", text)
+    code = re.findall(r"`[^`]+`", text)
+    text = re.sub(r"`[^`]+`", "`\0`", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.{1,400}?)(?<=\S)\1", r"\2", text)
-    return " ".join(re.sub(r"(?<![\w*])\*(?=\S)(.{1,400}?)(?<=\S)\*(?![\w*])", r"\1", text).split())
+    text = re.sub(r"(?<![\w*])\*(?=\S)(.{1,400}?)(?<=\S)\*(?![\w*])", r"\1", text)
+    found = iter(code)
+    return " ".join(re.sub("`\0`", lambda _: next(found), text).split())
 
 
 def _pages(root: Path) -> Iterator[ProjectFile]:

@@ -6,12 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recollect.code.modules.ecosystems.package_info import table_at
+from recollect.code.modules.ecosystems.package_info import CONVENTION, SET_UP, table_at
 from recollect.code.modules.module_map import ProjectTools
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 TESTS_ARE_FOR = "The tests are written for"
 _SURE = 0.8
+_OF_STRICT = ("noImplicitAny", "strictNullChecks", "noImplicitThis", "strictFunctionTypes")
 _TASK_FILES = frozenset(  # whose tasks nobody can guess
     "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml package.json composer.json Rakefile pyproject.toml".split()
 )
@@ -48,7 +49,8 @@ def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
         for slot, text in _COMMANDS.items():
             line, source = each.commands.get(slot), each.sources.get(slot, "")
             is_own = source.partition(":")[0].partition(",")[0].rpartition("/")[2] in _TASK_FILES
-            if line and source and not source.startswith("convention") and (slot != "build" or is_own):
+            is_run = source and not source.startswith((CONVENTION, SET_UP))
+            if line and is_run and (slot != "build" or is_own):
                 yield Seed(f"`{line}` {text}.", "convention", source, 0.9 if slot == "test" else 0.8)
 
 
@@ -148,7 +150,12 @@ def _node(root: Path) -> Iterator[Seed]:
             _SURE,
         )
     config = read_first(root, "tsconfig.json")
-    if config and table_at(config.json(), "compilerOptions").get("strict") is True:
+    options = table_at(config.json(), "compilerOptions") if config else {}
+    if (
+        config
+        and options.get("strict") is True
+        and not any(options.get(name) is False for name in _OF_STRICT)
+    ):
         yield Seed("TypeScript is checked in strict mode.", "convention", config.where('"strict"'), _SURE)
 
 

@@ -12,8 +12,11 @@ _READMES = ("README.md", "README.rst", "README", "README.txt", "Readme.md", "rea
 _GUIDES = (
     "CONTRIBUTING.md",
     "CONTRIBUTING.rst",
+    "contributing.md",
     ".github/CONTRIBUTING.md",
+    ".github/contributing.md",
     "docs/CONTRIBUTING.md",
+    "docs/contributing.md",
     "DEVELOPMENT.md",
     "HACKING.md",
 )
@@ -43,6 +46,7 @@ _ORDERS = re.compile(
 )
 _NAMES_SOMETHING = re.compile(
     r"`[^`]+`|\b[\w-]+\.(?:md|rst|py|js|ts|toml|ya?ml|json|go|rs|rb)\b|\b\d+\b|\b[a-z]+_[a-z_]+\b"
+    r"|\b(?:CHANGELOG|CHANGES|NEWS|HISTORY|README)\b|\b(?:AI|LLMs?)\b"
 )
 _RULED = re.compile(
     r"convention|style|coding|guideline|standard|test|lint|format|set.?up|develop|pitfall|gotcha|caveat|troubleshoot"
