@@ -145,7 +145,8 @@ class MessageWeights:
         NeighbourWeight(+2, 0.42),
     )
     around: float = 0.25  # × the sum over the neighbours
-    short: float = 25.0  # terms; a longer message needs its neighbours less
+    short: float = 25.0  # terms; where a message or one beside it is longer, they need each other less
+    question: float = -0.5  # for a short message that ends with a question mark: the answer comes after it
     session: float = 0.3  # × the mean of the session's three best messages
     session_words: float = 0.25  # × the words of the whole session
     by_session_words: float = 0.3  # where sessions are ranked

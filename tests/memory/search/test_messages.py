@@ -162,3 +162,39 @@ def test_a_single_message_can_be_found(engine):
 
     assert len(engine.search_messages("seed data")) == 1
     assert engine.search_sessions("seed data")[0].session == "monday"
+
+
+def test_a_short_question_comes_after_the_answer_to_it(engine):
+    engine.import_messages(
+        messages(
+            [
+                ("pets", "user", "What pets does Jon keep?"),
+                ("pets", "user", "Jon keeps two parrots and a very old tortoise called Shelly."),
+                ("other", "user", "The release goes out on Friday."),
+                ("other", "user", "The printer on the second floor is broken again."),
+            ]
+        )
+    )
+
+    found = engine.search_messages("What pets does Jon keep?", limit=2)
+
+    assert [hit.message.order for hit in found] == [1, 0]
+    assert found[1].why["question"] < 0
+
+
+def test_a_short_message_takes_little_from_a_long_one_beside_it(engine):
+    long_reply = "Compost needs " + " ".join(
+        f"layer{number} of leaves, clippings and soil," for number in range(40)
+    )
+    talk = [
+        ("garden", "user", "Thanks, that helps a lot."),
+        ("garden", "assistant", long_reply),
+        ("short", "user", "Thanks, that helps a lot."),
+        ("short", "assistant", "Compost needs leaves, clippings and soil."),
+        ("other", "user", "The release goes out on Friday."),
+    ]
+    engine.import_messages(messages(talk))
+
+    hits = {hit.message.order: hit for hit in engine.search_messages("what does compost need", limit=10)}
+
+    assert abs(hits[0].why["neighbours"]) < 0.2 * hits[2].why["neighbours"]

@@ -101,3 +101,10 @@ def test_standard_is_centred_over_spread(values: list[float], data: st.DataObjec
 
     assert scores == pytest.approx(centred(numbers, mask) / standard_deviation(numbers, mask))
     assert not scores[~mask].any()
+
+
+def test_the_longest_around_a_message_goes_by_order_and_stays_in_the_session() -> None:
+    sessions = sessions_of(0, 1, 0, 1, 0, order=[2, 0, 0, 1, 1])  # session 0 reads rows 2, 4, 0
+
+    assert sessions.longest_around(array(3, 9, 1, 2, 5)).tolist() == [5, 9, 5, 9, 5]
+    assert sessions_of(0).longest_around(array(4)).tolist() == [4]

@@ -40,6 +40,18 @@ class SessionLayout:
         in_order[self._rows] = total
         return in_order
 
+    def longest_around(self, lengths: Doubles) -> Doubles:
+        """Return for each message the greatest of its own length and those of the messages just before and after it."""
+        inner = lengths[self._rows]
+        longest = inner.copy()
+        for step in (-1, 1):
+            row, other = _shifted(len(inner), step)
+            is_same = self._sorted[row] == self._sorted[other]
+            longest[row] = np.maximum(longest[row], np.where(is_same, inner[other], 0.0))
+        in_order = np.empty_like(longest)
+        in_order[self._rows] = longest
+        return in_order
+
     def best(self, scores: Doubles, mask: Mask, top: int) -> Doubles:
         """Return by rank and session the `top` best scores; NaN if a session has fewer messages in `mask`."""
         inner = np.where(mask[self._rows], scores[self._rows], -np.inf)

@@ -79,7 +79,7 @@ def combine_message_scores(
     sessions = features.sessions
     around = sessions.neighbours(alone, features.is_question, weights.neighbours)
     lengths = np.maximum(features.lengths, 1.0).astype(np.float64)
-    share = weights.around * np.minimum(1.0, weights.short / lengths)
+    share = weights.around * np.minimum(1.0, weights.short / sessions.longest_around(lengths))
     parts["neighbours"] = around * share * inside
 
     best = sessions.best(alone + parts["neighbours"], inside, top=3)
@@ -87,6 +87,8 @@ def combine_message_scores(
     top, total = np.nan_to_num(best[0]), np.nan_to_num(best).sum(axis=0)
     shared = z_scores(session_scores, present)
     mean = total / np.maximum(np.count_nonzero(~np.isnan(best), axis=0), 1)
+    asks = features.is_question * np.minimum(1.0, weights.short / lengths)
+    parts["question"] = weights.question * asks * inside
     parts["session"] = weights.session * mean[sessions.of] * inside
     parts["session words"] = weights.session_words * shared[sessions.of] * inside
     by_session = ScoreParts(
