@@ -3,12 +3,13 @@
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from recollect.code import files as walking
-from recollect.code.files import is_unchanged, list_files
+from recollect.code.files import list_files
 
 
 def fill(root: Path, *paths: str) -> None:
@@ -171,21 +172,80 @@ def remove_folder(root):
     shutil.rmtree(root / "a")
 
 
-@pytest.mark.parametrize("change", [add, remove, change_rules, remove_folder])
-def test_folders_tell_when_another_walk_would_find_other_files(folder, change):
-    fill(folder, "a/b.py")
+def add_folder(root):
+    fill(root, "a/new/c.py", "a/new/c.pyc")
+
+
+def replace_folder(root):
+    shutil.rmtree(root / "a")
+    (root / "a").write_text("no folder")
+
+
+def nest_repository(root):
+    fill(root, "a/.git/HEAD")
+
+
+def change_rules_of_clone(root):
+    rules(root, "b.py", ".git/info/exclude")
+
+
+def change_rules_below(root):
+    rules(root, "c.py", "a/.gitignore")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        add,
+        remove,
+        change_rules,
+        remove_folder,
+        add_folder,
+        replace_folder,
+        nest_repository,
+        change_rules_of_clone,
+        change_rules_below,
+    ],
+)
+def test_a_listing_that_is_brought_up_to_date_is_that_of_a_new_walk(folder, change):
+    fill(folder, "a/b.py", "a/deep/c.py", "d/e.py")
     rules(folder, "*.pyc")
     long_ago(folder)
     walked = list_files(folder)
-    before = is_unchanged(folder, walked)
+    before = list_files(folder, walked)
 
     change(folder)
+    after = list_files(folder, walked)
 
-    assert before
-    assert not is_unchanged(folder, walked)
+    assert before is walked
+    assert after is not walked
+    assert (after.files, after.left_out) == (list_files(folder).files, list_files(folder).left_out)
+
+
+def test_only_the_folders_that_changed_are_read_again(folder, monkeypatch):
+    fill(folder, "a/b.py", "a/deep/c.py", "d/e.py")
+    rules(folder, "*.pyc")
+    long_ago(folder)
+    walked = list_files(folder)
+    read = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: read.append(Path(path)) or scan(path))
+
+    fill(folder, "a/deep/new.py")
+    list_files(folder, walked)
+
+    assert read == [folder / "a/deep"]
 
 
 def test_a_folder_that_has_just_changed_is_not_trusted(folder):
     fill(folder, "a.py")
+    now = time.time_ns() + 60_000_000_000  # however slow this test is
+    os.utime(folder, ns=(now, now))
+    walked = list_files(folder)
+    again = list_files(folder, walked)
 
-    assert not is_unchanged(folder, list_files(folder))
+    fill(folder, "b.py")
+    os.utime(folder, ns=(now, now))
+
+    assert again is walked
+    assert list_files(folder, walked).files == ("a.py", "b.py")

@@ -4,10 +4,11 @@ import os
 import re
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignore_lines, ignored_by
 
@@ -66,27 +67,67 @@ _BARE = {"HEAD", "objects", "refs"}
 _SUSPECT = re.compile(r"(?<![\w-])(?=[A-Za-z_-]*\d)[\w-]{16,}|@")
 
 
+class Folder(NamedTuple):
+    """A folder as it was listed."""
+
+    mtime_ns: int  # 0 = list it again
+    ignore_files: tuple[tuple[str, int], ...]  # names and times; the exclude file of the root is always there
+    files: tuple[str, ...]  # names
+    folders: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...]  # by reason; a folder counts once
+
+
 @dataclass(frozen=True, slots=True)
 class FileListing:
     files: tuple[str, ...] = ()  # paths from the root, with slashes
-    seen: Mapping[str, int] = field(default_factory=dict)  # when folders and ignore files last changed
+    folders: Mapping[str, Folder] = field(default_factory=dict)  # "" is the root; all others end in a slash
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason; a folder counts once
 
+    @classmethod
+    def of(cls, folders: Mapping[str, Folder], beyond: int = 0) -> "FileListing":
+        """Return the listing of these folders, with how many were not listed because there are too many."""
+        left_out: Counter[str] = Counter()
+        for folder in folders.values():
+            left_out.update(dict(folder.left_out))
+        if beyond:
+            left_out[TOO_MANY_FOLDERS] += beyond
+        files = [path + name for path, folder in folders.items() for name in folder.files]
+        return cls(tuple(sorted(files)), folders, dict(left_out))
 
-def list_files(root: Path) -> FileListing:
-    """List all files of the project at `root`. Never follows a link; ignores files that vanish meanwhile."""
-    return _Walker(str(root)).walked()
+
+def list_files(root: Path, known: FileListing | None = None) -> FileListing:
+    """List all files of the project at `root`. Never follows a link; ignores files that vanish meanwhile.
+
+    With the listing that was `known` before, only the folders that changed since are read; it is returned if it is
+    still right.
+    """
+    known = known or FileListing()
+    folders = known.folders
+    if folders and all(_is_unchanged(str(root), path, folder) for path, folder in folders.items()):
+        return known
+    is_whole = known.left_out.keys().isdisjoint((TOO_MANY, TOO_MANY_FOLDERS))
+    listing = _Walker(str(root), folders if is_whole else {}).walked()
+    return known if listing == known else listing
 
 
-def is_unchanged(root: Path, walked: FileListing) -> bool:
-    """Return whether listing again would find the same files, by the times of folders and ignore files."""
-    base = str(root)
+def _is_unchanged(root: str, path: str, folder: Folder) -> bool:
+    """Return whether reading the folder again would find the same, by its time and those of its ignore files."""
     try:
-        return bool(walked.seen) and all(
-            os.lstat(f"{base}/{path}").st_mtime_ns == when for path, when in walked.seen.items()
-        )
+        if os.lstat(f"{root}/{path}").st_mtime_ns != folder.mtime_ns:
+            return False
     except OSError:
         return False
+    return not folder.ignore_files or all(
+        _mtime(f"{root}/{path}{name}") == when for name, when in folder.ignore_files
+    )
+
+
+def _mtime(file: str) -> int:
+    """Return when a file changed; -1 if there is none."""
+    try:
+        return os.lstat(file).st_mtime_ns
+    except OSError:
+        return -1
 
 
 def settled_mtime(mtime_ns: int, looked_ns: int) -> int:
@@ -94,90 +135,115 @@ def settled_mtime(mtime_ns: int, looked_ns: int) -> int:
     return mtime_ns if mtime_ns < looked_ns - SETTLED else 0
 
 
-class _Walker:
-    def __init__(self, root: str) -> None:
+class _RuleChain:
+    """The ignore files of a folder and those above it, read when they are needed."""
+
+    def __init__(
+        self, root: str, folder: str, names: Iterable[str], above: "_RuleChain | None" = None
+    ) -> None:
         self._root = root
-        self._files: list[str] = []
-        self._seen: dict[str, int] = {}
-        self._left_out: Counter[str] = Counter()
+        self._folder = folder
+        self._names = names
+        self._above = above
+
+    @cached_property
+    def rules(self) -> tuple[Rules, ...]:
+        above = self._above.rules if self._above else ()
+        lines = [(name, ignore_lines(f"{self._root}/{self._folder}{name}")) for name in self._names]
+        return (*above, *(Rules(self._folder, name, each) for name, each in lines if each is not None))
+
+
+class _Walker:
+    def __init__(self, root: str, known: Mapping[str, Folder]) -> None:
+        self._root = root
+        self._known = known
+        self._listed: dict[str, Folder] = {}
+        self._count = 0  # of files
         # Breadth first: where there are too many files, the deep ones are left out.
-        self._folders: deque[tuple[str, tuple[Rules, ...]]] = deque()
+        self._waiting: deque[tuple[str, _RuleChain | None, bool]] = deque()
 
     def walked(self) -> FileListing:
-        outer = self._rules("", EXCLUDE)
-        self._folders.append(("", (outer,) if outer else ()))
-        while self._folders and len(self._seen) < MOST_FOLDERS:
-            self._open(*self._folders.popleft())
-        if self._folders:
-            self._left_out[TOO_MANY_FOLDERS] += len(self._folders)
-        return FileListing(tuple(sorted(self._files)), self._seen, dict(self._left_out))
+        self._waiting.append(("", None, False))
+        while self._waiting and len(self._listed) < MOST_FOLDERS:
+            self._list(*self._waiting.popleft())
+        return FileListing.of(self._listed, len(self._waiting))
 
-    def _open(self, folder: str, rules: tuple[Rules, ...]) -> None:
-        here = f"{self._root}/{folder}"
+    def _list(self, path: str, above: _RuleChain | None, has_new_rules: bool) -> None:
+        """List one folder: as it was known, unless it or the rules above it have changed."""
+        before = self._known.get(path)
+        is_same = before and not has_new_rules and _is_unchanged(self._root, path, before)
+        folder = before if is_same else self._read(path, above)
+        if folder is None:
+            return
+        chain = self._chain(path, [name for name, _ in folder.ignore_files], above)
+        has_new_rules = has_new_rules or before is None or before.ignore_files != folder.ignore_files
+        self._listed[path] = folder
+        self._count += len(folder.files)
+        self._waiting.extend((f"{path}{name}/", chain, has_new_rules) for name in folder.folders)
+
+    def _chain(self, path: str, ignore_files: list[str], above: _RuleChain | None) -> _RuleChain | None:
+        return _RuleChain(self._root, path, ignore_files, above) if ignore_files else above
+
+    def _read(self, path: str, above: _RuleChain | None) -> Folder | None:
+        """Read a folder; None if it is gone."""
+        here = f"{self._root}/{path}"
         try:
             looked = time.time_ns()
             when = os.lstat(here).st_mtime_ns
             with os.scandir(here) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except FileNotFoundError:
-            return
+            return None
         except OSError:
-            self._left_out[UNREADABLE] += 1
-            return
+            return Folder(0, (), (), (), ((UNREADABLE, 1),))
+        when = settled_mtime(when, looked)
         names = {entry.name for entry in entries}
-        if folder and ".git" in names:
-            self._left_out[NESTED] += 1
-            return
+        if path and ".git" in names:
+            return Folder(when, (), (), (), ((NESTED, 1),))
         if names >= _BARE:
-            self._left_out[BARE] += 1
-            return
-        self._seen[folder] = settled_mtime(when, looked)
-        for name in IGNORE_FILES:
-            if name in names and (own := self._rules(folder, name)):
-                rules = (*rules, own)
+            return Folder(when, (), (), (), ((BARE, 1),))
+        ignore_files = [] if path else [EXCLUDE]
+        ignore_files += [name for name in IGNORE_FILES if name in names]
+        times = tuple((name, settled_mtime(_mtime(here + name), looked)) for name in ignore_files)
+        chain = self._chain(path, ignore_files, above)
+        files: list[str] = []
+        folders: list[str] = []
+        left_out: Counter[str] = Counter()
         for entry in entries:
-            self._sort_out(entry, folder + entry.name, rules, names)
+            if why := self._sort_out(entry, path, chain.rules if chain else (), names, files, folders):
+                left_out[why] += 1
+        return Folder(when, times, tuple(files), tuple(folders), tuple(left_out.items()))
 
     def _sort_out(
-        self, entry: os.DirEntry[str], path: str, rules: tuple[Rules, ...], beside: set[str]
-    ) -> None:
-        name = entry.name
+        self,
+        entry: os.DirEntry[str],
+        folder: str,
+        rules: tuple[Rules, ...],
+        beside: set[str],
+        files: list[str],
+        folders: list[str],
+    ) -> str | None:
+        """Add an entry to `files` or `folders`, or return why it is left out; None also for what nobody would miss."""
+        name, path = entry.name, folder + entry.name
         if not name.isascii() and not _is_text(name):
-            self._left_out[BAD_NAME] += 1
-        elif has_secret_name(name):
-            self._left_out[SECRET] += 1
-        elif entry.is_symlink():
-            self._left_out[SYMLINK] += 1
-        elif entry.is_dir(follow_symlinks=False):
+            return BAD_NAME
+        if has_secret_name(name):
+            return SECRET
+        if entry.is_symlink():
+            return SYMLINK
+        if entry.is_dir(follow_symlinks=False):
             if name in _MADE:
-                return
-            why = _folder_left_out(name, beside) or (ignored_by(rules, path, folder=True) and IGNORED)
-            if why:
-                self._left_out[why] += 1
-            else:
-                self._folders.append((f"{path}/", rules))
+                return None
+            if why := _folder_left_out(name, beside) or (ignored_by(rules, path, folder=True) and IGNORED):
+                return why
+            folders.append(name)
         elif entry.is_file(follow_symlinks=False):
-            why = _file_left_out(name) or (ignored_by(rules, path, folder=False) and IGNORED)
-            if not why and len(self._files) >= MOST_FILES:
-                why = TOO_MANY
-            if why:
-                self._left_out[why] += 1
-            else:
-                self._files.append(path)
-
-    def _rules(self, folder: str, name: str) -> Rules | None:
-        """Read one ignore file; None if there is none."""
-        file = f"{self._root}/{folder}{name}"
-        try:
-            looked = time.time_ns()
-            when = os.lstat(file).st_mtime_ns
-        except OSError:
-            return None
-        lines = ignore_lines(file)
-        if lines is None:
-            return None
-        self._seen[folder + name] = settled_mtime(when, looked)
-        return Rules(folder, name, lines)
+            if why := _file_left_out(name) or (ignored_by(rules, path, folder=False) and IGNORED):
+                return why
+            if self._count + len(files) >= MOST_FILES:
+                return TOO_MANY
+            files.append(name)
+        return None
 
 
 def has_secret_name(path: str) -> bool:

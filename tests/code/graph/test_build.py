@@ -54,6 +54,22 @@ def test_what_has_not_changed_is_not_read_again(shop, code, open_code):
     assert (elsewhere.files, elsewhere.parsed, elsewhere.resolved) == (3, 0, 0)
 
 
+def test_another_process_does_not_list_the_files_again(shop, code, open_code, monkeypatch):
+    (shop / "deep").mkdir()
+    write(shop, **{"deep/till": "import cart\n"})
+    grow_old(shop)
+    code.refresh()
+    read = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: read.append(path) or scan(path))
+
+    later = open_code()
+    later.refresh()
+
+    assert read == []
+    assert "deep/till.py" in later.graph.paths
+
+
 def test_a_change_inside_a_function_costs_one_file(shop, code, tmp_path):
     code.refresh()
     text = (shop / "money.py").read_text()

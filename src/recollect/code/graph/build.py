@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
-from recollect.code.files import UNREADABLE, FileListing, is_unchanged, list_files, settled_mtime
+from recollect.code.files import UNREADABLE, FileListing, Folder, list_files, settled_mtime
 from recollect.code.git_history import History
 from recollect.code.graph.database import (
     ConcurrentUpdate,
@@ -46,6 +46,7 @@ _MANY_AFFECTED = (
 )
 _HEAD = 128
 _HISTORY = "history 2"
+_LISTING = "listing"
 _DIGEST = "digest"
 _MAJORITY_TYPES = "majority types"
 _STALE = "stale"  # the files that changed since the digest was made
@@ -167,9 +168,14 @@ class Builder:
 
     def _find_changed(self, left_out: Counter[str]) -> tuple[set[str], dict[str, tuple[int, int]]]:
         """Return the files that exist, and size and time of those that differ from their records."""
-        if not is_unchanged(self._root, self._walk):
-            self._walk = list_files(self._root)
-            named = ((path, self._language(path)) for path in self._walk.files)
+        last = self._walk if self._walk.folders else self._known_listing()
+        walk = list_files(self._root, last)
+        if walk is not last:
+            listing = (str(self._root), [(path, tuple(folder)) for path, folder in walk.folders.items()])
+            self._attempt(self._database.put_note, _LISTING, pack(listing))
+        if walk is not self._walk:
+            self._walk = walk
+            named = ((path, self._language(path)) for path in walk.files)
             self._languages = {path: language for path, language in named if language}
         left_out.update(self._walk.left_out)
         left_out[NOT_CODE] += len(self._walk.files) - len(self._languages)
@@ -192,6 +198,14 @@ class Builder:
             if known is None or known[1:4] != (language, stat.st_size, stat.st_mtime_ns):
                 differing[path] = stat.st_size, stat.st_mtime_ns
         return existing, differing
+
+    def _known_listing(self) -> FileListing:
+        """Return the listing that an earlier process stored; an empty one if there is none."""
+        note = self._database.note(_LISTING)
+        root, folders = unpack(note) if note else ("", [])
+        if root != str(self._root):
+            return FileListing()
+        return FileListing.of({path: Folder(*folder) for path, folder in folders})
 
     def _language(self, path: str) -> str | None:
         language = language_of(path)
