@@ -337,11 +337,12 @@ def run(small: bool = False, only: str = "") -> dict[str, dict[str, float]]:
 
 
 def show(figures: dict[str, dict[str, float]]) -> None:
-    print(f"{'':24}{'figure':>18}{'measured':>12}{'at most':>10}")
+    print(f"{'':24}{'figure':>18}{'measured':>12}{'at most':>10}  ")
     for name, rows in figures.items():
         for figure, value in rows.items():
             target = TARGETS.get(figure)
-            print(f"{name:24}{figure:>18}{value:>12.3g}{f'{target:g}' if target else '':>10}")
+            verdict = "" if target is None else "met" if value <= target else "MISSED"
+            print(f"{name:24}{figure:>18}{value:>12.3g}{f'{target:g}' if target else '':>10}  {verdict}")
 
 
 if __name__ == "__main__":

@@ -65,10 +65,9 @@ def person(page):
 
 def test_why_was_this_memory_given_to_the_agent(person):
     person.click("claude-code,")  # the last session, on the first page
-    person.click("Told to the agent")
 
     person.sees("it fits what was asked")
-    assert person.steps == 2
+    assert person.steps == 1
 
 
 def test_why_was_it_given_asked_from_the_memory(person):
@@ -89,7 +88,7 @@ def test_a_wrong_memory_is_corrected_and_the_correction_undone(person, site):
     person.click("Wrong")
     person.type("Carts expire after four weeks without a change")
     person.click("Mark as wrong")
-    person.sees("Marked as wrong: agents are no longer told.")
+    person.sees("Corrected: agents are told this from now on, and the old text no longer.")
     assert is_known(site, "Carts expire after four weeks without a change")
 
     person.click("Undo")

@@ -29,8 +29,16 @@ _UPDATES = {
     "fields": text("edited"),
     "resolved": text("contradiction settled"),
     "by": text("replaced"),
+    "review": text("reviewed"),
 }
-_SAID_BY_NOW = {"used", "feedback"}  # details that the words have said
+_STATES = {
+    m.State.ACTIVE: text("made active"),
+    m.State.DEPRECATED: text("marked as wrong"),
+    m.State.SUPERSEDED: text("replaced"),
+    m.State.ARCHIVED: text("archived"),
+    m.State.DELETED: text("forgotten"),
+}
+_SAID_BY_NOW = {"used", "feedback", "review", "state"}  # details that the words have said
 OWN_NAMES = ("memory", "daemon", "hook")  # under which Recollect itself writes
 
 
@@ -51,6 +59,7 @@ def in_words(line: m.AuditLine) -> HistoryEntry:
             helped = line.detail["feedback"] == "helpful"
             what = text("helped") if helped else text("did not help")
         else:
+            what = _STATES.get(line.detail.get("state"), what)
             what = next((words for name, words in _UPDATES.items() if name in line.detail), what)
     details = {name: value for name, value in line.detail.items() if name not in _SAID_BY_NOW}
     return HistoryEntry(line, what, details)

@@ -44,6 +44,7 @@ class Renderer:
             "plain_name": plain_name,
             "coded": coded,
             "told": told,
+            "seen_by": seen_by,
             "actor_name": actor_name,
         }
         self._env = env
@@ -158,6 +159,15 @@ def kind_label(kind: str) -> str:
     """Return a kind's name for people; a kind of a newer version keeps its own."""
     found = KINDS.get(kind)
     return (found.label or found.name if found else kind).replace("_", " ")
+
+
+def seen_by(visibility: str) -> str:
+    """Return who sees a memory, for people."""
+    return {
+        "private": text("only you"),
+        "project": text("people of the project"),
+        "team": text("the whole team"),
+    }.get(visibility, visibility)
 
 
 def plain_name(name: Any) -> str:

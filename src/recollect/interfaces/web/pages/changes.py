@@ -8,17 +8,30 @@ import recollect.model as m
 from recollect.errors import MemoryNotFound
 from recollect.interfaces.web.language import text, texts
 from recollect.interfaces.web.page import Page, WebRequest
-from recollect.memory.maintenance.undo import GRACE
+from recollect.memory.maintenance.undo import GRACE, UNDO
 
 SHOWN = 100
 _EDITS = ("edit", "review")
 MOST_NAMED = 3  # memories whose texts are shown with a change
+_TITLES = {
+    "edit": text("Edited"),
+    "forget": text("Forgotten"),
+    "link": text("Linked"),
+    "merge": text("Merged"),
+    "remember": text("Remembered"),
+    "resolve": text("Contradiction settled"),
+    "restore": text("Restored"),
+    "review": text("Reviewed"),
+    "tag": text("Tags changed"),
+    "unlink": text("Link removed"),
+    "wrong": text("Marked as wrong"),
+}  # for summaries with ids, by action
 _WORD = re.compile(r"\b[0-9a-z]{18,26}\b")  # a summary has ids, never texts
 
 
 def show(request: WebRequest) -> Response:
     changes = request.engine.care.changes(SHOWN, all_projects=request.all_projects)
-    named = {change.id: _WORD.findall(change.summary)[:MOST_NAMED] for change in changes}
+    named = {change.id: list(dict.fromkeys(_WORD.findall(change.summary)))[:MOST_NAMED] for change in changes}
     known = request.engine.store.get_many(sorted({name for names in named.values() for name in names}))
     mine = request.engine.context.user_id
     memories = {
@@ -36,8 +49,14 @@ def show(request: WebRequest) -> Response:
 
 
 def _title(change: m.Change) -> str:
-    """Return the summary without ids; the page shows the memories themselves."""
-    return re.sub(r"\s+([.:,])", r"\1", " ".join(_WORD.sub("", change.summary).split()))
+    """Return what was done in a few words, without ids: the page shows the memories themselves."""
+    undid = re.match(r"Undid (\w+)", change.summary)
+    if change.action == UNDO and undid:
+        return text("Undone: %s") % _TITLES.get(undid[1], undid[1])
+    if change.action in _TITLES and _WORD.search(change.summary):
+        details = change.summary.rpartition(":")[2].strip(" .") if change.action in _EDITS else ""
+        return f"{_TITLES[change.action]}: {details.replace('_', ' ')}" if details else _TITLES[change.action]
+    return " ".join(_WORD.sub("", change.summary).split()).replace(" .", ".")
 
 
 def _texts_before(request: WebRequest, change: m.Change) -> dict[str, str]:

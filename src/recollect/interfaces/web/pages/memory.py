@@ -217,7 +217,11 @@ def wrong(request: WebRequest) -> Response:
         instead=request.field("instead").strip(),
         restore=request.field("restore") == "1",
     )
-    message = text("Marked as wrong: agents are no longer told.")
+    message = (
+        text("Corrected: agents are told this from now on, and the old text no longer.")
+        if result.correction
+        else text("Marked as wrong: agents are no longer told.")
+    )
     if result.review:
         message += " " + text("What is based on it waits in the review.")
     target = request.here(f"/memories/{result.correction.id}") if result.correction else ""

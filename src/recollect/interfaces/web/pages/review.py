@@ -13,12 +13,7 @@ from recollect.interfaces.web.pages.memories import ShownMemory, cards
 from recollect.memory.maintenance.review import KINDS, OpenReview, find
 
 SHOWN = 50
-ANSWERS = {
-    "accept": text("Accepted."),
-    "reject": text("Rejected."),
-    "edit": text("Edited."),
-    "older": text("Settled: the older one is right."),
-}
+ANSWERS = ("accept", "reject", "edit", "older")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +128,16 @@ def answer(request: WebRequest) -> Response:
         raise Refused(text("This is not an answer."), text("Accept, reject or edit."))
     if chosen == "older":
         return _keep_older(request)
-    decision = request.engine.decide(request.params["id"], chosen, request.field("text"))
-    return request.done(" ".join((ANSWERS[chosen], *decision.notes)), decision.change)
+    question = find(request.engine.store, request.engine.context.user_id, request.params["id"])
+    decision = request.engine.decide(question.review.id, chosen, request.field("text"))
+    return request.done(" ".join((_said(question, chosen), *decision.notes)), decision.change)
+
+
+def _said(question: OpenReview, chosen: str) -> str:
+    """Return the answer in the words of the button."""
+    wording = WORDINGS[question.review.kind]
+    labels = {"accept": wording.accepting, "reject": wording.rejecting, "edit": text("Edited")}
+    return text("Answered: %s.") % labels[chosen]
 
 
 def _keep_older(request: WebRequest) -> Response:
@@ -144,7 +147,7 @@ def _keep_older(request: WebRequest) -> Response:
     newer, older = question.memories
     change = engine.context.new_change("resolve")
     request.engine_of(newer).memory.resolve(newer.id, older.id, older.id, change=change)
-    return request.done(ANSWERS["older"], change.id)
+    return request.done(text("Settled: the older one is right."), change.id)
 
 
 PAGE = Page(
