@@ -31,7 +31,7 @@ _UPDATES = {
     "by": text("replaced"),
     "review": text("reviewed"),
 }
-_STATES = {
+_STATES: dict[str, str] = {
     m.State.ACTIVE: text("made active"),
     m.State.DEPRECATED: text("marked as wrong"),
     m.State.SUPERSEDED: text("replaced"),
@@ -59,7 +59,7 @@ def in_words(line: m.AuditLine) -> HistoryEntry:
             helped = line.detail["feedback"] == "helpful"
             what = text("helped") if helped else text("did not help")
         else:
-            what = _STATES.get(line.detail.get("state"), what)
+            what = _STATES.get(str(line.detail.get("state")), what)
             what = next((words for name, words in _UPDATES.items() if name in line.detail), what)
     details = {name: value for name, value in line.detail.items() if name not in _SAID_BY_NOW}
     return HistoryEntry(line, what, details)
