@@ -1,10 +1,12 @@
 """The git history of a project: the words of each commit message, and the files that it changed.
 
-Only hashes of the words are kept. Paths are current: a file that was renamed keeps its history.
+Only hashes of the words are kept. What is known of a commit is kept when another branch is checked out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,10 +32,22 @@ _LOG = (
 _TRAILERS = ("Co-authored-by:", "Signed-off-by:", "git-svn-id:", "Reviewed-by:", "Change-Id:")
 
 
-class CommitRecord(NamedTuple):
+class LoggedCommit(NamedTuple):
+    """A commit as git tells of it: it stays the same whatever is checked out."""
+
+    id: str
     when: int  # seconds since 1970
     terms: bytes  # of the message, as `terms_of` returns them, and the terms by which the commit can be referred to
     paths: tuple[str, ...]  # empty if there were too many
+    renamed: tuple[tuple[str, str], ...] = ()  # former and new paths
+
+
+class CommitRecord(NamedTuple):
+    """A commit with the paths that its files have today."""
+
+    when: int
+    terms: bytes
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +55,28 @@ class History:
     """The commits up to `head`, newest first."""
 
     head: str
-    changes: tuple[CommitRecord, ...]
+    log: tuple[LoggedCommit, ...]
+
+    @cached_property
+    def changes(self) -> tuple[CommitRecord, ...]:
+        """The commits with current paths: a file that was renamed keeps its history."""
+        today: dict[str, str] = {}  # former paths
+        changes = []
+        for _, when, terms, paths, renamed in self.log:
+            if today:
+                paths = tuple([today.get(path, path) for path in paths])
+            changes.append(CommitRecord(when, terms, paths))
+            if renamed:
+                today.update([(former, today.get(path, path)) for former, path in renamed])
+        return tuple(changes)
 
     def packed(self) -> bytes:
-        return pack((self.head, [tuple(change) for change in self.changes]))
+        return pack((self.head, [tuple(commit) for commit in self.log]))
 
     @classmethod
     def unpacked(cls, data: bytes) -> "History":
-        head, changes = unpack(data)
-        return cls(head, tuple(map(CommitRecord._make, changes)))
+        head, log = unpack(data)
+        return cls(head, tuple(map(LoggedCommit._make, log)))
 
 
 def head_of(root: Path) -> str | None:
@@ -61,7 +88,8 @@ def head_of(root: Path) -> str | None:
 def read_history(root: Path, known: History | None = None) -> History | None:
     """Return the history of the commit that is checked out; None if there is none.
 
-    If the history was `known` at an earlier commit, only the commits since then are read.
+    If the history was `known` at another commit, on whichever branch, only the commits since their common ancestor are
+    read.
     """
     repository = Repository.containing(root.resolve())
     head = repository.head() if repository else None
@@ -70,46 +98,51 @@ def read_history(root: Path, known: History | None = None) -> History | None:
     if known and known.head == head:
         return known
     within = root.resolve().relative_to(repository.root).as_posix()
-    if known and repository.is_ancestor(known.head, head):
-        today: dict[str, str] = {}
-        newer = _read(repository, within, f"{known.head}..{head}", today)
-        return History(head, (*newer, *(_moved(change, today) for change in known.changes))[:MOST_CHANGES])
-    return History(head, tuple(_read(repository, within, head, {})))
+    if known and (common := repository.merge_base(known.head, head)):
+        elsewhere = _commits_between(repository, common, known.head)
+        if elsewhere is not None:
+            newer = _read(repository, within, f"{common}..{head}")
+            shared = (commit for commit in known.log if commit.id not in elsewhere)
+            return History(head, tuple(islice(chain(newer, shared), MOST_CHANGES)))
+    return History(head, tuple(_read(repository, within, head)))
 
 
-def _read(repository: Repository, within: str, commits: str, today: dict[str, str]) -> list[CommitRecord]:
+def _commits_between(repository: Repository, older: str, newer: str) -> frozenset[str] | None:
+    """Return the commits that `newer` has and `older`, one of its ancestors, has not; None if git does not tell."""
+    if older == newer:
+        return frozenset()
+    listed = repository.output("rev-list", f"--max-count={MOST_CHANGES}", f"{older}..{newer}")
+    return None if listed is None else frozenset(listed.decode().split())
+
+
+def _read(repository: Repository, within: str, commits: str) -> list[LoggedCommit]:
     relative = () if within == "." else (f"--relative={within}/",)
     output = repository.stream(
         *_LOG, *relative, f"--max-count={MOST_CHANGES}", commits, "--", seconds=SECONDS
     )
-    return list(_changes(_tokens(output), today))
+    return list(_logged(_tokens(output)))
 
 
-def _changes(tokens: Iterator[str], today: dict[str, str]) -> Iterator[CommitRecord]:
-    """Yield commits newest first. `today` maps former paths to current ones, and is extended with renames."""
+def _logged(tokens: Iterator[str]) -> Iterator[LoggedCommit]:
+    """Yield commits newest first."""
     token = next(tokens, "")
     while token:  # the hash of a commit
         commit, when, message = token, int(next(tokens)), next(tokens)
-        paths, renamed = [], {}
+        paths, renamed = [], []
         token = _next(tokens)
         while token and len(token) < 40:  # a status; a hash is the next commit's
             path = next(tokens)
             if token[0] in "RC":
                 former, path = path, next(tokens)
-                if token[0] == "R":
-                    renamed[former] = today.get(path, path)
+                if token[0] == "R" and not has_secret_name(former) and not has_secret_name(path):
+                    renamed.append((former, path))
             if not has_secret_name(path):
-                paths.append(today.get(path, path))
+                paths.append(path)
             token = _next(tokens)
-        today.update(renamed)
         terms = terms_of(_without_trailers(message)) + reference_terms(commit, message)
-        yield CommitRecord(when, terms, tuple(paths) if len(paths) <= MOST_FILES else ())
-
-
-def _moved(change: CommitRecord, today: Mapping[str, str]) -> CommitRecord:
-    if today.keys().isdisjoint(change.paths):
-        return change
-    return change._replace(paths=tuple(today.get(path, path) for path in change.paths))
+        yield LoggedCommit(
+            commit, when, terms, tuple(paths) if len(paths) <= MOST_FILES else (), tuple(renamed)
+        )
 
 
 def _next(tokens: Iterator[str]) -> str:

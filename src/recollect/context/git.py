@@ -85,9 +85,9 @@ class Repository:
         loose = {name: commit for name in self._loose_names(prefix) if (commit := self._loose(name))}
         return {name.removeprefix(prefix): commit for name, commit in (packed | loose).items()}
 
-    def is_ancestor(self, older: str, newer: str) -> bool:
-        """Return whether commit `newer` descends from commit `older` or is the same."""
-        return self.output("merge-base", "--is-ancestor", older, newer) is not None
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return the newest commit that both descend from; None if there is none, or if one of them is not there."""
+        return (self.output("merge-base", one, other) or b"").decode().strip() or None
 
     def default_branch(self) -> str | None:
         """Return the branch that the remote starts from, else the local one with the usual name; None if unknown."""

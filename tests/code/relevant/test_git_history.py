@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from recollect.code.git_history import MOST_FILES, History, read_history
 from recollect.code.terms import terms_of
+from recollect.context.git import Repository
 
 
 def test_history_has_what_was_said_and_touched_newest_first(root, commit):
@@ -59,6 +62,39 @@ def test_what_is_known_of_another_branch_is_not_used(root, git, commit):
 
     assert next(change.paths for change in read_history(root, known).changes) == ("shop/utils.py",)
     assert len(read_history(root, known).changes) == 2
+
+
+def test_another_branch_costs_its_own_commits_there_and_back(root, git, commit, monkeypatch):
+    commit("Begin", "shop/cart.py")
+    shared = commit("Empty the cart", "shop/cart.py")
+    git("mv", "shop/cart.py", "shop/basket.py")
+    here = commit("Rename")
+    known = read_history(root)
+    git("checkout", "-q", shared)
+    there = commit("On another", "shop/utils.py")
+    read = []
+    stream = Repository.stream
+
+    def watched(self, *arguments, **options):
+        read.append(next(each for each in arguments if shared in each or here in each))
+        return stream(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Repository, "stream", watched)
+        other = read_history(root, known)
+        git("checkout", "-q", here)
+        back = read_history(root, History.unpacked(other.packed()))
+
+    assert read == [f"{shared}..{there}", f"{shared}..{here}"]
+    assert [change.paths for change in other.changes[:2]] == [("shop/utils.py",), ("shop/cart.py",)]
+    assert back.changes == known.changes == read_history(root).changes
+
+
+def test_a_commit_that_is_gone_is_no_ground_to_build_on(root, git, commit):
+    commit("Begin", "shop/cart.py")
+    known = replace(read_history(root), head="0" * 40)
+
+    assert read_history(root, known).changes == read_history(root).changes
 
 
 def test_a_change_of_very_many_files_speaks_for_none(root, commit):

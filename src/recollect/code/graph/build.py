@@ -45,7 +45,7 @@ _MANY_AFFECTED = (
     0.3  # of the files are affected: resolving all, in several processes, is faster than resolving these
 )
 _HEAD = 128
-_HISTORY = "history 2"
+_HISTORY = "history 3"
 _LISTING = "listing"
 _DIGEST = "digest"
 _MAJORITY_TYPES = "majority types"
