@@ -58,7 +58,8 @@ def is_code(path: str) -> bool:
 def is_test_name(path: str) -> bool:
     name = path.rsplit("/", 1)[-1]
     return bool(
-        _TEST_NAME.fullmatch(name.partition(".")[0]) or re.search(r"\.(test|spec|test-d)\.\w+$", name)
+        _TEST_NAME.fullmatch(name.partition(".")[0])
+        or re.search(r"\.(test|spec|test-d)\.\w+$|^test\.rs$", name)
     )
 
 

@@ -344,3 +344,30 @@ def test_benchmarks_are_tooling_and_what_python_has_is_no_dependency():
 
     assert found["auth"].dependencies == ("redis",)
     assert list(modules(files, FileRole.TOOLING)) == ["performance"]
+
+
+def test_a_header_belongs_to_its_source():
+    names = ("cart", "count", "list", "mail", "pay", "queue", "tax", "till")
+    files = package(*(f"src/{name}{end}" for name in names for end in (".cpp", ".h")), "include/shop.h")
+
+    assert set(modules(files)["till"].core_files) == {"src/till.cpp", "src/till.h"}
+
+
+def test_a_module_that_is_a_file_is_named_by_its_path_without_the_ending():
+    files = package(*(f"src/part{number}.c" for number in range(44)), kilobytes=12)
+    files |= package(*(f"include/shop/{number}.h" for number in range(10)), kilobytes=40)
+
+    found = modules(files)
+
+    assert "src/part7" in found
+    assert not any(name.endswith(".c") for name in found)
+
+
+def test_a_link_of_rust_is_read_without_its_brackets():
+    files = {"Cargo.toml": '[package]\nname = "shop"\n', "src/lib.rs": code(9), "src/test.rs": code(9)}
+    files["src/lib.rs"] = "//! Prices of [all goods], see `a[0]`\n" + files["src/lib.rs"]
+
+    found = modules(files)
+
+    assert found["shop"].description == "Prices of all goods, see a[0]"
+    assert found["shop"].core_files == ("src/lib.rs",)

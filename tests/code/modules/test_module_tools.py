@@ -702,3 +702,41 @@ def test_the_guide_says_how_to_run_the_tests_once():
     }
 
     assert commands(files)["test"] == "pytest -q"
+
+
+CRATES = {
+    "Cargo.toml": '[package]\nname = "shop"\n[workspace]\nmembers = ["till"]\nexclude = ["cart", "ci"]\n',
+    "src/lib.rs": "",
+    **{f"{folder}/Cargo.toml": f'[package]\nname = "{folder}"\n' for folder in ("till", "cart", "ci/probe")},
+    **{f"{folder}/src/lib.rs": "" for folder in ("till", "cart", "ci/probe")},
+}
+
+
+def test_only_members_of_a_workspace_are_addressed_from_the_root():
+    files = {**CRATES, ".github/workflows/ci.yml": workflow("cargo test --package shop")}
+
+    found = {tools.path: tools.commands["test"] for tools in find_tools(scan_input(files))}
+
+    assert found == {
+        "": "cargo test --workspace",
+        "cart": "cd cart && cargo test",
+        "till": "cargo test -p till",
+    }
+
+
+def test_tests_that_cmake_builds_on_request_are_asked_for():
+    cmake = 'enable_testing()\noption(SHOP_BUILD_TESTS "Build the tests" OFF)\n'
+    files = {
+        "CMakeLists.txt": cmake,
+        "test/gtest/CMakeLists.txt": 'option(gtest_build_tests "Its own" OFF)\n',
+        "src/a.cc": "",
+        ".github/workflows/ci.yml": workflow("cd build", "ctest --test-dir build -j 4"),
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert tools.commands["build"] == "cmake -S . -B build -D SHOP_BUILD_TESTS=ON && cmake --build build"
+    assert (tools.commands["test"], tools.sources["test"]) == (
+        "ctest --test-dir build -j 4",
+        ".github/workflows/ci.yml",
+    )

@@ -105,6 +105,7 @@ def first_sentence(text: str) -> str:
         r"\1\2\3\4",
         plain,
     )
+    plain = re.sub(r"(?<![\w\]`])\[([^\[\]]{1,80})\](?:\[[^\]]{0,80}\])?(?!\()", r"\1", plain)
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
     if len(first.split()) < 2 or " = " in first or _REMARK.match(first) or _GAP.search(first):

@@ -24,6 +24,7 @@ SHARE = 0.15  # of all its links: what a small file must have with another to jo
 MAIN = 0.6  # of everything: a package with more is the project
 MUCH, MANY = 4.0, 40  # times the average, and files: a smaller flat folder inside a package is not split
 _FRONTS = frozenset("__init__ index mod lib doc package-info module-info".split())
+_SOURCES, _HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
 _CLASS_FILES = endings_of(
     "java", "kotlin", "csharp", "php", "scala"
 )  # a file is a class there, and the folder the module
@@ -135,8 +136,10 @@ class _Splitter:
         if classes or self._heft(group.files) < enough * self.average or len(group.files) < fewest:
             return [group]
         bunches = _FileClusters(group.files, self.weight, self.links)
+        for header, source in _headers(group.files):
+            bunches.join(header, source)
         left: list[str] = []  # files that are linked to nothing here, or to everything
-        for path in sorted(group.files, key=lambda path: (self.weight[path], path)):
+        for path in sorted(bunches.files, key=lambda path: (self.weight[path], path)):
             # A cluster that others have joined may not be small any more.
             front = self._is_front(path)
             if front or bunches.heft[path] < SMALL_FILE * self.average:
@@ -173,6 +176,16 @@ class _Splitter:
 
     def _heft(self, files: Iterable[str]) -> float:
         return sum(self.weight[path] for path in files)
+
+
+def _headers(files: Iterable[str]) -> list[tuple[str, str]]:
+    """Return headers of C and C++ with the source that each belongs to."""
+    sources = {path.rpartition(".")[0]: path for path in sorted(files) if path.endswith(_SOURCES)}
+    return [
+        (path, source)
+        for path in sorted(files)
+        if path.endswith(_HEADERS) and (source := sources.get(path.rpartition(".")[0]))
+    ]
 
 
 class _FileClusters:

@@ -416,6 +416,11 @@ def _plain(name: str) -> str:
 
 
 def _unique(names: Mapping[str, str]) -> dict[str, str]:
-    """Replace names that occur twice by their keys."""
+    """Replace names that occur twice by their keys, without endings of files if that is enough."""
     often = Counter(names.values())
-    return {key: key or name if often[name] > 1 else name for key, name in names.items()}
+    bare = {key: re.sub(r"(?<=[^/])\.\w+$", "", key) for key in names}
+    taken = Counter(bare.values())
+    return {
+        key: ((bare[key] if taken[bare[key]] == 1 else key) or name) if often[name] > 1 else name
+        for key, name in names.items()
+    }

@@ -5,6 +5,7 @@ exists, what a guide for contributors names counts, then the ecosystem's convent
 agent ran it comes after those that did not, and one that passed comes first. Every command has its source.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -81,7 +82,7 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
                 continue  # a Makefile beside a manifest only has tasks
             tools = _tools(project, folder, ecosystem, info, in_ci, in_guides, runs, main=number == 0)
             if folder:
-                tools = _from_root(tools, info, root_tool)
+                tools = _from_root(tools, info, root_tool, is_member=_is_named_by_root(project, folder))
             elif number == 0 and _has_workspace(project, tools.tool):
                 root_tool = tools.tool
             if tools.commands:
@@ -129,7 +130,10 @@ def _is_part(project: ScanInput, folder: str, with_manifest: set[str]) -> bool:
         or ("package.json" in names and '"name"' not in project.text(f"{folder}/package.json"))
     ):
         return False
-    if folder_role(folder.split("/")[0]) and not names & project.inside(""):
+    top = folder.split("/")[0]
+    if folder_role(top) and not names & project.inside(""):
+        return False
+    if folder_role(top) is FileRole.TOOLING and not _is_named_by_root(project, folder):
         return False
     of_parent = {
         "CMakeLists.txt",
@@ -144,6 +148,15 @@ def _is_part(project: ScanInput, folder: str, with_manifest: set[str]) -> bool:
         names - of_parent,
         [each for ecosystem in ECOSYSTEMS.values() for each in ecosystem.manifests],
     ) or (not any(parent in with_manifest for parent in _parents(folder)) and bool(names & of_parent))
+
+
+def _is_named_by_root(project: ScanInput, folder: str) -> bool:
+    """Return whether a manifest of the root names the folder, or the one above it, as part of a workspace."""
+    manifests = ("package.json", "pnpm-workspace.yaml", "Cargo.toml", "pyproject.toml", "pom.xml", "go.work")
+    texts = "\n".join(project.text(name) for name in (*manifests, "settings.gradle", "settings.gradle.kts"))
+    texts = re.sub(r"(?m)^[ \t]*+exclude[ \t]*+=.*$", "", texts)
+    named = "|".join(re.escape(each) for each in (folder, f"{folder_of(folder)}/*") if each != "/*")
+    return bool(re.search(rf"(?<![\w/-])(?:\./)?(?:{named})/?(?![\w/*-])", texts))
 
 
 def _parents(folder: str) -> Iterator[str]:
@@ -306,9 +319,10 @@ def _is_guess(source: str) -> bool:
     return source.startswith((CONVENTION, SET_UP))
 
 
-def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str) -> ProjectTools:
+def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str, *, is_member: bool) -> ProjectTools:
     """Return the commands as you run them at the root of the project, whose tool is `root_tool`."""
-    scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if tools.tool == root_tool else {}
+    is_inside = tools.tool == root_tool and (tools.tool != "cargo" or is_member)
+    scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if is_inside else {}
     commands = {}
     for slot, line in tools.commands.items():
         form = scoped.get(slot) or (scoped.get("*") if slot in info.tasks else None)

@@ -23,6 +23,12 @@ _C_TESTS = (
 )
 
 
+# Tests that are not built unless you ask for them.
+_OPTIONAL_TESTS = re.compile(
+    r"option\(\s*(\w*(?:BUILD|ENABLE)\w*TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*\)", re.I
+)
+
+
 def read_rust(project: ScanInput, folder: str) -> PackageInfo:
     document = parse_toml(project.text(join(folder, "Cargo.toml")))
     everything = " --workspace" if "workspace" in document else ""
@@ -183,9 +189,10 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
             "build": "cmake -S . -B build && cmake --build build",
             "test": "ctest --test-dir build --output-on-failure",
         }
-        manifest = "".join(
-            project.text(path) for path in project.sizes if path.endswith("CMakeLists.txt")
-        ).lower()
+        texts = "".join(project.text(path) for path in project.sizes if path.endswith("CMakeLists.txt"))
+        if off := _OPTIONAL_TESTS.search(project.text(join(folder, "CMakeLists.txt"))):
+            defaults["build"] = f"cmake -S . -B build -D {off[1]}=ON && cmake --build build"
+        manifest = texts.lower()
     elif "meson.build" in names:
         tool, manifest = "meson", project.text(join(folder, "meson.build"))
         defaults = {"build": "meson setup build && meson compile -C build", "test": "meson test -C build"}
