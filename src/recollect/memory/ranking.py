@@ -43,13 +43,13 @@ MEMORY_MEASURES = (
     Bm25Measure("words", {"content": 1.0, "tags": 0.75, "paths": 0.6, "kind": 0.5}),
     Bm25Measure("phrases", {"content": 1.0}, share=PHRASE_SHARE, pairs=True),
 )
-# What a person wrote counts twice.
+# What a person wrote counts twice, and so does the date, so that it counts as much where nobody but people writes.
 MESSAGE_MEASURES = (
-    Bm25Measure("words", {"person": 1.0, "assistant": 1.0}),
-    Bm25Measure("person", {"person": 1.0}),
-    Bm25Measure("phrases", {"person": 1.0, "assistant": 1.0}, share=PHRASE_SHARE, pairs=True),
+    Bm25Measure("words", {"person": 1.0, "assistant": 1.0, "date": 1.0}),
+    Bm25Measure("person", {"person": 1.0, "date": 1.0}),
+    Bm25Measure("phrases", {"person": 1.0, "assistant": 1.0, "date": 1.0}, share=PHRASE_SHARE, pairs=True),
 )
-SESSION_MEASURES = (Bm25Measure("session", {"person": 1.0, "assistant": 1.0}, b=0.4),)
+SESSION_MEASURES = (Bm25Measure("session", {"person": 1.0, "assistant": 1.0, "date": 1.0}, b=0.4),)
 
 # A tag says what a memory is about.
 ACTIVITY_MEASURES = (Bm25Measure("activity", {"content": 1.0, "tags": 1.5}),)

@@ -1,5 +1,7 @@
 """What was said in sessions, kept and found."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from recollect import Engine
@@ -198,3 +200,85 @@ def test_a_short_message_takes_little_from_a_long_one_beside_it(engine):
     hits = {hit.message.order: hit for hit in engine.search_messages("what does compost need", limit=10)}
 
     assert abs(hits[0].why["neighbours"]) < 0.2 * hits[2].why["neighbours"]
+
+
+def dated(*days):
+    return [
+        {"session": day, "order": 0, "author": "user", "text": text, "created_at": f"{day}T12:00:00Z"}
+        for day, text in days
+    ]
+
+
+def test_a_message_is_found_by_its_date(engine):
+    engine.import_messages(
+        dated(
+            ("2026-03-02", "We talked about the parser and its errors."),
+            ("2026-03-09", "We talked about the parser and its speed."),
+            ("2026-05-04", "We talked about the parser and its tests."),
+            ("2026-05-05", "Users may log in twice."),
+        )
+    )
+
+    def first(question):
+        return engine.search_messages(question, limit=1)[0].message.created_at.date().isoformat()
+
+    assert first("what did we say about the parser on 9 March?") == "2026-03-09"
+    assert first("what did we say about the parser in May 2026?") == "2026-05-04"
+    assert first("the parser, 2026-03-02") == "2026-03-02"
+    assert engine.search_sessions("the parser on 9 March", limit=1)[0].session == "2026-03-09"
+
+
+def test_yesterday_is_counted_from_now(tmp_path):
+    now = datetime(2026, 5, 14, 12, tzinfo=UTC)
+    (tmp_path / "shop").mkdir()
+    with Engine.open(
+        tmp_path / "shop", tmp_path / "home", embedder=NoEmbedder(), clock=lambda: now
+    ) as engine:
+        engine.import_messages(
+            dated(*((f"2026-05-{day:02}", "We talked about the parser.") for day in range(1, 15)))
+        )
+
+        hits = engine.search_messages("what about the parser yesterday", limit=2)
+
+    assert hits[0].message.session == "2026-05-13"
+    assert hits[0].score > hits[1].score
+
+
+def test_an_exchange_in_one_message_is_told_apart(engine):
+    def log(talk):
+        return [{**message, "session": f"{number}"} for number, message in enumerate(messages(talk))]
+
+    engine.import_messages(
+        log(
+            [
+                ("", "user", "[2026-05-01] user: I need a gift.\nassistant: A bookshelf, a lamp or a rug?"),
+                (
+                    "",
+                    "user",
+                    "[2026-05-01] user: I bought a bookshelf.\nassistant: Do you need anything else?",
+                ),
+                ("", "user", "assistant: A bookshelf holds books."),
+                ("", "user", "user: The mailer sends everything twice."),
+            ]
+        )
+    )
+
+    found = engine.search_messages("bookshelf", limit=3)
+
+    assert found[0].message.text.startswith("[2026-05-01] user: I bought")
+    assert {hit.message.session: hit.why["author"] < 0 for hit in found} == {
+        "1": False,
+        "0": False,
+        "2": True,
+    }
+
+
+def test_a_configuration_in_a_reply_is_not_taken_for_a_person(engine):
+    engine.import_messages(
+        messages([("db", "assistant", "Put this into db.yaml:\nuser: postgres\nhost: db.example.org"), *TALK])
+    )
+
+    hit = engine.search_messages("postgres", limit=1)[0]
+
+    assert hit.message.session == "db"
+    assert hit.why["author"] < 0

@@ -1,5 +1,6 @@
 """The words and vectors of all messages of sessions in memory."""
 
+import re
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
@@ -10,11 +11,17 @@ import numpy.typing as npt
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.memory.index.bm25 import Bm25Index, Ints
+from recollect.memory.index.bm25 import Bm25Index, Fields, Ints
+from recollect.memory.index.days import date_terms
 from recollect.memory.index.vectors import Floats, Mask
 from recollect.memory.ranking import MESSAGE_MEASURES, NeighbourWeight
 
 Doubles = npt.NDArray[np.float64]
+
+# Who says what follows, at the beginning of a line, after a date perhaps. Logs keep whole exchanges as one message, which begins
+# with a speaker; elsewhere such a line is more likely part of a configuration.
+_SPEAKER = re.compile(r"^(?:\[[^\]\n]{1,40}\] ?)?(user|human|assistant|ai): ", re.IGNORECASE | re.MULTILINE)
+_PEOPLE = frozenset(["user", "human"])
 
 
 class SessionLayout:
@@ -127,6 +134,7 @@ class MessageIndex:
         rows = self._store.messages.after(self._last, self._model)
         if not rows:
             return
+        units: list[Fields] = []
         for row in rows:
             message = row.message
             key = (message.user_id, message.project_id, message.session)
@@ -134,11 +142,11 @@ class MessageIndex:
             self._order.append(message.order)
             self._messages.append(message)
             self._is_question.append(message.text.rstrip().endswith("?"))
-            self._by_assistant.append(_is_by_assistant(message))
+            fields = fields_of(message)
+            self._by_assistant.append(all(name != "person" for name, _ in fields))
             self._vectors.append(row.vector)
-        self.bm25.add(
-            [("assistant" if _is_by_assistant(row.message) else "person", row.message.text)] for row in rows
-        )
+            units.append(fields)
+        self.bm25.add(units)
         self._last = rows[-1].num
         self._matrix = self._layout = None
 
@@ -184,5 +192,14 @@ class MessageIndex:
         return cosines
 
 
-def _is_by_assistant(message: m.Message) -> bool:
-    return message.author == "assistant"
+def fields_of(message: m.Message) -> Fields:
+    """Return what is indexed of a message: what a person and what an assistant says in it, and its date."""
+    text = message.text
+    speaker = "assistant" if message.author == "assistant" else "person"
+    parts, begin = [], 0
+    for found in _SPEAKER.finditer(text) if _SPEAKER.match(text) else ():
+        parts.append((speaker, text[begin : found.start()]))
+        speaker = "person" if found[1].lower() in _PEOPLE else "assistant"
+        begin = found.start()
+    spoken = [part for part in (*parts, (speaker, text[begin:])) if part[1]]
+    return [*spoken, ("date", date_terms(message.created_at))]

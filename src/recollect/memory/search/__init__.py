@@ -21,6 +21,7 @@ The path of a query:
 - `graph`: from hits to linked memories, and `similar`
 - `memory_graph`: memories, tags, clusters and links as one graph, for a person to look at
 - `aliases`, `query_expansion`, `activities`: what else to look for
+- `dates`: the days that a question about messages means
 - `latency`: how fast searches were, and deadlines
 - `usefulness`: the probability that a hit is useful to an agent
 - `requests`: requests that need nothing a project remembers

@@ -28,6 +28,7 @@ from recollect.memory.search.channels import (
     match_words,
     score_all,
 )
+from recollect.memory.search.dates import date_words
 from recollect.memory.search.fusion import ScoreParts, combine_message_scores
 from recollect.memory.search.graph import GraphPath
 from recollect.memory.search.latency import LatencyWindow
@@ -233,7 +234,8 @@ class Searcher:
             index.refresh()
             arrays = index.arrays(view, vector)
             mask, features = arrays.mask, arrays.features
-            words = index.bm25.words(text, mask)
+            today = self._clock().astimezone().date()
+            words = [*index.bm25.words(text, mask), *date_words(text, today, index.bm25.known_terms)]
             scores = index.bm25.score(words, mask)
             sessions = index.bm25.score(words, mask, features.sessions.of, ranking.SESSION_MEASURES)
         by_message, by_session = combine_message_scores(
