@@ -2,7 +2,8 @@
 
 The data takes this path:
 
-1. `files` lists the files of a project, by the rules of `ignore`; `decoding` reads them as UTF-8.
+1. `files` lists the files of a project, by the rules of `ignore`; `decoding` reads them as UTF-8. In a daemon, `watch` tells
+   when they have changed.
 2. `languages` parses each file into `facts` (definitions, imports, references, bindings), which depend on no other
    file.
 3. `graph` stores the facts in a database (`packing` makes them small), resolves them into edges between the files and

@@ -2,11 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.code.graph.schedule import RefreshSchedule
+from recollect.code.watch import FolderWatch
 
 if TYPE_CHECKING:
     from recollect.code.git_history import History
@@ -29,6 +31,7 @@ class Codebase:
         self._opened_builder: Builder | None = None
         self._refreshed_at = -REFRESH_EVERY
         self._schedule = RefreshSchedule(root)
+        self._watch = FolderWatch(root)
         self._prepared: tuple[CodeGraph, History | None] | None = None
 
     @property
@@ -47,12 +50,26 @@ class Codebase:
             return result
 
     def watch(self, now: float, stop: Callable[[], bool] | None = None) -> "Refreshed | None":
-        """Refresh if it is time to. For a program that runs all day and calls this every second; None means it was not time."""
-        if not self._schedule.is_due(now):
+        """Refresh if files may have changed. For a program that runs all day and calls this every second; None means no.
+
+        The system tells which have, and nothing is looked at until then. Where it does not, they are looked at from time to
+        time.
+        """
+        if not self._schedule.is_due(now) and not self._watch.has_changes():
             return None
         result = self.refresh(stop=stop)
-        self._schedule.record_refresh(now, changed=result.resolved > 0 or not result.complete)
+        if result.complete and self._watch.follow(*self._watchable()):
+            since = self.refresh(stop=stop)  # what changed before it was watched
+            parsed, resolved = result.parsed + since.parsed, result.resolved + since.resolved
+            result = replace(since, parsed=parsed, resolved=resolved)
+        is_watched = self._watch.is_active and result.complete
+        is_changed = result.resolved > 0 or not result.complete
+        self._schedule.record_refresh(now, changed=is_changed, watched=is_watched)
         return result
+
+    def _watchable(self) -> "tuple[Collection[str], Collection[str]]":
+        with self._lock:
+            return self._builder.folders, self._builder.code_files
 
     @property
     def graph(self) -> "CodeGraph":
@@ -142,6 +159,7 @@ class Codebase:
             if self._opened_builder is not None:
                 self._opened_builder.close()
                 self._opened_builder = None
+            self._watch.close()
             self._prepared = None
             self._refreshed_at = -REFRESH_EVERY
 

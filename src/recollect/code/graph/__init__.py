@@ -22,7 +22,7 @@ Modules:
 - `file_node`: one file of the graph, packed until somebody asks for its outline or edges
 - `graph`: `CodeGraph`, which finds symbols, callers, callees and dependencies; `impact`: what may break if something
   changes; `call_sites`: every line at which a function calls another
-- `schedule`: when a program that runs all day should refresh
+- `schedule`: when a program that runs all day should refresh even if no change was noticed
 
 `Codebase` calls it; `relevant`, `modules`, `recollect graph` and the MCP tool `code_graph` read a `CodeGraph`. It calls
 `languages` to parse and resolve, and `store.sqlite.connection` for its file.

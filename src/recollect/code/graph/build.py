@@ -107,6 +107,16 @@ class Builder:
                 self._load()
         return Refreshed(len(self.graph.paths), seconds=time.perf_counter() - began, complete=False)
 
+    @property
+    def folders(self) -> Collection[str]:
+        """The folders that were listed last: "" is the root, and all others end in a slash."""
+        return self._walk.folders.keys()
+
+    @property
+    def code_files(self) -> Collection[str]:
+        """The files that the graph is made from."""
+        return self._languages.keys()
+
     def known_history(self) -> History | None:
         """Return the history as it was last read; None if it has not been read."""
         if self._history is None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 SOONEST = 2.0  # seconds after something changed
 LATEST = 60.0  # seconds if nothing has changed for a while
+WATCHED = 900.0  # seconds if the system tells of changes: it loses some when there are very many, or on network drives
 
 
 class RefreshSchedule:
@@ -18,13 +19,13 @@ class RefreshSchedule:
     def is_due(self, now: float) -> bool:
         return now >= self._next or self._moves() != self._moved
 
-    def record_refresh(self, now: float, *, changed: bool) -> None:
+    def record_refresh(self, now: float, *, changed: bool, watched: bool = False) -> None:
         self._moved = self._moves()
         self._pause = SOONEST if changed else min(self._pause * 2, LATEST)
-        self._next = now + self._pause
+        self._next = now + (WATCHED if watched else self._pause)
 
     def _moves(self) -> list[int]:
-        return [_when(self._git / name) for name in ("HEAD", "index")]
+        return [_when(self._git / name) for name in ("HEAD", "index", "info/exclude")]
 
 
 def _git_folder(root: Path) -> Path:
