@@ -168,8 +168,8 @@ class Memories:
         details.setdefault("created_by", self._context.actor)
         draft = m.Draft(content, **details)
         _check_triggers(draft.created_by, draft.triggers)
-        self._context.register_project()
         prepared = self.writer.prepare(draft)
+        self._register(prepared.memory.project_id)
         with self._act("remember", prepared.memory, f"Remembered {prepared.memory.id}.", change):
             receipt = self.writer.write(prepared)
         track(self._context, self._context.store.get(receipt.id))
@@ -182,6 +182,11 @@ class Memories:
                 *_rule_note(draft, receipt, prepared.memory),
             ),
         )
+
+    def _register(self, project_id: str | None) -> None:
+        """Store the current project if something of it is about to be written. It may be closed to who writes elsewhere."""
+        if project_id == self._context.project_id:
+            self._context.register_project()
 
     def _missing_files(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield a note for each file that does not exist: a memory about one is never found by its code."""
@@ -209,7 +214,7 @@ class Memories:
         """
         memory = self._checked(Operation.EDIT, self.get(name))
         _check_triggers(self._context.actor, changes.get("triggers", ()))
-        self._context.register_project()
+        self._register(self._context.project_id if "scope" in changes else memory.project_id)
 
         def edited_now(current: m.Memory) -> m.Memory:
             if expected is not None and edition(current) != expected:
@@ -249,7 +254,7 @@ class Memories:
         from recollect.memory.maintenance.wrong import flag
 
         memory = self._checked(Operation.FLAG_WRONG, self.get(name))
-        self._context.register_project()
+        self._register(memory.project_id)
         change = self._context.new_change("wrong", project_id=memory.project_id)
         result = flag(self._store, self.writer, change, memory, because, instead, restore)
         self.fill_in_vectors(result.correction.notes if result.correction else ())

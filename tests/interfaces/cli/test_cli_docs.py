@@ -52,6 +52,12 @@ def test_every_option_is_explained(command):
     assert silent == []
 
 
+def test_no_two_parameters_of_a_command_have_the_same_name(command):
+    names = [param.name for param in command.params]
+
+    assert len(names) == len(set(names))
+
+
 def test_every_command_takes_the_shared_options(command):
     names = {name for param in command.params for name in param.opts}
 

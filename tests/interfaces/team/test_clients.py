@@ -182,3 +182,14 @@ def test_people_tokens_and_projects_are_listed(ada, ben):
     assert ada.run("team", "members").out.splitlines()[0].startswith("Ada  owner")
     assert "person" in ada.run("team", "token", "list", "--everybody").out
     assert "shop  everybody" in ben.run("team", "projects").out
+
+
+def test_in_a_folder_of_a_closed_project_one_keeps_what_is_ones_own(ada, ben):
+    ada.run("remember", "The shop runs on port 8080", "--visibility", "team")
+    assert ada.run("team", "restrict", "shop", "Ada").code == 0
+
+    assert ben.run("remember", "The shop is slow").code == 1
+    assert ben.run("remember", "I like short answers", "--scope", "global").code == 0
+    [memory] = ben.run("list", "--json", "--scope", "global").json["memories"]
+    assert ben.run("edit", memory["id"], "I like long answers").code == 0
+    assert ben.run("wrong", memory["id"], "--instead", "I like answers in Dutch").code == 0

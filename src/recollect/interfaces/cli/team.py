@@ -412,18 +412,18 @@ def projects(cli: CliContext) -> "Sequence[TeamProject]":
 
 
 @team.command()
-@click.argument("project")
+@click.argument("name", metavar="PROJECT")
 @click.argument("people", nargs=-1)
 @rendered()
-def restrict(cli: CliContext, project: str, people: tuple[str, ...]) -> CommandResult:
+def restrict(cli: CliContext, name: str, people: tuple[str, ...]) -> CommandResult:
     """Let only PEOPLE see a project; without PEOPLE, open it to the whole team."""
-    arguments: dict[str, Any] = {"project": project}
+    arguments: dict[str, Any] = {"project": name}
     if people:
         arguments["people"] = people
     client_of(cli).call("restrict_project", arguments)
     who = ", ".join(people) if people else "everybody in the team"
     return CommandResult(
-        {"project": project, "people": list(people)}, lambda: click.echo(f"{project} is open to {who}.")
+        {"project": name, "people": list(people)}, lambda: click.echo(f"{name} is open to {who}.")
     )
 
 
