@@ -8,6 +8,7 @@
 
 - `isolation`: random operations of many people, each answer compared with a model of who may see what
 - `interface`: the same through HTTP, with an attacker who forges tokens, ids, headers and texts in between
+- `sensitivity`: the two with one rule broken at a time, which they must notice
 - `document`: requests that schemathesis makes from the OpenAPI document
 - `quality`: questions of the recall bench, asked of a server and of a local engine
 - `faults`: writes while the server or its database is killed, cut off, full, replaced by its replica, and restored from a backup
@@ -18,11 +19,12 @@ It starts a PostgreSQL of its own each time, from the wheel that the tests use.
 
 from typing import Any
 
-from bench.team import document, faults, interface, isolation, load, quality
+from bench.team import document, faults, interface, isolation, load, quality, sensitivity
 
 PARTS = {
     "isolation": isolation,
     "interface": interface,
+    "sensitivity": sensitivity,
     "document": document,
     "quality": quality,
     "faults": faults,

@@ -19,6 +19,7 @@ parser.add_argument("--questions", type=int, help="of each set, for quality")
 OPTIONS = {
     "isolation": ("operations", "seed", "teams"),
     "interface": ("operations", "seed", "teams"),
+    "sensitivity": ("operations", "seed"),
     "document": ("examples",),
     "quality": ("questions",),
     "faults": ("times",),

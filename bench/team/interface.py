@@ -261,7 +261,7 @@ class Trial:
         given, visible = json.dumps(arguments), caller.visible()
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
         # What is stored of a person has their own questions, with words that they guessed.
-        own = self._asked.get(caller.person.id, set()) if operation == "my_data" else set()
+        own = self._asked.get(caller.person.id, set()) if operation in ("my_data", "gaps") else set()
         if operation == "audit":
             own = set(_IDS.findall(text))  # lines of one's own keep their ids
         for word in _words_in(text) - own:

@@ -33,6 +33,7 @@ LONGEST_DAYS = 3650
 GIVEN_ROLES = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER)
 Consent = Annotated[str, Field(pattern=r"^[a-z]{1,40}$")]  # a word of ours
 Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
+TokenName = Annotated[str, Field(min_length=4, max_length=200)]  # less could name another one by mistake
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 
 
@@ -162,7 +163,7 @@ def create_token(
 
 
 @operation(WRITE, directory=True)
-def revoke_token(call: Call, token: Name) -> None:
+def revoke_token(call: Call, token: TokenName) -> None:
     """Revoke a token of your own, or as an admin any; an agent revokes its own. It ends within a minute on every server."""
     me = call.identity
     if me.agent and token != me.token:
