@@ -5,6 +5,7 @@ of its own, so that the clients do not take turns with what they measure. 80 % o
 """
 
 import http.client
+import itertools
 import json
 import random
 import secrets
@@ -134,8 +135,9 @@ class Load:
 
 def main() -> None:
     given = json.load(sys.stdin)
-    if "port" in given:
-        clients: list[Act] = [RemoteClient(given["port"], token) for token in given["tokens"]]
+    if "ports" in given:
+        ports = itertools.cycle(given["ports"])
+        clients: list[Act] = [RemoteClient(next(ports), token) for token in given["tokens"]]
         print(json.dumps(Load(clients, given["seconds"]).run()))
         return
     embedder = embedder_named(given["embedder"])
