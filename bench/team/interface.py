@@ -45,6 +45,7 @@ from recollect.store.postgres.team import PostgresTeam
 
 PEOPLE = 5  # in each team
 ALL_STATES = tuple(str(state) for state in m.State)
+_OWN = ("my_data", "gaps", "tokens")
 _IDS = re.compile(r"\b[0-9a-z]{18}\b")
 _SUCCESSOR = re.compile(r'"superseded_by":"\w+"')
 _LONG = re.compile(r"[a-z]{10}")
@@ -260,8 +261,8 @@ class Trial:
             self.outcome.server_errors.append(f"{operation} {arguments} → {answer.text}"[:400])
         given, visible = json.dumps(arguments), caller.visible()
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
-        # What is stored of a person has their own questions, with words that they guessed.
-        own = self._asked.get(caller.person.id, set()) if operation in ("my_data", "gaps") else set()
+        # What is a person's alone has their own questions and names, with ids and words that they guessed.
+        own = self._asked.get(caller.person.id, set()) if operation in _OWN else set()
         if operation == "audit":
             own = set(_IDS.findall(text))  # lines of one's own keep their ids
         for word in _words_in(text) - own:
@@ -348,7 +349,12 @@ class Trial:
             and not (is_global and caller.is_agent)
             and caller.team.is_open(caller.person, project)
         )
+        visible = caller.visible()
         answer = self.ask(caller, "remember", arguments)
+        if answer.status == 200 and answer.value["id"] in visible:
+            may = (
+                caller.can_write
+            )  # it was known already, and is confirmed: nothing is added to a closed project
         if not self.expect(f"remember {arguments} in {caller.project}", may, answer):
             return answer
         known = caller.team.memories.get(answer.value["id"])
@@ -525,7 +531,7 @@ class Trial:
 
     def _search(self, caller: Caller) -> None:
         memory = self.some_memory(caller)
-        if memory is None:
+        if memory is None or not memory.marks:
             return
         everywhere = self.random.random() < 0.4
         by_meaning = self.random.random() < 0.3
