@@ -197,7 +197,7 @@ def main() -> None:
     options.add_argument("--most", type=int, default=SUBJECTS, help="subjects over all repositories")
     options.add_argument("--statements", metavar="FILE")
     options.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE")
-    options.add_argument("--half", choices=judgement.HALVES)
+    options.add_argument("--half", choices=judgement.PAIR_HALVES)
     options.add_argument("--nli", metavar="FOLDER", default="", help="a model of natural-language inference")
     options.add_argument("-v", action="store_true", help="list the pairs that were judged wrongly")
     given = options.parse_args()

@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 
 from bench import judgement
-from bench.judgement import HALVES, SECRET_HALVES, JudgedTranscript, Tally
+from bench.judgement import HALVES, PAIR_HALVES, SECRET_HALVES, JudgedTranscript, Tally
 from bench.statements import SERVICES, statements
 from recollect.kinds import KINDS
 
 
-@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("half", PAIR_HALVES)
 def test_each_half_of_the_pairs_has_enough_of_every_label(half):
     rows = judgement.pairs(half)
     counts = Counter(row.label for row in rows)
@@ -22,7 +22,7 @@ def test_each_half_of_the_pairs_has_enough_of_every_label(half):
 
 
 def test_no_pair_is_in_both_halves():
-    texts = [text for half in HALVES for row in judgement.pairs(half) for text in (row.old, row.new)]
+    texts = [text for half in PAIR_HALVES for row in judgement.pairs(half) for text in (row.old, row.new)]
 
     assert len(texts) == len(set(texts))
 
@@ -32,16 +32,13 @@ def test_secrets_are_made_alike_each_time_and_stand_in_their_text(half):
     rows = judgement.secrets(half)
 
     assert rows == judgement.secrets(half)
-    assert sum(bool(row.secret) for row in rows) == 30
-    assert len(rows) == 60
+    assert sum(bool(row.secret) for row in rows) == len(rows) / 2 >= 20
     assert all(row.secret in row.text for row in rows)
     assert not any("⟦" in row.text + row.secret for row in rows)
 
 
 def test_no_file_holds_a_secret_of_a_provider_in_full():
-    stored = "".join(
-        (judgement.DATA / name).read_text() for name in ("secrets_dev2.jsonl", "secrets_unseen.jsonl")
-    )
+    stored = "".join(path.read_text() for path in judgement.DATA.glob("secrets_*.jsonl"))
     plain = [
         row.type
         for half in SECRET_HALVES
