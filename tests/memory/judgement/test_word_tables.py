@@ -10,7 +10,7 @@ from recollect.memory.judgement import word_tables as tables
 FILE = Path(tables.__file__).with_name("data") / "words.toml"
 DATA = tomllib.loads(FILE.read_text("utf-8"))
 LINES = set(
-    "phrases synonyms same_meaning converses exclusive several opposites families scopes role_words".split()
+    "phrases synonyms same_meaning converses exclusive several opposites families scopes role_words corrections new_states hold_data".split()
 )
 
 

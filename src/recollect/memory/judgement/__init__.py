@@ -5,6 +5,7 @@
 - `tools`: tools and their roles, which are rivals of each other
 - `pair`: two statements side by side: what they share, what is opposed, which values differ, what is left
 - `meaning`: which words of one mean words of the other, or add nothing
+- `frame`: what is left of each by the part it plays, and whether both are about the same matter
 - `agreement`, `disagreement`: the rules; `certainty`: what a contradiction must meet to act by itself
 - `compare`: tries the rules in order; `compare(new, old, cosine)` returns a `Comparison` (`comparison`): the relation, the reason, and
   whether it is certain

@@ -9,11 +9,20 @@ from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import has_other_condition
 from recollect.memory.judgement.comparison import AGREED, ALIKE, HOLLOW, SAME, Comparison
-from recollect.memory.judgement.meaning import ANY_LIMIT, LIMITS, is_hollow, is_only_verb, unexplained
-from recollect.memory.judgement.pair import BE, MEASURES, NARROWING, VALUE_KINDS, Pair
+from recollect.memory.judgement.meaning import (
+    ANY_LIMIT,
+    LIMITS,
+    is_hollow,
+    is_only_verb,
+    is_plain,
+    unexplained,
+)
+from recollect.memory.judgement.pair import BE, GENERIC, MEASURES, NARROWING, VALUE_KINDS, Pair
 from recollect.memory.judgement.statement import (
     VERBS,
     Statement,
+    Token,
+    TokenKind,
     canonical_set,
 )
 from recollect.memory.judgement.tools import FAMILIES_OF, PREDICATES
@@ -74,6 +83,12 @@ def agrees(pair: Pair) -> bool:
         return False
     # The limits are the same, however they are said.
     left_new, left_old = ([word for word in left if word.word not in ANY_LIMIT] for left in unexplained(pair))
+    if pair.near >= HOLLOW and (len(pair.topic) > 1 or _exact_values(new)):
+        plain_new, plain_old = (
+            [token for token in left if not _is_general(token)] for left in (left_new, left_old)
+        )
+        if len(plain_new) == len(left_new) or len(plain_old) == len(left_old):  # unlike "rows" and "columns"
+            left_new, left_old = plain_new, plain_old
     if not left_new and not left_old:
         return True
     if left_new and left_old:
@@ -83,6 +98,11 @@ def agrees(pair: Pair) -> bool:
         return True
     lights = pair.light_old if left_new else pair.light_new
     return pair.near >= ALIKE and all(is_only_verb(token, lights) or is_hollow(token, pair) for token in left)
+
+
+def _is_general(token: Token) -> bool:
+    """Return whether the word fits nearly everything: it tells no two statements apart that name the same things."""
+    return token.kind is TokenKind.WORD and (is_plain(token) or token.word in GENERIC)
 
 
 def _is_double_negation(pair: Pair) -> bool:

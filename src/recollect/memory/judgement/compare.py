@@ -10,6 +10,7 @@ from dataclasses import replace
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import agreement, disagreement
 from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
+from recollect.memory.judgement.frame import is_same_matter
 from recollect.memory.judgement.pair import Pair, pair_up
 from recollect.memory.judgement.statement import TokenKind, parse
 
@@ -27,8 +28,10 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
 
 
 def _checked(comparison: Comparison, pair: Pair) -> Comparison:
-    """Return the comparison after what holds for every rule: events contradict nothing."""
+    """Return the comparison after what holds for every rule: events contradict nothing, nor do two matters."""
     if comparison.relation is StatementRelation.CONTRADICTION:
+        if comparison.rule not in _ABOUT_A_TOOL and not is_same_matter(pair):
+            return _no_contradiction(comparison, "another matter", "same matter")
         if pair.new.is_event or pair.old.is_event:
             return _no_contradiction(comparison, "what was done contradicts nothing")
         if pair.new.may_be_event or pair.old.may_be_event:
@@ -44,9 +47,12 @@ def _checked(comparison: Comparison, pair: Pair) -> Comparison:
 _SAME_OR_LIKELY = (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
 
 
-def _no_contradiction(comparison: Comparison, why: str) -> Comparison:
+_ABOUT_A_TOOL = ("banned tool",)  # whatever else is said: "no poetry" concerns each statement that uses it
+
+
+def _no_contradiction(comparison: Comparison, why: str, rule: str = "event") -> Comparison:
     reason = f"{why}: {comparison.reason}"
-    return Comparison(StatementRelation.RELATED, reason, certain=True, rule="event")
+    return Comparison(StatementRelation.RELATED, reason, certain=True, rule=rule)
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -85,6 +91,9 @@ _RULES: list[Callable[[Pair], Comparison | None]] = [
     disagreement.polarity,
     disagreement.other_value,
     agreement.same_meaning,
+    disagreement.substituted,
+    disagreement.revised,
+    disagreement.denied,
     agreement.unexplained_word,
     agreement.similar,
     _otherwise,

@@ -4,15 +4,32 @@ from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import (
     denies_no_more,
+    has_other_condition,
     holds_in_the_same_case,
     is_over,
     says_nothing_else,
     takes_one_value,
 )
 from recollect.memory.judgement.comparison import AGREED, Comparison
-from recollect.memory.judgement.meaning import adding, is_plain
-from recollect.memory.judgement.pair import MEANS, MEASURES, NARROWING, Pair, is_name, is_owner
-from recollect.memory.judgement.statement import Statement, TokenKind, canonical, canonical_set, word_set
+from recollect.memory.judgement.frame import frames, overlap
+from recollect.memory.judgement.meaning import adding, is_plain, unexplained
+from recollect.memory.judgement.pair import (
+    MEANS,
+    MEASURES,
+    NARROWING,
+    Pair,
+    is_name,
+    is_owner,
+)
+from recollect.memory.judgement.statement import (
+    LANGUAGES,
+    Revision,
+    Statement,
+    TokenKind,
+    canonical,
+    canonical_set,
+    word_set,
+)
 from recollect.memory.judgement.tools import FAMILIES_OF, USING, banned, role_words
 
 
@@ -21,7 +38,8 @@ def exception(pair: Pair) -> Comparison | None:
         return Comparison(StatementRelation.RELATED, "an exception to a rule", certain=True)
     if bool(pair.new.conditions) != bool(pair.old.conditions) and pair.is_reversed:
         return Comparison(StatementRelation.RELATED, "one holds only in a case", certain=True)
-    narrower = pair.left_new if pair.new.permits else pair.left_old
+    left = unexplained(pair)[0 if pair.new.permits else 1]
+    narrower = [token for token in left if token.word not in _PERMISSIONS]
     if pair.new.permits != pair.old.permits and narrower and pair.is_reversed:
         return Comparison(StatementRelation.RELATED, "a permission for some cases", certain=False)
     return None
@@ -92,17 +110,19 @@ def moved(pair: Pair) -> Comparison | None:
     same = pair.new.subject == pair.old.subject and not pair.topic.isdisjoint(pair.new.subject)
     if not same or pair.values or pair.is_reversed or "to" not in pair.new.lowers:
         return None
-    if (
-        _CHANGES.isdisjoint(pair.new.tokens)
-        or not _CHANGES.isdisjoint(pair.old.tokens)
-        or _narrows_scope(pair)
-    ):
+    if not _says_change(pair.new) or _says_change(pair.old) or _narrows_scope(pair):
         return None
     places = [next(filter(is_name, left), None) for left in (pair.left_old, pair.left_new)]
     if places[0] is None or places[1] is None:
         return None
     reason = f"moved: {places[0].surface} → {places[1].surface}"
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=False)
+
+
+def _says_change(statement: Statement) -> bool:
+    """Return whether something moves or changes, unlike "publishes its changes"."""
+    words = _CHANGES & statement.tokens.keys()
+    return any(statement.tokens[word].before not in _BEFORE_NOUNS for word in words)
 
 
 def banned_tool(pair: Pair) -> Comparison | None:
@@ -152,7 +172,7 @@ def polarity(pair: Pair) -> Comparison | None:
     if fewer > (len(pair.shared) >= 4) or more > 2 * len(pair.shared):
         return _denied_clause(pair)
     if _narrows(pair) or _is_restricted(pair):
-        return Comparison(StatementRelation.RELATED, "a case of its own", certain=False)
+        return revised(pair) or Comparison(StatementRelation.RELATED, "a case of its own", certain=False)
     reason = _opposed_reason(pair) if pair.opposed else _stance_reason(pair)
     ordered = any(
         {new.word, old.word} == {pair.new.imperative, pair.old.imperative} for new, old in pair.opposed
@@ -190,15 +210,21 @@ def other_value(pair: Pair) -> Comparison | None:
     reason = _value_reason(pair)
     names = all(new.kind not in MEASURES for new, _ in pair.values)
     if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
-        return Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
+        each = Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
+        return revised(pair) or each
     orders = {pair.new.imperative, pair.old.imperative}
     two_orders = len(orders - USING) == 2 and "" not in orders and not _are_plain_values(pair)
     owners = any(is_owner(new) and is_owner(old) for new, old in pair.values) and any(pair.apart)
     numbered = len(pair.values) > 1 and any(
         new.kind in MEASURES and new.in_subject and old.in_subject for new, old in pair.values
     )  # "API v1 returns XML", "API v2 returns JSON"
-    if pair.are_two_things or numbered or two_orders or owners or _narrows_scope(pair):
-        return Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
+    languages = len(pair.values) > 1 and any(
+        new.word in LANGUAGES and new.slot == old.slot and new.slot in ("in", "for")
+        for new, old in pair.values
+    )  # "camelCase in TypeScript", "snake_case in Python"
+    if pair.are_two_things or numbered or two_orders or owners or languages or _narrows_scope(pair):
+        another = Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
+        return revised(pair) or another
     in_role = _both_in_role(pair)
     if not pair.topic and not in_role and pair.left:
         return None
@@ -210,6 +236,69 @@ def other_value(pair: Pair) -> Comparison | None:
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def substituted(pair: Pair) -> Comparison | None:
+    """They differ in one word or name, in the same place of the same frame: "ids are integers", "an id is a UUID"."""
+    if not _may_be_rivals(pair) or pair.near < SUBSTITUTED:
+        return None
+    changed = frames(pair).substitution
+    if changed is None:
+        return None
+    new, old = changed
+    return Comparison(StatementRelation.CONTRADICTION, f"{old.surface} / {new.surface}", certain=False)
+
+
+def revised(pair: Pair) -> Comparison | None:
+    """The newer says of itself that something changed, and speaks of what the older states: "actually…", "from now on…"."""
+    if pair.new.revision is Revision.NONE or pair.old.revision is not Revision.NONE or not pair.topic:
+        return None
+    if pair.new.rejected & pair.old.rejected:  # both say what to do without
+        return None
+    if has_other_condition(pair) or any(pair.new.scopes.get(s) != pair.old.scopes.get(s) for s in NARROWING):
+        return None
+    taken_back = pair.new.revision is Revision.CORRECTION
+    apart = frames(pair)
+    says_more = apart.new.values or apart.new.about or apart.new.verbs
+    replaces = apart.same_subject and apart.new.values and apart.old.values and not apart.new.about
+    least = TAKEN_BACK if taken_back else REPLACED if replaces else CHANGED
+    if not says_more or overlap(pair) < least:
+        return None
+    if apart.new.about and apart.old.about and not taken_back:
+        return None
+    return Comparison(
+        StatementRelation.CONTRADICTION, f"a {pair.new.revision} of what was said", certain=False
+    )
+
+
+def denied(pair: Pair) -> Comparison | None:
+    """One denies what the other affirms in other words, and neither is about something else or a narrower case."""
+    if not pair.is_reversed or not pair.topic or has_other_condition(pair):
+        return None
+    if any(pair.new.scopes.get(s) != pair.old.scopes.get(s) for s in NARROWING) or _is_restricted(pair):
+        return None
+    new, old = pair.new.subject, pair.old.subject
+    if new & old and new - old and old - new:  # "feature branches", "long-lived branches"
+        return None
+    apart = frames(pair)
+    if apart.new.about or apart.old.about or (apart.new.values and apart.old.values) or _narrows(pair):
+        return None
+    if any(token.slot == "for" for token in (*apart.new.values, *apart.old.values)):  # only for some
+        return None
+    if overlap(pair) < DENIED:
+        return None
+    reason = _opposed_reason(pair) if pair.opposed else _stance_reason(pair)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=False)
+
+
+def _may_be_rivals(pair: Pair) -> bool:
+    """Return whether nothing says that both hold: no other case, scope or permission, and no "also"."""
+    new, old = pair.new, pair.old
+    if pair.is_reversed or pair.opposed or has_other_condition(pair) or new.permits != old.permits:
+        return False
+    if any(new.scopes.get(scope) != old.scopes.get(scope) for scope in NARROWING):
+        return False
+    return (new.lowers | old.lowers).isdisjoint(_ALSO)
 
 
 def _is_stated(pair: Pair, orders: set[str]) -> bool:
@@ -304,10 +393,17 @@ def _surface(statement: Statement, words: frozenset[str]) -> str:
     return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
 
 
+SUBSTITUTED = 0.6  # cosine from which two statements in one frame are about the same
+DENIED = 0.6  # share of the older statement that a denial must speak of
+TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of
+REPLACED = 0.5  # the same for "now" with another value of the same subject
+CHANGED = 0.6  # the same for "now" and "from now on", which are said of many things
 _ALSO = word_set("also too additionally besides")
 # What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
 _ADDITIVE = canonical_set(
     "support accept include contain offer provide understand export test target".split()
 )
 _CHANGES = canonical_set(tables.CHANGES)
+_BEFORE_NOUNS = word_set("the a an its our their your all any no of")
+_PERMISSIONS = canonical_set(tables.PERMISSIONS)
 _ROLES = canonical_set(("use", "handle", "power", "replace"))

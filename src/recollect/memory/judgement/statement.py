@@ -37,6 +37,15 @@ class Token:
     before: str  # the word before it in lower case; "" at the start of a clause
     after: str  # the word after it
     in_subject: bool
+    slot: str = ""  # the word before its phrase, articles left out: "in" for "in the cache"
+
+
+class Revision(StrEnum):
+    """Whether a statement says of itself that it differs from what held before."""
+
+    NONE = ""
+    CHANGE = "change"  # "from now on", "instead"
+    CORRECTION = "correction"  # "actually", "forget", "no longer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,7 @@ class Statement:
     is_question: bool
     first_words: frozenset[str]  # the first two, in lower case
     asides: frozenset[str]  # the words of its reasons, which it does not state
+    revision: Revision
 
 
 @lru_cache(maxsize=2048)
@@ -110,6 +120,7 @@ def parse(text: str) -> Statement:
         is_question=_is_question(text, raws),
         first_words=frozenset(raw.lower for raw in raws[:2]),
         asides=frozenset(raw.word for raw in raws if raw.word and raw.word not in tokens),
+        revision=_revision(text),
     )
 
 
@@ -167,13 +178,22 @@ def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
             kind = TokenKind.LIGHT
         if raw.word not in tokens or tokens[raw.word].kind is TokenKind.LIGHT:
             before, after = _lower_at(raws, place - 1), _lower_at(raws, place + 1)
-            tokens[raw.word] = Token(raw.word, raw.surface, kind, before, after, place < verb)
+            slot = _slot(raws, place)
+            tokens[raw.word] = Token(raw.word, raw.surface, kind, before, after, place < verb, slot)
     return tokens
 
 
 def _lower_at(raws: list[_RawToken], place: int) -> str:
     """Return the word at `place`, or "" beyond the clause."""
     return raws[place].lower if 0 <= place < len(raws) and not raws[place].is_break else ""
+
+
+def _slot(raws: list[_RawToken], place: int) -> str:
+    """Return the word before the phrase that the token at `place` is in."""
+    before = place - 1
+    while before >= 0 and not raws[before].is_break and raws[before].lower in _ARTICLES - {"to"}:
+        before -= 1
+    return _lower_at(raws, before)
 
 
 def _clauses(raws: list[_RawToken]) -> tuple[Clause, ...]:
@@ -301,9 +321,16 @@ def _is_identifier(surface: str, lower: str) -> bool:
 
 
 def _negates(word: str, before: str) -> bool:
-    if word in tables.ENDED_ACTS:
-        return before.isalnum() and before not in _NOT_PAST
+    if word in tables.ENDED_ACTS and before.isalnum() and before not in _NOT_PAST:
+        return True
     return word in tables.NEGATIONS or (word in tables.ENDED_STATES and before in _BEFORE_STATES)
+
+
+def _revision(text: str) -> Revision:
+    prose = _QUOTED.sub(" ", text)
+    if _CORRECTION.search(prose):
+        return Revision.CORRECTION
+    return Revision.CHANGE if _NEW_STATE.search(prose) else Revision.NONE
 
 
 def _measure(number: _RawToken, unit: str) -> _RawToken:
@@ -375,9 +402,19 @@ def _is_event(text: str, raws: list[_RawToken]) -> bool:
 def _may_be_event(raws: list[_RawToken]) -> bool:
     if not raws or raws[0].in_code or raws[0].lower not in tables.DONE_BY_COMMITS:
         return False
-    if len(raws) > 1 and raws[1].lower in _AUXILIARIES:  # "port is 8080"
+    if _is_followed_by_auxiliary(raws):  # "port is 8080", "release notes are made from…"
         return False
     return not any(raw.lower in _HABITS or raw.negates for raw in raws)
+
+
+def _is_followed_by_auxiliary(raws: list[_RawToken]) -> bool:
+    """Return whether the first words name what is spoken of."""
+    for raw in raws[1:]:
+        if raw.is_break or raw.lower in _PREPOSITIONS or raw.lower in _ARTICLES:
+            return False
+        if raw.lower in _AUXILIARIES:
+            return True
+    return False
 
 
 def _conditions(raws: list[_RawToken]) -> frozenset[str]:
@@ -592,12 +629,17 @@ _SPELLINGS = [
         (r"\b(is|are) (?:now )?out(?=\s*(?:$|[.,;]))", r"\1 gone"),
         (r"\b(?-i:Go)\b(?! (?:to|through|over|back)\b)|\bgo(?= (?:code|modules?|version|\d))", "golang"),
         (r" (?:come |comes |go |goes )?first,? (?:and )?then\b", " before"),
-        (r"\bno(?:body| one|ne)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
+        (r"\bno(?:body| one|ne|thing)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
+        (r"\blet ((?:the |our )?[@\w]{1,24}(?: [\w]{1,24})?) know\b", r"notify \1"),
+        (r"\bevery other (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)", "fortnightly on "),
         (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
         (r">=\s?(?=v?\d)", "minimum "),
         (r"\b(?:is|are) (?:limited|restricted|reserved) (?:to|for) (?=[a-z])", "only "),
         (r"\b(?:is|are) the (?:one|ones|person|people) to (?=[a-z])", ""),
-        (r"\bforget (?:about )?(?=[\w`-]+\s*[,;])", "not "),
+        (
+            r"\b(?:forget|disregard|scrap) (?:about )?(?!that\b|this\b|it\b|what\b)(?=[\w`-]+(?: [\w`-]+)?\s*[,;])",
+            "not ",
+        ),
         (
             r"^without (?:an? |the )?([^,.;]{1,40}?)(?: up| running| set| installed)?, ([^,.;]{1,60}?) (?:fails?|breaks?|crash|crashes|hangs?)\b",
             r"\2 need \1",
@@ -668,6 +710,8 @@ def _any_of(phrases: Iterable[str]) -> str:
 
 
 _PHRASE = re.compile(rf"\b(?:{_any_of(_PHRASES)})\b", re.IGNORECASE)
+_CORRECTION = re.compile(rf"\b(?:{_any_of(tables.CORRECTIONS)})\b", re.IGNORECASE)
+_NEW_STATE = re.compile(rf"\b(?:{_any_of(tables.NEW_STATES)})\b", re.IGNORECASE)
 _UNITS = tables.SECONDS.keys() | tables.BYTES.keys()
 _SCOPE_OF = {canonical(word): scope for scope, words in tables.SCOPES.items() for word in words}
 _LIGHT = canonical_set(tables.LIGHT_WORDS)

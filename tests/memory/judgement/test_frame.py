@@ -1,0 +1,102 @@
+"""What two statements differ in, by the part it plays: corrections, denials in other words, and one value for another."""
+
+import pytest
+
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import compare
+
+
+def judged(old, new, cosine=0.7):
+    return compare(new, old, cosine)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Invoices are printed by Oksana.", "Actually the invoices are printed by the warehouse."),
+        ("Draft the minutes in Dutch.", "Forget Dutch, I want the minutes in plain English."),
+        ("Keep the fixtures in YAML files.", "From now on the fixtures belong in one SQL dump."),
+        ("The kiosk reboots at dawn.", "My mistake, the kiosk is never rebooted by itself."),
+    ],
+)
+def test_a_correction_that_speaks_of_the_same_is_asked_about(old, new):
+    verdict = judged(old, new)
+
+    assert verdict.relation is StatementRelation.CONTRADICTION
+    assert not verdict.certain
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The kiosk has a receipt printer.", "Actually the lift needs a new cable."),
+        ("The kiosk runs Debian.", "The lobby kiosk plays a video now."),
+        ("Use guard clauses instead of nested ifs.", "Return early instead of nested ifs."),
+    ],
+)
+def test_a_correction_of_something_else_asks_nothing(old, new):
+    assert judged(old, new).relation is not StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("Parcel ids are integers.", "A parcel id is a ULID.", "integers / ULID"),
+        ("The carts are stored in Memcached.", "Carts are kept in Cassandra.", "Memcached / Cassandra"),
+    ],
+)
+def test_another_value_in_the_same_place_of_the_same_frame_is_asked_about(old, new, words):
+    verdict = judged(old, new)
+
+    assert verdict.relation is StatementRelation.CONTRADICTION
+    assert verdict.explanation == f"{words} (rule substituted, unsure)"
+
+
+def test_a_language_does_not_take_the_place_of_a_database():
+    verdict = judged("payouts is written in Go.", "The payouts service keeps its data in MongoDB.", 0.6)
+
+    assert verdict.relation is not StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Feel free to touch the vendored code.", "Keep your hands off the vendored code."),
+        ("We never ship on Fridays.", "Shipping on Fridays is fine."),
+        ("Reports are sorted newest first.", "The oldest come first in the reports."),
+    ],
+)
+def test_a_denial_in_other_words_is_found(old, new):
+    assert judged(old, new).relation is StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tracking does not publish its changes to Kafka.", "shipping publishes its changes to Kafka."),
+        (
+            "Migrations of reports are applied by hand before a deploy.",
+            "Migrations of shipping are applied automatically at start.",
+        ),
+        ("Use feature flags for new screens.", "No feature flag is needed for copy changes."),
+    ],
+)
+def test_a_denial_about_something_else_is_none(old, new):
+    assert judged(old, new).relation is not StatementRelation.CONTRADICTION
+
+
+def test_long_statements_that_share_a_word_by_chance_do_not_contradict():
+    issued = "services/auth issues a 15-minute RS256 access JWT plus a 30-day refresh token in a cookie. API only verifies, via JWKS."
+    scanners = "Scanners authenticate by opaque device tokens (table device_tokens), not JWT; revocation from admin works at once."
+
+    verdict = judged(issued, scanners, 0.42)
+
+    assert verdict.relation is StatementRelation.RELATED
+    assert verdict.rule == "same matter"
+    assert judged(issued, scanners, 0.9).relation is StatementRelation.CONTRADICTION
+
+
+def test_what_we_ended_is_what_has_ended():
+    verdict = judged("We deprecated the SOAP endpoint.", "The SOAP endpoint is deprecated.", 0.95)
+
+    assert verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
