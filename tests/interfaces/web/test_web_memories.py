@@ -278,14 +278,15 @@ def test_a_list_that_an_agent_writes_to_grows_by_itself(page, engine, filled):
 
 def test_a_notice_says_that_an_agent_replaced_a_memory(page, site, home, folder, embedder, clock):
     with type(site.engine).open(folder, home, embedder=embedder, clock=clock, actor="agent:codex") as agent:
-        agent.remember("The staging server runs on port 8080")
+        agent.remember("The staging server runs on port 8080 <b>now</b>")
         page.goto("/memories")
         expect(rows(page)).to_have_count(1)
         clock.advance(minutes=1)
-        agent.remember("The staging server runs on port 9090")
+        agent.remember("The staging server runs on port 9090 <b>now</b>")
 
     expect(page.locator(".notice")).to_contain_text(
-        "An agent replaced a memory: The staging server runs on port 8080"
+        "An agent replaced a memory: The staging server runs on port 8080 <b>now</b>"
     )
+    expect(page.locator(".notice b")).to_have_count(0)
     page.locator(".notice").get_by_role("link", name="The staging server runs on port 9090").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("9090")

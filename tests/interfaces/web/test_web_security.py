@@ -8,9 +8,13 @@ import stat
 import sys
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
 from playwright.sync_api import expect
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
+from recollect.interfaces.web.forms import read_form
 from recollect.interfaces.web.guard import MAX_BODY
 from recollect.interfaces.web.logins import IDLE_SECONDS, LINK_SECONDS, LinkFolder, Logins
 from recollect.interfaces.web.page import local_path
@@ -114,11 +118,21 @@ def test_a_form_on_another_site_gets_nowhere_in_the_browser(page, site, engine):
 
 
 def test_a_large_form_is_refused_before_it_is_read(ask, site, cookie):
-    status, _, _ = ask(
-        "POST", "/theme", "x" * (MAX_BODY + 1), Origin=site.address, Content_Type=FORM, Cookie=cookie[0]
-    )
+    headers = {"Origin": site.address, "Content_Type": FORM, "Cookie": cookie[0]}
+
+    status, _, _ = ask("POST", "/theme", **headers, Content_Length=str(MAX_BODY + 1))  # nothing of it is sent
 
     assert status == 413
+
+
+def test_a_form_is_not_read_beyond_its_limit_whatever_it_states():
+    async def receive():
+        return {"type": "http.request", "body": b"x" * 65536, "more_body": True}
+
+    with pytest.raises(HTTPException) as refused:
+        anyio.run(read_form, Request({"type": "http", "headers": []}, receive))
+
+    assert refused.value.status_code == 413
 
 
 def test_a_form_of_ten_megabytes_in_pieces_is_refused(ask, site, cookie):
