@@ -32,6 +32,9 @@ _VENDORED = frozenset(
 _TEST_NAME = re.compile(
     r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
+_TEST_FOLDER = re.compile(
+    r"tests?[-_](?:helpers?|utils?|support|fixtures?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
+)
 _TEST_PROJECT = re.compile(r".+\.(?:Unit|Integration|Functional)?Tests?")  # as .NET names them
 _SETTINGS = re.compile(
     r".+\.config(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
@@ -83,7 +86,7 @@ def folder_role(name: str) -> FileRole | None:
     small = name.lower()
     return (
         FileRole.TESTS
-        if name.startswith("__test")
+        if name.startswith("__test") or _TEST_FOLDER.fullmatch(small)
         else _ROLE_OF.get(small) or _ROLE_OF.get(small.lstrip("_"))
     )
 

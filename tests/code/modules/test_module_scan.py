@@ -287,6 +287,7 @@ def test_examples_and_tests_of_types_are_no_modules_of_code():
         ('import x from "x";\n\n/** What a cart may have. */\n\nconst y = 1;\n', "Cart, Till"),
         ("// Types for every till.\n\ntype Trick<T> = T;\n", "Types for every till."),
         ("/** Types for every till. */\nimport x from 'x';\n", "Types for every till."),
+        ("/** What a cart may have. */\n\nexport type Cart = {};\n", "Cart, Till"),
         ("/** @file Types for every till. */\nclass Till {}\n", "Types for every till."),
     ],
 )
@@ -371,3 +372,34 @@ def test_a_link_of_rust_is_read_without_its_brackets():
 
     assert found["shop"].description == "Prices of all goods, see a[0]"
     assert found["shop"].core_files == ("src/lib.rs",)
+
+
+@pytest.mark.parametrize(
+    "doc",
+    ["Shop namespace.", "Beta: expect breaking changes.", "Graphs are available at"],
+)
+def test_what_says_nothing_does_not_describe_a_module(doc):
+    files = SHOP | {"src/shop/auth/README.md": f"# auth\n\n{doc}\n"}
+
+    assert modules(files)["auth"].description == "login, sessions, tokens"
+
+
+def test_a_class_does_not_describe_the_folder_of_its_name():
+    files = package(
+        *(f"src/Error/{name}.php" for name in ("Error", "LoaderError")), "src/Shop.php", "src/Till.php"
+    )
+    files["src/Error/Error.php"] = "<?php\n/**\n * Base exception of all.\n */\nclass Error {}\n" + code(9)
+
+    assert modules(files)["Error"].description == "Error, LoaderError"
+
+
+def test_a_readme_of_examples_or_documents_describes_no_module():
+    files = SHOP | {"examples/README.md": "# Examples\n\nThe first one shows how to open a till.\n"}
+
+    assert modules(files, FileRole.EXAMPLES)["examples"].description == ""
+
+
+def test_helpers_of_tests_are_no_modules_of_code():
+    files = SHOP | package("test-helpers/stream.py", "integration_tests/contract.py", kilobytes=20)
+
+    assert sorted(modules(files)) == ["auth", "billing", "shop", "stock"]

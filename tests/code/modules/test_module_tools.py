@@ -115,7 +115,7 @@ PROJECTS = {
     ),
     "php": (
         {
-            "composer.json": '{"require-dev": {"phpunit/phpunit": "^11"}}',
+            "composer.json": '{"require-dev": {"phpunit/phpunit": "^11", "phpstan/phpstan": "^2"}}',
             "phpunit.xml.dist": "",
             "phpstan.neon": "",
             ".php-cs-fixer.php": "",
@@ -126,7 +126,7 @@ PROJECTS = {
             "build": "composer install",
             "test": "vendor/bin/phpunit",
             "lint": "vendor/bin/phpstan analyse",
-            "format": "vendor/bin/php-cs-fixer fix",
+            "format": "php-cs-fixer fix",
         },
     ),
     "c++ with cmake": (
@@ -740,3 +740,57 @@ def test_tests_that_cmake_builds_on_request_are_asked_for():
         "ctest --test-dir build -j 4",
         ".github/workflows/ci.yml",
     )
+
+
+def test_the_bridge_of_symfony_runs_phpunit():
+    files = {
+        "composer.json": '{"require-dev": {"symfony/phpunit-bridge": "^7"}}',
+        "phpunit.xml.dist": "",
+        "src/a.php": "",
+        "extra/composer.json": "{}",
+        "extra/phpunit.xml.dist": "",
+        "extra/b.php": "",
+    }
+    ci = {
+        ".github/workflows/ci.yml": workflow(
+            "vendor/bin/simple-phpunit install", "vendor/bin/simple-phpunit -v"
+        )
+    }
+
+    assert {tools.path: tools.commands.get("test") for tools in find_tools(scan_input(files))} == {
+        "": "vendor/bin/simple-phpunit"
+    }
+    assert commands({**files, **ci})["test"] == "vendor/bin/simple-phpunit -v"
+
+
+def test_a_task_whose_name_goes_on_does_something_else():
+    steps = workflow("make build-docs", "make format-check", "make test-report", "make lint")
+    files = {
+        **GO,
+        "Makefile": "lint:\n\tgolangci-lint run\n",
+        ".github/workflows/ci.yml": steps,
+    }
+
+    found = commands(files)
+
+    assert (found["build"], found["format"]) == ("go build ./...", "gofmt -w .")
+    assert (found["test"], found["lint"]) == ("go test ./...", "make lint")
+
+
+def test_the_formatters_of_golangci_lint_format_the_code():
+    files = {**GO, ".golangci.yml": 'version: "2"\nformatters:\n  enable:\n    - gofumpt\n'}
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands["format"], tools.sources["format"]) == (
+        "golangci-lint fmt",
+        "set up in .golangci.yml",
+    )
+
+
+def test_sorting_imports_is_not_formatting():
+    files = {"pyproject.toml": "[tool.isort]\n", "shop.py": ""}
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert ("format" in tools.commands, tools.linters) == (False, ("isort",))

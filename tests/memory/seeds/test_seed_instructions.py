@@ -133,7 +133,7 @@ def test_instructions_for_a_folder_say_which_one(tmp_path):
     ],
 )
 def test_a_statement_says_what_the_file_says_and_stands_alone(tmp_path, text, statements):
-    assert [content for _, content, _ in said(tmp_path, text=text)] == statements
+    assert [content for _, content, _ in said(tmp_path, text=text)] == [each.strip() for each in statements]
 
 
 def test_a_clause_that_forbids_nothing_does_not_make_a_prohibition(tmp_path):
@@ -154,3 +154,14 @@ def test_what_names_something_of_the_project_comes_first(tmp_path):
         "Always ask if you are stuck.",
         "Build: wheels by hatch.",
     ]
+
+
+def test_instructions_for_several_hosts_are_offered_once(tmp_path):
+    (tmp_path / "CLAUDE.md").write_text(
+        "- New adapters belong in separate gems, NOT in the base repository\n"
+    )
+    (tmp_path / ".cursorrules").write_text(
+        "- New adapters belong in separate gems, NOT in this base repository\n"
+    )
+
+    assert [seed.source for seed in find_seeds(tmp_path)] == ["CLAUDE.md:1"]

@@ -1,6 +1,7 @@
 import pytest
 
 from recollect.code.modules.module_map import ProjectTools
+from recollect.memory.seeds.find import find_seeds
 from recollect.memory.seeds.manifests import command_seeds, manifest_seeds
 from recollect.memory.seeds.pipelines import pipeline_seeds
 from recollect.memory.seeds.readme import readme_seeds
@@ -345,4 +346,20 @@ Don't update the CHANGELOG or the version. We do that.
     assert [seed.content for seed in readme_seeds(tmp_path)] == [
         "Don't update the CHANGELOG or the version.",
         "We do not accept code that was written by AI.",
+    ]
+
+
+def test_a_standard_that_depends_on_an_option_is_not_told(tmp_path):
+    cmake = "if(NEW)\n  set(CMAKE_CXX_STANDARD 20)\nelse()\n  set(CMAKE_CXX_STANDARD 11)\nendif()\n"
+    write(tmp_path, {"CMakeLists.txt": cmake})
+
+    assert list(manifest_seeds(tmp_path)) == []
+
+
+def test_packages_of_node_are_told_where_the_project_has_code_for_it(tmp_path):
+    write(tmp_path, {"package.json": "{}", "package-lock.json": "", "Rakefile": ""})
+
+    assert find_seeds(tmp_path, (ProjectTools("", "bundler", {}, {}),)) == []
+    assert [seed.content for seed in find_seeds(tmp_path, (ProjectTools("", "npm", {}, {}),))] == [
+        "Node packages are installed with npm."
     ]

@@ -1,5 +1,6 @@
 """One-line descriptions of modules from source files and READMEs."""
 
+import html
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -46,7 +47,9 @@ def headline(path: str, text: str) -> str:
         for block in _BLOCK.finditer(header)
         if not _LICENCE.search(block[1])
         and (
-            ending not in _SCRIPTS or _OF_FILE.search(block[1]) or not _is_attached(header, block.end(), text)
+            ending not in _SCRIPTS
+            or _OF_FILE.search(block[1])
+            or not _is_attached(header, block.end(), text, is_doc=block[0].startswith("/**"))
         )
     ]
     return _first([*_runs(text, "//", ending in _SCRIPTS), *(_undressed(block) for block in blocks)])
@@ -58,11 +61,12 @@ def _comment(text: str) -> str:
     return _first(_runs(text, "//"))
 
 
-def _is_attached(header: str, end: int, text: str) -> bool:
-    """Return whether a comment belongs to the definition in the next line, not to the file."""
+def _is_attached(header: str, end: int, text: str, *, is_doc: bool) -> bool:
+    """Return whether a comment belongs to the definition after it, not to the file: a doc comment does also across a gap."""
     between = header[end:]
     following = text[len(header) :]
-    return not between.strip() and between.count("\n") < 2 and not following.startswith(("import", "module."))
+    is_next = not between.strip() and (is_doc or between.count("\n") < 2)
+    return is_next and not following.startswith(("import", "module."))
 
 
 def _runs(text: str, mark: str, is_script: bool = False) -> list[str]:
@@ -97,7 +101,7 @@ def _first(paragraphs: Iterable[str]) -> str:
 def first_sentence(text: str) -> str:
     """Return the first sentence without markup, cut if it is long."""
     paragraph = next(filter(None, map(_prose, re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip()))), "")
-    plain = " ".join(paragraph.split())
+    plain = " ".join(html.unescape(paragraph).split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(
         r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@(?:link(?:plain)? [\w.#(),]{1,200} (?=\S)|\w{1,40} #?)([^}]{0,300})\}"
@@ -108,7 +112,13 @@ def first_sentence(text: str) -> str:
     plain = re.sub(r"(?<![\w\]`])\[([^\[\]]{1,80})\](?:\[[^\]]{0,80}\])?(?!\()", r"\1", plain)
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
-    if len(first.split()) < 2 or " = " in first or _REMARK.match(first) or _GAP.search(first):
+    if (
+        len(first.split()) < 2
+        or " = " in first
+        or _REMARK.match(first)
+        or _GAP.search(first)
+        or _NAMESPACE.fullmatch(first)
+    ):
         return ""
     return cut_at_word(first, LONGEST)
 
@@ -116,8 +126,9 @@ def first_sentence(text: str) -> str:
 _REMARK = re.compile(
     r"(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W", re.I
 )
+_NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
 _GAP = re.compile(
-    r"\s[.,;:](?:\s|$)|\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$"
+    r"\s[.,;:](?:\s|$)|\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$|\b(?:at|from|on|of|to|the|a) ?$"
 )  # something was left out of the sentence
 
 # Lines of markup that say nothing about what a file is for: directives, fields and targets of reST, tags of other tools.
@@ -143,6 +154,11 @@ _INSTRUCTION = re.compile(
 )
 
 
+_UNREADY = re.compile(
+    r"\b(?:alpha|beta|experimental|breaking changes|deprecated|work in progress|under construction)\b", re.I
+)
+
+
 def readme_summary(text: str) -> str:
     """Return the first sentence of the first paragraph that is no heading, badge or list."""
     text = re.sub(r"(?s)<!--(?:(?!<!--).)*?-->|```.*?(?:```|\Z)", "", text)
@@ -156,6 +172,7 @@ def readme_summary(text: str) -> str:
             and len((sentence := first_sentence(bare)).split()) > 3
             and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
             and sentence[-1] not in "!:"
+            and not _UNREADY.search(sentence)
         ):
             return sentence
     return ""

@@ -25,7 +25,7 @@ MAIN = 0.6  # of everything: a package with more is the project
 MUCH, MANY = 4.0, 40  # times the average, and files: a smaller flat folder inside a package is not split
 _FRONTS = frozenset("__init__ index mod lib doc package-info module-info".split())
 _SOURCES, _HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
-_CLASS_FILES = endings_of(
+CLASS_FILES = endings_of(
     "java", "kotlin", "csharp", "php", "scala"
 )  # a file is a class there, and the folder the module
 
@@ -132,7 +132,7 @@ class _Splitter:
     def _by_links(self, group: Group) -> list[Group]:
         """Split the files of a flat folder: large ones stand alone, small ones join those they are linked to most."""
         enough, fewest = (1.3, 4) if group.base == self.flat else (MUCH, MANY)
-        classes = sum(path.endswith(_CLASS_FILES) for path in group.files) * 2 > len(group.files)
+        classes = sum(path.endswith(CLASS_FILES) for path in group.files) * 2 > len(group.files)
         if classes or self._heft(group.files) < enough * self.average or len(group.files) < fewest:
             return [group]
         bunches = _FileClusters(group.files, self.weight, self.links)

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from recollect.code.modules.descriptions import first_sentence, headline, readme_entry, readme_summary
 from recollect.code.modules.ecosystems.package_info import PackageInfo
-from recollect.code.modules.grouping import Group, group_files, main_folder
+from recollect.code.modules.grouping import CLASS_FILES, Group, group_files, main_folder
 from recollect.code.modules.module_map import Module, ModuleMap
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.modules.tools import CommandRun, find_tools, package_folders, packages_in
@@ -147,7 +147,8 @@ class _Scan:
             path for path in group.files if folder_of(path) in (group.key.removeprefix("."), group.base)
         ]
         by_stem = {PurePosixPath(path).stem.lower(): path for path in reversed(direct)}
-        if own := by_stem.get(name.lower()):
+        own = by_stem.get(name.lower(), "")
+        if own and not own.endswith(CLASS_FILES):  # which says of one class what it is
             yield headline(own, self._project.text(own))
         if len(group.files) == 1:
             yield self._headline(group.files[0])
@@ -303,7 +304,6 @@ class _Scan:
                 key=min(inner, key=len),
                 name="CI" if kind is FileRole.CI else name,
                 kind=kind,
-                description="" if kind is FileRole.CI else redact(self._of_folder(min(inner, key=len)))[0],
                 core_files=tuple(f"{folder}/" for folder in sorted(inner)),
             )
             for (kind, name), inner in folders.items()

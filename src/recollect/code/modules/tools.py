@@ -248,7 +248,7 @@ def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, defau
         return Candidate(task.line, task.source) if task else default
     first = given[0]
     if task and (first.line.startswith(_OWN_TASKS) or first.tool.split()[0] in task.body):
-        how = "as CI runs it" if first.line == task.line else f"CI runs {first.tool}"
+        how = "as CI runs it" if task.line in (first.line, first.tool) else f"CI runs {first.tool}"
         return Candidate(task.line, f"{task.source}, {how}" if task.source else first.source)
     if slot != "lint":
         return Candidate(first.line, first.source)

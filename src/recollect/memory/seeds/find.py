@@ -11,7 +11,7 @@ from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import compare
 from recollect.memory.seeds.history import history_seeds
 from recollect.memory.seeds.instructions import instruction_seeds, is_order
-from recollect.memory.seeds.manifests import TESTS_ARE_FOR, command_seeds, manifest_seeds
+from recollect.memory.seeds.manifests import NODE_PACKAGES, TESTS_ARE_FOR, command_seeds, manifest_seeds
 from recollect.memory.seeds.pipelines import pipeline_seeds
 from recollect.memory.seeds.readme import TESTS_ARE_RUN, readme_seeds
 from recollect.memory.seeds.seed import Seed
@@ -22,6 +22,8 @@ from recollect.memory.write.limits import refuse_ignored
 MOST_SEEDS = 40
 FIRST_SEEDS = 15  # of a first `recollect init`: more are not reviewed
 _INSTRUCTED = 9  # of the first: the rest is for what nobody has written down for agents
+SAME_WORDS = 0.7  # of the words of two seeds: then one of them is enough
+FEWEST_WORDS = 6  # of a seed that can be compared so
 WORTH = 0.5  # the confidence from which on a seed is offered without being asked for
 DESCRIBED = 0.45  # of an item for agents that is no rule: a command or a folder, which a map has too, or a description
 _RULES = ("negative", "gotcha", "convention", "decision")
@@ -66,6 +68,8 @@ def find_seeds(
             for seed in found
             if not seed.content.startswith(TESTS_ARE_FOR) or (framework and framework in seed.content.lower())
         ]
+        if not any(each.tool in ("npm", "pnpm", "yarn", "bun") for each in tools):
+            found = [seed for seed in found if not seed.content.startswith(NODE_PACKAGES)]  # only of tools
     found.sort(key=lambda seed: -seed.confidence)
     first = [seed for seed in written[:_INSTRUCTED] if seed.confidence > DESCRIBED]
     return _distinct(
@@ -90,7 +94,14 @@ def _distinct(seeds: Iterable[Seed], most: int) -> list[Seed]:
 def _clash(seed: Seed, other: Seed) -> bool:
     """Return whether the two would merge or contradict each other: then the surer one is enough."""
     clashing = (StatementRelation.CONTRADICTION, StatementRelation.DUPLICATE)
+    words, others = _words(seed.content), _words(other.content)
+    if len(words) >= FEWEST_WORDS and len(words & others) >= SAME_WORDS * len(words | others):
+        return True  # instructions for several hosts say the same in nearly the same words
     return compare(seed.content, other.content, None).relation in clashing
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
 
 
 def _open(root: Path, seeds: Iterable[Seed]) -> Iterator[Seed]:

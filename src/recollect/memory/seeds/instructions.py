@@ -14,7 +14,7 @@ from recollect.text.sentences import clip, sentences, statement
 FILES = (
     "AGENTS.md", "AGENT.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", "WARP.md", "CONVENTIONS.md",
     ".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".goosehints", ".rules", ".junie/guidelines.md",
-    ".github/copilot-instructions.md", "CRUSH.md", "replit.md", ".idx/airules.md",
+    ".github/copilot-instructions.md", "CRUSH.md", "replit.md", ".idx/airules.md", ".ai/guidelines.md",
 )  # fmt: skip
 FOLDERS = (
     ".cursor/rules", ".windsurf/rules", ".clinerules", ".roo/rules", ".github/instructions", ".continue/rules",
@@ -64,12 +64,17 @@ _REFERS_BACK = re.compile(
     r"(?:that|these|those|it|they|otherwise|then|also|however|this(?! (?:project|repo\w*|codebase|package|library|crate|module|app\w*)))\b",
     re.I,
 )
+_ELSEWHERE = re.compile(  # to a text that is not shown with it
+    r"\b(?:documented|described|listed|mentioned|defined) (?:there|above|below|in the (?:guidelines|docs|document\w*))\b|\bdone so\b|\bthe (?:above|following)\b",
+    re.I,
+)
+_LEAD = re.compile(r"\b(?:you|when|if|it|them|these|following|such)\b.{0,200}:$", re.I)
 _NAMES_SOMETHING = re.compile(
     r"`[^`]+`|\w/\w|\b\d+\b|[a-z]_[a-z]|[a-z][A-Z]"
 )  # code, a path, a number, a name
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
-    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? ",
+    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\bgeneric\b.{0,40}(?:advice|knowledge|tips)|confirmation message",
     re.I,
 )
 
@@ -97,24 +102,44 @@ def kind_of_words(text: str) -> str:
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield bullets and imperative sentences with their lines, from Markdown or plain text."""
-    heading = condition = ""
+    heading = condition = lead = ""
     is_offer = False
     for line, is_bullet, part in _parts(text):
         if not is_bullet and (match := _HEADING.fullmatch(part)):
-            heading, condition, is_offer = _plain(match[1]), "", False
+            heading, condition, lead, is_offer = _plain(match[1]), "", "", False
             continue
         plain = _plain(part)
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
             full = f"{condition} {plain}" if condition else f"{heading}: {plain}" if short else plain
-            texts = [] if is_offer or _DULL.search(plain) or _REFERS_BACK.match(plain) else [full]
+            is_part = (
+                bool(lead) and not condition and not _ORDER.match(plain)
+            )  # of a sentence that begins above
+            is_dull = _DULL.search(plain) or _REFERS_BACK.match(plain) or _ELSEWHERE.search(plain)
+            texts = [] if is_offer or is_part or is_dull else [full]
+            lead = plain if _LEAD.search(plain) else lead
         else:
+            lead = plain if _LEAD.search(plain) else ""
             is_offer = bool(_OFFER.search(plain)) and not _ORDER.match(sentences(plain)[-1])
             condition = plain if _CONDITION.match(plain) else ""
-            texts = [one for one in sentences(plain) if _ORDER.match(one) and not _DULL.search(one)]
+            texts = [
+                one
+                for one in sentences(plain)
+                if _ORDER.match(one) and not _DULL.search(one) and not _ELSEWHERE.search(one)
+            ]
         for sentence in texts:
-            if _is_telling(sentence):
-                yield line, statement(clip(sentence, _LONGEST))
+            if _is_telling(sentence) and (whole := _whole(sentence)):
+                yield line, statement(clip(whole, _LONGEST))
+
+
+def _whole(text: str) -> str:
+    """Return as many of its sentences as may be kept; "" if the first is too long."""
+    kept = ""
+    for sentence in sentences(text) if len(text) > _LONGEST else [text]:
+        if len(kept) + len(sentence) >= _LONGEST:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept
 
 
 def _is_telling(text: str) -> bool:

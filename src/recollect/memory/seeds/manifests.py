@@ -11,6 +11,7 @@ from recollect.code.modules.module_map import ProjectTools
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 TESTS_ARE_FOR = "The tests are written for"
+NODE_PACKAGES = "Node packages are installed with"
 _SURE = 0.8
 _OF_STRICT = ("noImplicitAny", "strictNullChecks", "noImplicitThis", "strictFunctionTypes")
 _TASK_FILES = frozenset(  # whose tasks nobody can guess
@@ -137,7 +138,7 @@ def _node(root: Path) -> Iterator[Seed]:
     lock = next((name for name in locks if (root / name).is_file()), "")
     if manager := manager or locks.get(lock, ""):
         at = found.where('"packageManager"') if "packageManager" in document else lock
-        yield Seed(f"Node packages are installed with {manager}.", "convention", at, 0.9)
+        yield Seed(f"{NODE_PACKAGES} {manager}.", "convention", at, 0.9)
     if document.get("type") == "module":
         yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
     needed = [*table_at(document, "dependencies"), *table_at(document, "peerDependencies")]
@@ -210,6 +211,7 @@ def _c(root: Path) -> Iterator[Seed]:
     if found := read_first(root, "CMakeLists.txt"):
         for language, variable in (("C++", "CXX"), ("C", "C")):
             pattern = rf"CMAKE_{variable}_STANDARD\s+(\d+)|{variable.lower()}_std_(\d+)"
-            if match := re.search(pattern, found.text):
+            standards = {one or other for one, other in re.findall(pattern, found.text)}
+            if len(standards) == 1 and (match := re.search(pattern, found.text)):
                 content = f"The {language} standard is {language}{match[1] or match[2]}."
                 yield Seed(content, "convention", found.where(pattern), _SURE)

@@ -260,7 +260,7 @@ def _others(root: Path) -> Iterator[Seed]:
     if found := read_first(root, ".pre-commit-config.yaml"):
         hooks = [
             hook
-            for hook in re.findall(r"^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", found.text, re.M)
+            for hook in re.findall(r"^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w.-]+)", found.text, re.M)
             if hook not in _BORING_HOOKS
         ]
         yield from _rules(

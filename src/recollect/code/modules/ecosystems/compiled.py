@@ -70,6 +70,7 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
 def read_go(project: ScanInput, folder: str) -> PackageInfo:
     names = project.inside(folder)
     golangci = first_name(names, r"\.golangci\.\w+")
+    formats = golangci and re.search(r"(?m)^formatters:", project.text(join(folder, golangci)))
     manifest = project.text(join(folder, "go.mod"))
     module = re.search(r"(?m)^module\s+(\S+)", manifest)
     test = "go test ./..."
@@ -80,7 +81,7 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
             "build": "go build ./...",
             "test": test,
             **({"lint": "golangci-lint run"} if golangci else {}),
-            "format": "gofmt -w .",
+            "format": "golangci-lint fmt" if formats else "gofmt -w .",
             **({"run": "go run ."} if "main.go" in names else {}),
         },
         {},
@@ -89,7 +90,7 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
         re.sub(r"/v\d+$", "", module[1]) if module else "",
         "",
         frozenset(re.findall(r"(?m)^(?:require\s+|\s+)([\w.-]+\.\w+/\S+) v", manifest)),
-        sources={"lint": f"{SET_UP}{golangci}"},
+        sources={"lint": f"{SET_UP}{golangci}", **({"format": f"{SET_UP}{golangci}"} if formats else {})},
     )
 
 

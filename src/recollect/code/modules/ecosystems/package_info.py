@@ -116,7 +116,7 @@ def find_linters(
         set_up = _set_up_in(row, names, settings)
         if runner or (set_up and (row.slot not in decided or row.name == "pre-commit")):
             found.append(row.name)
-            if row.slot not in commands:
+            if row.slot not in commands and row.name != "isort":  # which formats the imports alone
                 commands[row.slot], sources[row.slot] = prefix + row.command, f"{SET_UP}{set_up}"
                 if runner and runner.command and (row.slot != "format" or runner.file == HOOKS):
                     commands[row.slot], sources[row.slot] = runner.command, runner.file

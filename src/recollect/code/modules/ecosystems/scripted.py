@@ -76,13 +76,22 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
     text = project.text(join(folder, "composer.json"))
     document = parse_json(text)
     linters, commands, sources = find_linters("php", names, {"composer.json": text})
+    if "bamarni/composer-bin-plugin" not in text:
+        commands = {
+            slot: line
+            if f"/{line.split()[0].rpartition('/')[2]}" in text
+            else line.removeprefix("vendor/bin/")
+            for slot, line in commands.items()
+        }
     scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
     tasks = tasks_by_slot(scripts, "composer ", join(folder, "composer.json"))
     pest = '"pestphp/pest"' in text
     config = first_name(names, r"phpunit\.(xml|xml\.dist|dist\.xml)")
+    bridge = '"symfony/phpunit-bridge"' in text
     test = None
-    if pest or config or '"phpunit/phpunit"' in text:
-        command = tasks["test"].line if "test" in tasks else f"vendor/bin/{'pest' if pest else 'phpunit'}"
+    if pest or bridge or '"phpunit/phpunit"' in text or (config and "test" in tasks):
+        program = "pest" if pest else "simple-phpunit" if bridge else "phpunit"
+        command = tasks["test"].line if "test" in tasks else f"vendor/bin/{program}"
         test = TestFramework("pest" if pest else "phpunit", join(folder, config) if config else "", command)
     defaults = {"build": "composer install", **commands, **({"test": test.run_command} if test else {})}
     if "artisan" in names:
