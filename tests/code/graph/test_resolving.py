@@ -6,14 +6,16 @@ import sys
 import pytest
 from sources import write
 
-from recollect.code.graph import resolving, workers
+from recollect.code.graph import invalidation, resolving, workers
+from recollect.code.graph.database import GraphDatabase, WriteFailed
+from recollect.code.graph.invalidation import LazyFacts
 from recollect.code.graph.parsing import parse_file
-from recollect.code.graph.resolving import resolve_files
+from recollect.code.graph.resolving import resolve_files, stored_facts
 from recollect.code.packing import unpack_edges
 
 
 @pytest.fixture
-def files(folder):
+def files(folder, stored):
     """A row of files that call each other, and a receiver whose name is all that tells its type."""
     write(
         folder,
@@ -24,11 +26,25 @@ def files(folder):
             for number in range(1, 9)
         },
     )
-    packed = {}
-    for file in folder.glob("*.py"):
-        parse = parse_file(folder, file.name, "python").parse
-        packed[file.name] = ("python", *parse[:3])
-    return packed
+    return kept(folder, stored)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    database = GraphDatabase(tmp_path / "code.db", None)
+    database.load()
+    yield database
+    database.close()
+
+
+def kept(folder, stored):
+    """The keys of all files, whose facts are in the database."""
+    keys = {}
+    for file in sorted(folder.glob("*.py")):
+        found = parse_file(folder, file.name, "python")
+        keys[file.name] = found.blob, "python"
+        stored.keep({keys[file.name]: found.parse}, 0)
+    return keys
 
 
 def unfolded(found):
@@ -36,45 +52,49 @@ def unfolded(found):
 
 
 @pytest.mark.parametrize("cores", [2, 3])
-def test_processes_find_the_same_edges(folder, files, monkeypatch, cores):
-    here = unfolded(resolve_files("python", files, folder))
+def test_processes_find_the_same_edges(folder, files, stored, monkeypatch, cores):
+    here = unfolded(resolve_files("python", files, stored, folder))
 
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: cores)
-    beside = unfolded(resolve_files("python", files, folder))
+    beside = unfolded(resolve_files("python", files, stored, folder))
 
     assert here == beside
     assert {edge.rule for edge in here["m3.py"]} == {"written", "import", "vote"}
 
 
-def test_what_processes_found_out_is_kept(folder, files, monkeypatch):
+def test_what_processes_found_out_is_kept(folder, files, stored, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     kept = []
 
-    dict(resolve_files("python", files, folder, keep=lambda digest, votes: kept.append((digest, votes))))
+    dict(
+        resolve_files(
+            "python", files, stored, folder, keep=lambda digest, votes: kept.append((digest, votes))
+        )
+    )
 
     ((digest, votes),) = kept
     assert digest
     assert votes == {"desk": ("till.py", 0)}
 
 
-def test_without_processes_all_is_resolved_here(folder, files, monkeypatch):
-    here = unfolded(resolve_files("python", files, folder))
+def test_without_processes_all_is_resolved_here(folder, files, stored, monkeypatch):
+    here = unfolded(resolve_files("python", files, stored, folder))
 
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    assert unfolded(resolve_files("python", files, folder)) == here
+    assert unfolded(resolve_files("python", files, stored, folder)) == here
 
 
-def test_nothing_more_comes_once_it_is_stopped(folder, files, monkeypatch):
+def test_nothing_more_comes_once_it_is_stopped(folder, files, stored, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     found = []
 
-    for path, _ in resolve_files("python", files, folder, lambda: len(found) == 2):
+    for path, _ in resolve_files("python", files, stored, folder, lambda: len(found) == 2):
         found.append(path)
 
     assert len(found) == 2
@@ -90,8 +110,8 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("program", STRANGE.values(), ids=STRANGE)
-def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, monkeypatch, program):
-    here = unfolded(resolve_files("python", files, folder))
+def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, stored, monkeypatch, program):
+    here = unfolded(resolve_files("python", files, stored, folder))
     begun = []
 
     def started(module):
@@ -110,11 +130,11 @@ def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, monk
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(workers, "start_worker", started)
 
-    assert unfolded(resolve_files("python", files, folder)) == here
+    assert unfolded(resolve_files("python", files, stored, folder)) == here
     assert all(each.returncode is not None and each.stdout.closed and each.stdin.closed for each in begun)
 
 
-def test_the_order_of_files_turns_no_election(folder):
+def test_the_order_of_files_turns_no_election(folder, stored):
     """Of many voters only some are asked: always the same ones."""
     write(
         folder,
@@ -125,12 +145,65 @@ def test_the_order_of_files_turns_no_election(folder):
             for number in range(60)
         },
     )
-    packed = {}
-    for file in sorted(folder.glob("*.py")):
-        parse = parse_file(folder, file.name, "python").parse
-        packed[file.name] = ("python", *parse[:3])
+    packed = kept(folder, stored)
     shuffled = dict(sorted(packed.items(), key=lambda item: (item[0][-4], item[0])))
 
-    assert unfolded(resolve_files("python", packed, folder)) == unfolded(
-        resolve_files("python", shuffled, folder)
+    assert unfolded(resolve_files("python", packed, stored, folder)) == unfolded(
+        resolve_files("python", shuffled, stored, folder)
     )
+
+
+def test_few_facts_are_kept_at_once_and_the_edges_are_the_same(folder, files, stored, monkeypatch):
+    here = unfolded(resolve_files("python", files, stored, folder))
+    facts = LazyFacts(files, lambda path: stored_facts(stored, files[path]))
+    seen = []
+
+    monkeypatch.setattr(invalidation, "MOST_FACTS", 2)
+    for path in files:
+        facts[path]
+        seen.append(len(facts._fetched))
+
+    assert max(seen) == 2
+    assert unfolded(resolve_files("python", files, stored, folder)) == here
+
+
+def test_facts_that_were_replaced_are_not_fetched_again(files, stored):
+    facts = LazyFacts(files, lambda path: stored_facts(stored, files[path]))
+    old, new = facts["m1.py"], facts["m2.py"]
+
+    facts["m1.py"] = new
+    del facts["m2.py"]
+
+    assert old != new
+    assert facts["m1.py"] is new
+    assert "m2.py" not in facts
+
+
+def test_processes_read_the_facts_themselves(folder, files, stored, monkeypatch):
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    sent = []
+    send = workers.send_frame
+    monkeypatch.setattr(workers, "send_frame", lambda pipe, frame: sent.append(frame) or send(pipe, frame))
+
+    dict(resolve_files("python", files, stored, folder))
+
+    assert len(sent) == 2  # the request and the digest
+
+
+def test_what_could_not_be_written_is_resolved_in_this_process(folder, files, stored, tmp_path, monkeypatch):
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    here = unfolded(resolve_files("python", files, stored, folder))
+    full = GraphDatabase(tmp_path / "full.db", None)
+    full.load()
+    full._connection.execute(
+        "CREATE TRIGGER full BEFORE INSERT ON parses BEGIN SELECT raise(ABORT, 'full'); END"
+    )
+
+    with pytest.raises(WriteFailed):
+        full.keep(dict(stored.parses(files.values())), 0)
+
+    assert full.shared is None
+    assert unfolded(resolve_files("python", files, full, folder)) == here
+    full.close()

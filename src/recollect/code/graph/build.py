@@ -26,10 +26,10 @@ from recollect.code.graph.file_node import FileNode
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.graph.invalidation import FamilyFiles, LazyFacts
 from recollect.code.graph.parsing import CRASHING, FileToParse, blob_hash, parse_files
-from recollect.code.graph.resolving import config_reader, resolve_files
+from recollect.code.graph.resolving import config_reader, resolve_files, stored_facts
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
-from recollect.code.packing import PackedFacts, ParsedFile, pack, pack_edges, unpack, unpack_facts
+from recollect.code.packing import ParsedFile, pack, pack_edges, unpack
 from recollect.code.terms import word_hash
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,8 @@ _STALE = "stale"  # the files that changed since the digest was made
 _MOST_STALE = 300  # with more, the digest is made again
 _NO_FILES, _NO_TYPES = pack(set()), pack({})
 _NO_LANGUAGE = "none"  # of a configuration file without a grammar: only that it changed is recorded
+
+_Shown = tuple[bytes, bytes]  # the outline and the terms of a file
 
 Progress = Callable[[int, int], None]
 
@@ -166,7 +168,7 @@ class Builder:
         edges: dict[str, bytes] = {}
         if fresh or gone:
             try:
-                edges, notes = self._resolve(fresh, gone, parses, control)
+                edges, notes = self._resolve(fresh, gone, control)
                 self._write_graph(fresh, gone, parses, edges, notes)
             except BaseException:
                 self._known.clear()  # it may know files that are not in the graph yet
@@ -273,9 +275,13 @@ class Builder:
         existing: set[str],
         left_out: Counter[str],
         control: "_RefreshControl",
-    ) -> tuple[dict[ParseKey, ParsedFile], int]:
-        """Return what all of `fresh` contain, and how many had to be parsed. Removes those that cannot be read from `fresh`."""
-        parses = dict(self._database.parses({record.key for record in fresh.values()}))
+    ) -> tuple[dict[ParseKey, _Shown], int]:
+        """Return what the graph has of all of `fresh`, and how many had to be parsed; their facts are in the database then.
+
+        Removes those that cannot be read from `fresh`.
+        """
+        stored = self._database.parses({record.key for record in fresh.values()})
+        parses = {key: (parse.outline, parse.terms) for key, parse in stored}
         alike: dict[ParseKey | str, list[str]] = {}
         for path, record in fresh.items():
             if record.language == _NO_LANGUAGE:
@@ -301,7 +307,8 @@ class Builder:
             for path in alike_files[file.path]:
                 fresh[path] = fresh[path]._replace(blob=blob, left_out=result.left_out)
             if result.parse:
-                parses[blob, file.language] = unwritten[blob, file.language] = result.parse
+                unwritten[blob, file.language] = result.parse
+                parses[blob, file.language] = result.parse.outline, result.parse.terms
             if len(unwritten) == _WRITTEN_AT_ONCE:
                 self._attempt(self._database.keep, unwritten, _today())
                 unwritten = {}
@@ -321,17 +328,15 @@ class Builder:
         self,
         fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        parses: Mapping[ParseKey, ParsedFile],
         control: "_RefreshControl",
     ) -> tuple[dict[str, bytes], dict[str, bytes]]:
         """Return the packed edges of all affected files, and the notes to store with them."""
-        new: dict[str, dict[str, PackedFacts | None]] = {}
+        new: dict[str, dict[str, ParseKey | None]] = {}
         for path in [*gone, *fresh]:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
                 family = FAMILY_OF.get(record.language) if record and record.left_out is None else None
                 if record and family:
-                    packed_facts = (record.language, *parses[record.key][:3]) if is_new else None
-                    new.setdefault(family, {})[path] = packed_facts
+                    new.setdefault(family, {})[path] = record.key if is_new else None
         if any(path.rsplit("/", 1)[-1] in CONFIG_FILES for path in [*gone, *fresh]):
             self._known.clear()
             for family in set(map(FAMILY_OF.get, self._languages.values())):
@@ -348,7 +353,7 @@ class Builder:
     def _edges(
         self,
         family: str,
-        changed: Mapping[str, PackedFacts | None],
+        changed: Mapping[str, ParseKey | None],
         notes: dict[str, bytes],
         control: "_RefreshControl",
     ) -> Iterator[tuple[str, bytes]]:
@@ -361,15 +366,15 @@ class Builder:
         affected = self._affected(family, changed, before, notes)
         if affected is None:
             self._known.pop(family, None)
-            files = self._packed({path: record for path, record in before.items() if path not in changed})
-            files |= {path: packed_facts for path, packed_facts in changed.items() if packed_facts}
+            files = {path: record.key for path, record in before.items() if path not in changed}
+            files |= {path: key for path, key in changed.items() if key}
             control.expect(len(files) - len(changed))
 
             def keep(digest: bytes, majority_types: MajorityTypes) -> None:
                 self._keep_digest(family, digest, notes)
                 notes[f"{_MAJORITY_TYPES} {family}"] = pack(majority_types)
 
-            yield from resolve_files(family, files, self._root, control.stop, keep)
+            yield from resolve_files(family, files, self._database, self._root, control.stop, keep)
             control.check()
             return
         resolver = self._known[family].resolver
@@ -396,7 +401,7 @@ class Builder:
     def _affected(
         self,
         family: str,
-        changed: Mapping[str, PackedFacts | None],
+        changed: Mapping[str, ParseKey | None],
         before: Mapping[str, FileRecord],
         notes: dict[str, bytes],
     ) -> set[str] | None:
@@ -406,22 +411,11 @@ class Builder:
         if family not in self._known:
             self._known[family] = self._family(family, before, notes)
         affected: set[str] = set()
-        for path, packed_facts in changed.items():
-            affected |= self._known[family].update(
-                path, unpack_facts(*packed_facts) if packed_facts else None
-            )
+        for path, key in changed.items():
+            affected |= self._known[family].update(path, stored_facts(self._database, key) if key else None)
             if len(affected) > max(_FEW_FILES, _MANY_AFFECTED * len(before)):
                 return None
-        return affected - {path for path, packed_facts in changed.items() if packed_facts is None}
-
-    def _packed(self, records: Mapping[str, FileRecord]) -> dict[str, PackedFacts]:
-        """Return the packed facts of recorded files."""
-        parses = dict(self._database.parses({record.key for record in records.values()}))
-        return {
-            path: (record.language, *parses[record.key][:3])
-            for path, record in records.items()
-            if record.key in parses
-        }
+        return affected - {path for path, key in changed.items() if key is None}
 
     def _family(self, name: str, records: Mapping[str, FileRecord], notes: dict[str, bytes]) -> FamilyFiles:
         """Return the family with the files as they were recorded. Adds its digest to `notes` if it is new."""
@@ -443,10 +437,7 @@ class Builder:
 
     def _recorded_facts(self, path: str) -> FileFacts:
         """Return the facts of a file as it was recorded."""
-        record = self._records[path]
-        for _, parse in self._database.parses([record.key]):
-            return unpack_facts(record.language, *parse[:3])
-        raise ConcurrentUpdate  # another process removed the unused parse
+        return stored_facts(self._database, self._records[path].key)
 
     def _find_words(self, words: Collection[str]) -> set[str]:
         """Return the recorded files whose texts have one of these words."""
@@ -462,7 +453,7 @@ class Builder:
         self,
         fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        parses: Mapping[ParseKey, ParsedFile],
+        parses: Mapping[ParseKey, _Shown],
         edges: Mapping[str, bytes],
         notes: Mapping[str, bytes],
     ) -> None:
@@ -473,10 +464,7 @@ class Builder:
             if record.left_out is not None:
                 nodes.pop(path, None)
             else:
-                parse = parses[record.key]
-                nodes[path] = FileNode(
-                    path, record.language, record.blob, parse.outline, parse.terms, record.edges
-                )
+                nodes[path] = FileNode(path, record.language, record.blob, *parses[record.key], record.edges)
         for path, result in edges.items():
             if path not in fresh and result != nodes[path].packed_edges:
                 nodes[path] = replace(nodes[path], packed_edges=result)

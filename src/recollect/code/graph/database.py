@@ -107,6 +107,7 @@ class GraphDatabase:
     def __init__(self, path: Path, key: str | None) -> None:
         self._path = path
         self._key = key
+        self._unsaved: dict[ParseKey, ParsedFile] = {}  # parsed files that could not be written
         self._connection = self._opened()
         self.generation = 0  # of what was loaded
 
@@ -136,6 +137,12 @@ class GraphDatabase:
     def _remove(self) -> None:
         for end in ("", "-wal", "-shm"):
             Path(f"{self._path}{end}").unlink(missing_ok=True)
+
+    @property
+    def shared(self) -> tuple[str, str | None] | None:
+        """The path and key with which other processes can read all parsed files; None if they cannot."""
+        is_whole = bool(self._connection.filename) and not self._unsaved
+        return (str(self._path), self._key) if is_whole else None
 
     def start_again(self) -> None:
         """Delete the database and start with an empty one."""
@@ -193,6 +200,9 @@ class GraphDatabase:
 
         with self._translated():
             for blob, language in wanted:
+                if unsaved := self._unsaved.get((blob, language)):
+                    yield (blob, language), unsaved
+                    continue
                 for row in self._connection.execute(
                     """
                     SELECT outline, rest, refs, terms, hashes FROM parses JOIN words ON parse = parses.rowid
@@ -233,7 +243,17 @@ class GraphDatabase:
             run(_NOTE, (name, _checksum(value), value))
 
     def keep(self, parses: Mapping[ParseKey, "ParsedFile"], today: int) -> None:
-        """Store parsed files. They are useful later even if no file record ever refers to them."""
+        """Store parsed files. They are useful later even if no file record ever refers to them.
+
+        What cannot be written is there for this process all the same.
+        """
+        try:
+            self._keep(parses, today)
+        except WriteFailed:
+            self._unsaved |= parses
+            raise
+
+    def _keep(self, parses: Mapping[ParseKey, "ParsedFile"], today: int) -> None:
         with self._writing() as run:
             for (blob, language), parse in parses.items():
                 run(

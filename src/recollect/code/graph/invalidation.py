@@ -26,6 +26,7 @@ from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
 
 EVERYTHING = "*"  # the name of an import that takes everything
+MOST_FACTS = 3_000  # files whose facts are kept, some 20 KB each; neighbours need the same ones
 _MANY = 200  # files
 _MANY_NAMES = 20  # with more, most files use one of them
 _KEPT = 1_500  # files whose dependencies are kept: some 20 KB each
@@ -174,23 +175,28 @@ def _word(name: str) -> str:
 
 
 class LazyFacts(MutableMapping[str, FileFacts]):
-    """The facts of a family's files, each fetched on first use."""
+    """The facts of a family's files, each fetched when it is used, and kept for a while."""
 
     def __init__(self, paths: Iterable[str], fetch: Callable[[str], FileFacts]) -> None:
-        self._known: dict[str, FileFacts | None] = dict.fromkeys(paths)
+        self._known: dict[str, FileFacts | None] = dict.fromkeys(paths)  # None = to be fetched
         self._fetch = fetch
+        self._fetched: dict[str, FileFacts] = {}
 
     def __getitem__(self, path: str) -> FileFacts:
-        facts = self._known[path]
+        facts = self._known[path] or self._fetched.get(path)
         if facts is None:
-            facts = self._known[path] = self._fetch(path)
+            if len(self._fetched) >= MOST_FACTS:
+                self._fetched.clear()
+            facts = self._fetched[path] = self._fetch(path)
         return facts
 
     def __setitem__(self, path: str, facts: FileFacts) -> None:
         self._known[path] = facts
+        self._fetched.pop(path, None)
 
     def __delitem__(self, path: str) -> None:
         del self._known[path]
+        self._fetched.pop(path, None)
 
     def __contains__(self, path: object) -> bool:
         return path in self._known

@@ -8,35 +8,45 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from recollect.code.facts import FileFacts
 from recollect.code.graph import workers
+from recollect.code.graph.database import ConcurrentUpdate, GraphDatabase, ParseKey
 from recollect.code.graph.invalidation import LazyFacts
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
-from recollect.code.packing import PackedFacts, pack_edges, unpack_facts
+from recollect.code.packing import pack_edges, unpack_facts
 
 MANY_FILES = 1000  # files; each process has to learn about all of them first
 MOST_PROCESSES = 4  # 160 MB each
 
 _LARGEST_CONFIG = 1_000_000  # bytes
 
+# The root, the family, the share of the process, the keys of all files, and the path and key of the database.
+_Request = tuple[str, str, list[str], dict[str, ParseKey], tuple[str, str | None]]
+
 
 def resolve_files(
     family: str,
-    files: Mapping[str, PackedFacts],
+    files: Mapping[str, ParseKey],
+    database: GraphDatabase,
     root: Path,
     stop: Callable[[], bool] = lambda: False,
     keep: Callable[[bytes, MajorityTypes], None] = lambda digest, votes: None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the packed edges of each file, in any order, until `stop` returns True. Gives `keep` the digest and the majority types."""
-    own_share, *others = _shares(
-        files, min(workers.cpu_count(), MOST_PROCESSES) if len(files) >= MANY_FILES else 1
+    """Yield the packed edges of each file, in any order, until `stop` returns True. Gives `keep` the digest and the majority types.
+
+    The facts are in the database, from which each process reads what it needs.
+    """
+    shared = database.shared if len(files) >= MANY_FILES else None
+    own_share, *others = _shares(files, min(workers.cpu_count(), MOST_PROCESSES) if shared else 1)
+    processes = (
+        [_ResolverProcess((str(root), family, share, dict(files), shared)) for share in others]
+        if shared
+        else []
     )
-    processes = [_ResolverProcess(root, family, share, files) for share in others]
     try:
-        facts = {path: unpack_facts(*says) for path, says in files.items()}
+        facts = LazyFacts(files, lambda path: stored_facts(database, files[path]))
         resolver = resolver_for(family, facts, config_reader(root))
         digest = resolver.digest()
         for process in processes:
@@ -64,6 +74,13 @@ def resolve_files(
         keep(digest, resolver.majority_types)
 
 
+def stored_facts(database: GraphDatabase, key: ParseKey) -> FileFacts:
+    """Return the facts of a parsed file. Raise `ConcurrentUpdate` if another process has removed it."""
+    for (_, language), parse in database.parses([key]):
+        return unpack_facts(language, *parse[:3])
+    raise ConcurrentUpdate
+
+
 def config_reader(root: Path) -> Callable[[str], bytes | None]:
     """Return a function that reads the project's files that decide where imports lead, or None for one that does not exist."""
 
@@ -77,37 +94,30 @@ def config_reader(root: Path) -> Callable[[str], bytes | None]:
     return read
 
 
-def _shares(files: Mapping[str, PackedFacts], count: int) -> list[list[str]]:
+def _shares(files: Mapping[str, ParseKey], count: int) -> list[list[str]]:
     """Split the files into shares of similar size. Neighbours stay together, because they use the same other files."""
     paths = sorted(files)
-    whole = sum(len(files[path][3]) for path in paths)
-    shares: list[list[str]] = [[] for _ in range(count)]
-    done = 0
-    for path in paths:
-        shares[done * count // max(whole, 1)].append(path)
-        done += len(files[path][3])
-    return shares
+    return [paths[len(paths) * at // count : len(paths) * (at + 1) // count] for at in range(count)]
 
 
 class _ResolverProcess:
     """Lets a worker process resolve a share. Puts its edges in `done`, then None; after that, `majority_types` are set."""
 
-    def __init__(self, root: Path, family: str, share: list[str], files: Mapping[str, PackedFacts]) -> None:
-        self.files_left = share  # not yet resolved
+    def __init__(self, request: _Request) -> None:
+        self.files_left = request[2]  # not yet resolved
         self.majority_types: MajorityTypes = {}
         self.digest: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # sent last
         self.done: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None  # None if no process could be started
         with contextlib.suppress(OSError):
             self._process = workers.start_worker(__name__)
-        request = str(root), family, share, len(files)
-        self._listening = threading.Thread(target=self._listen, args=(request, files), daemon=True)
+        self._listening = threading.Thread(target=self._listen, args=(request,), daemon=True)
         self._listening.start()
 
-    def _listen(self, request: Any, files: Mapping[str, PackedFacts]) -> None:
+    def _listen(self, request: _Request) -> None:
         count = 0
         try:
-            for frame in self._frames(request, files):
+            for frame in self._frames(request):
                 if count < len(self.files_left):
                     self.done.put((self.files_left[count], frame))
                     count += 1
@@ -119,14 +129,12 @@ class _ResolverProcess:
             self.files_left = self.files_left[count:]
             self.done.put(None)
 
-    def _frames(self, request: Any, files: Mapping[str, PackedFacts]) -> Iterator[bytes]:
+    def _frames(self, request: _Request) -> Iterator[bytes]:
         if self._process is None:
             return
         assert self._process.stdin and self._process.stdout
         with self._process.stdin as pipe:
             workers.send_frame(pipe, marshal.dumps(request))
-            for path, packed in files.items():  # one by one: all at once would need their memory again
-                workers.send_frame(pipe, marshal.dumps((path, packed)))
             pipe.flush()
             workers.send_frame(pipe, marshal.dumps(self.digest.get()))
         if workers.is_ready(self._process.stdout):
@@ -143,15 +151,13 @@ class _ResolverProcess:
 
 
 def serve() -> None:
-    """Run as a worker process: receive all files and a share of them, and send the edges of that share."""
+    """Run as a worker process: receive the keys of all files and a share of them, and send the edges of that share."""
     gc.disable()  # the facts have no cycles
     workers.send_ready()
     frames = map(marshal.loads, workers.read_frames(sys.stdin.buffer))
-    root, family, share, count = next(frames)
-    packed: dict[str, PackedFacts] = dict(islice(frames, count))
-    files = LazyFacts(packed, lambda path: unpack_facts(*packed.pop(path)))
-    for path in share:  # while the digest is made
-        files[path]
+    root, family, share, keys, (path, key) = next(frames)
+    database = GraphDatabase(Path(path), key)
+    files = LazyFacts(keys, lambda path: stored_facts(database, keys[path]))
     resolver = resolver_for(family, files, config_reader(Path(root)), next(frames))
     for path in share:
         workers.send_answer(pack_edges(resolver.edges(path)))

@@ -27,9 +27,11 @@ class ProjectNames:
         self._paths: list[str] = []  # by number; "" = gone, and so are its places
         self._methods = _Places()
         self._given = _Places()
-        self._imports: dict[str, _Imports] = {}
+        self._imports: dict[
+            str, bytes
+        ] = {}  # by file, packed: all of them take as much room as all other names
         self._packed_imports = b""  # those that are stored, until they are needed
-        self._changed_imports: dict[str, _Imports | None] = {}  # since then; None = the file is gone
+        self._changed_imports: dict[str, bytes | None] = {}  # since then; None = the file is gone
 
     @classmethod
     def unpacked(
@@ -51,7 +53,7 @@ class ProjectNames:
 
     def packed(self) -> bytes:
         main = (self.defined, self.properties, self._paths, self._methods.merged())
-        return marshal.dumps((_pack(main), _pack(self._given.merged()), _pack(self.imports)))
+        return marshal.dumps((_pack(main), _pack(self._given.merged()), _pack(self._all_imports())))
 
     def add(self, path: str, facts: FileFacts) -> None:
         file = len(self._paths)
@@ -63,7 +65,7 @@ class ProjectNames:
                 self._methods.add(each.name, file, number)
                 if each.decorators and is_property(each):
                     self.properties.add(each.name)
-        self._changed_imports[path] = [each[:3] for each in facts.imports]
+        self._changed_imports[path] = marshal.dumps([each[:3] for each in facts.imports])
         for name, place in _given(facts):
             self._given.add(name, file, place)
 
@@ -71,9 +73,15 @@ class ProjectNames:
         self._changed_imports[path] = None
         self._paths[self._paths.index(path)] = ""
 
-    @property
-    def imports(self) -> "Mapping[str, _Imports]":
-        """By file: module, name and alias of each import."""
+    def imports(self) -> "Iterator[tuple[str, _Imports]]":
+        """Yield each file with the module, name and alias of its imports."""
+        return ((path, marshal.loads(imports)) for path, imports in self._all_imports().items())
+
+    def imports_of(self, path: str) -> "_Imports":
+        imports: _Imports = marshal.loads(self._all_imports()[path])
+        return imports
+
+    def _all_imports(self) -> dict[str, bytes]:
         if self._packed_imports:
             self._imports, self._packed_imports = _unpack(self._packed_imports), b""
         for path, imports in self._changed_imports.items():

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
 
 from recollect.code.facts import CLASS, FILE, FUNCTION, VARIABLE, Definition, FileFacts
 from recollect.code.languages.python import values
@@ -79,7 +79,7 @@ class PythonResolver:
             if self._importers is not None:
                 for importers in self._importers.values():
                     importers.pop(path, None)
-                self._add_importers(self._importers, path)
+                self._add_importers(self._importers, path, self._names.imports_of(path))
             if not _numbered_alike(before.definitions, facts.definitions):
                 hidden = None
         if hidden is None and before is not None:
@@ -122,8 +122,8 @@ class PythonResolver:
         """
         if self._importers is None:
             self._importers = defaultdict(dict)
-            for importer in self._names.imports:
-                self._add_importers(self._importers, importer)
+            for importer, imports in self._names.imports():
+                self._add_importers(self._importers, importer, imports)
         reached = {path: {"*"}}  # by file: the names in it that come from `path`
         for package, module in self._project.modules.packages(path):
             reached[package] = {module}
@@ -145,8 +145,10 @@ class PythonResolver:
                     waiting.append(importer)
         return {importer for importer, names in reached.items() if names} - {path}
 
-    def _add_importers(self, importers: _Importers, path: str) -> None:
-        for module, name, alias in self._names.imports[path]:
+    def _add_importers(
+        self, importers: _Importers, path: str, imports: Iterable[tuple[str, str, str]]
+    ) -> None:
+        for module, name, alias in imports:
             if found := self._imported(path, module, name):
                 target, is_module = found
                 here = alias or name or module.partition(".")[0]

@@ -73,6 +73,8 @@ ResolvedEdge = tuple[str, str, str]  # the kind, target and rule of an edge
 
 _NONE: Found = ((), "type")
 _MOST_MEANINGS = 500  # neighbours share meanings; files far apart have others
+_MOST_SCOPES = 2_000  # files, some 20 KB each
+_MOST_KNOWN = 200_000  # attributes and other things that were found out, some 300 bytes each
 
 
 class Meaning:
@@ -97,6 +99,8 @@ class _Scopes(dict[str, Scopes]):
         self._files = files
 
     def __missing__(self, path: str) -> Scopes:
+        if len(self) >= _MOST_SCOPES:
+            self.clear()
         scopes = self[path] = Scopes(path, self._files[path])
         return scopes
 
@@ -160,7 +164,9 @@ class PythonProject:
         """Forget what was found for this file alone: most of it is not needed again."""
         self._heads.pop(path, None)
         self.scopes.pop(path, None)
-        if len(self._meanings) > _MOST_MEANINGS:
+        if len(self._attributes) + len(self._globals) + len(self._typed) > _MOST_KNOWN:
+            self._forget()
+        elif len(self._meanings) > _MOST_MEANINGS:
             self._forget_meanings()
 
     def find(self, path: str, scope: int, chain: str) -> Found:
