@@ -66,3 +66,32 @@ def test_an_empty_index_answers():
 def test_the_best_are_those_above_nothing_in_order():
     assert top_scores(np.array([0, 3, 1, 2, 0], np.float32), 2) == [1, 3]
     assert top_scores(np.array([0, 3, 0], np.float32), 5) == [1]
+
+
+def test_an_index_answers_the_same_before_and_after_it_is_sorted():
+    texts = [f"cart{number % 7} mail{number % 3} price tax{number}" for number in range(200)]
+    names = [f"cart{number % 5}" for number in range(200)]
+    fields = [Field(list(map(terms_of, texts))), Field(list(map(terms_of, names)), weight=3)]
+    questions = [question_terms(text) for text in ("cart3 price", "tax17 mail1", "zebra", "cart1 cart2 tax5")]
+    quick, sorted_first = Index(fields, 1.2), Index(fields, 1.2)
+    sorted_first.sort()
+
+    before = [quick.scores(question).tolist() for question in questions]
+
+    assert before == [sorted_first.scores(question).tolist() for question in questions]
+    assert [quick.coverage(question, 3) for question in questions] == [
+        sorted_first.coverage(question, 3) for question in questions
+    ]
+
+
+def test_one_question_sorts_only_the_postings_of_its_terms(monkeypatch):
+    one = index(*["cart mail price"] * 2000, "zebra")
+    sorted_sizes = []
+    sort = np.argsort
+    monkeypatch.setattr(
+        np, "argsort", lambda keys, **how: sorted_sizes.append(len(keys)) or sort(keys, **how)
+    )
+
+    one.scores(question_terms("zebra"))
+
+    assert sum(sorted_sizes) < 100

@@ -11,6 +11,11 @@ from recollect.code.relevant.question import POSTING
 from recollect.code.relevant.weights import LENGTH_PENALTY
 
 Scores = npt.NDArray[np.float32]
+_Owners = npt.NDArray[np.int32]
+_Keys = npt.NDArray[np.uint64]  # a term and a document
+_Amounts = tuple[_Keys, Scores]
+_Sorted = tuple[npt.NDArray[np.uint32], _Owners, Scores]  # terms, documents, and how much each has
+_Posting = tuple[int, _Owners, Scores]
 
 
 class Field(NamedTuple):
@@ -30,28 +35,28 @@ class Index:
         """`half_saturation` is the amount of a term that gives half of the score that any amount could give."""
         self.size = len(fields[0].texts)
         self._usual = np.ones(self.size, np.bool_) if usual is None else np.asarray(usual, np.bool_)
+        self._half_saturation = np.float32(half_saturation)
         keys, amounts = zip(*(_amounts(field, self._usual) for field in fields), strict=True)
-        every = np.concatenate(keys)
-        order = np.argsort(every, kind="stable")
-        every = every[order]
-        begins = np.flatnonzero(np.diff(every, prepend=every[:1] ^ 1)) if len(every) else np.zeros(0, np.intp)
-        amount = (
-            np.add.reduceat(np.concatenate(amounts)[order], begins) if len(every) else np.zeros(0, np.float32)
-        )
-        self._terms = (every[begins] >> 32).astype(np.uint32)
-        self._owners = (every[begins] & 0xFFFFFFFF).astype(np.int32)
-        self._said: Scores = (amount / (amount + np.float32(half_saturation))).astype(np.float32)
+        # All postings in no order, until they are sorted.
+        self._unsorted: _Amounts | None = np.concatenate(keys), np.concatenate(amounts)
+        self._sorted: _Sorted | None = None
         self._count = int(self._usual.sum())
         # Of the last question, which is asked several times in a row. Each is one tuple, so that threads can share it.
-        self._found: tuple[Collection[int], list[tuple[int, int, int]]] = ((), [])
+        self._found: tuple[Collection[int], list[_Posting]] = ((), [])
         self._rare: tuple[Collection[int], dict[int, float]] = ((), {})
+
+    def sort(self) -> None:
+        """Make every later question quick. Without it, each one searches all postings, which pays for a few questions."""
+        if self._unsorted is not None:
+            self._sorted = self._in_order(*self._unsorted)
+            self._unsorted = None
 
     def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
         """Return the score of each document; 0 if nothing is shared. `rarity` replaces the index's own."""
         scores = np.zeros(self.size, np.float32)
         rarity = self.rarity(question) if rarity is None else rarity
-        for term, begin, end in self._postings(question):
-            scores[self._owners[begin:end]] += question[term] * rarity.get(term, 0.0) * self._said[begin:end]
+        for term, owners, said in self._postings(question):
+            scores[owners] += question[term] * rarity.get(term, 0.0) * said
         return scores
 
     def rarity(self, terms: Collection[int]) -> dict[int, float]:
@@ -60,8 +65,7 @@ class Index:
         if asked is terms:
             return rarity
         among = {
-            term: int(np.count_nonzero(self._usual[self._owners[begin:end]]))
-            for term, begin, end in self._postings(terms)
+            term: int(np.count_nonzero(self._usual[owners])) for term, owners, _ in self._postings(terms)
         }
         rarity = {term: log1p((self._count - count + 0.5) / (count + 0.5)) for term, count in among.items()}
         self._rare = terms, rarity
@@ -77,27 +81,56 @@ class Index:
         rarity = self.rarity(question)
         return sum(
             question[term] * rarity[term]
-            for term, begin, end in self._postings(question)
-            if document in self._owners[begin:end]
+            for term, owners, _ in self._postings(question)
+            if document in owners
         )
 
     def owners(self, term: int) -> list[int]:
         """Return the documents with that term."""
-        return [
-            owner for _, begin, end in self._postings([term]) for owner in self._owners[begin:end].tolist()
-        ]
+        return [owner for _, owners, _ in self._postings([term]) for owner in owners.tolist()]
 
-    def _postings(self, terms: Collection[int]) -> list[tuple[int, int, int]]:
-        """Return where the postings of each term begin and end."""
-        asked, places = self._found
+    def _postings(self, terms: Collection[int]) -> list[_Posting]:
+        """Return each term that occurs, with the documents that have it and how much of it each has."""
+        asked, postings = self._found
         if asked is terms:
-            return places
+            return postings
         sought = np.fromiter(terms, np.uint32, len(terms))
-        begins = np.searchsorted(self._terms, sought, "left").tolist()
-        ends = np.searchsorted(self._terms, sought, "right").tolist()
-        places = [place for place in zip(terms, begins, ends, strict=True) if place[1] < place[2]]
-        self._found = terms, places
-        return places
+        unsorted = (
+            self._unsorted
+        )  # before it is looked whether it is sorted: another thread may sort meanwhile
+        if self._sorted is not None:
+            every, owners, said = self._sorted
+        else:
+            assert unsorted is not None
+            every, owners, said = self._sorted_of(sought, *unsorted)
+        begins = np.searchsorted(every, sought, "left").tolist()
+        ends = np.searchsorted(every, sought, "right").tolist()
+        postings = [
+            (term, owners[begin:end], said[begin:end])
+            for term, begin, end in zip(terms, begins, ends, strict=True)
+            if begin < end
+        ]
+        self._found = terms, postings
+        return postings
+
+    def _sorted_of(self, terms: npt.NDArray[np.uint32], keys: _Keys, amounts: Scores) -> _Sorted:
+        """Return the postings of a few terms, and some others, in order. A table of the lower halves finds nearly only those."""
+        wanted = np.zeros(1 << 16, np.bool_)
+        wanted[terms & np.uint32(0xFFFF)] = True
+        found = np.flatnonzero(wanted[(keys >> np.uint64(32)).astype(np.uint16)])
+        return self._in_order(keys[found], amounts[found])
+
+    def _in_order(self, keys: _Keys, amounts: Scores) -> _Sorted:
+        """Return terms, documents and how much each has of the term, by term and document; fields are added up."""
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] ^ 1)) if len(keys) else np.zeros(0, np.intp)
+        amount = np.add.reduceat(amounts[order], begins) if len(keys) else np.zeros(0, np.float32)
+        return (
+            (keys[begins] >> 32).astype(np.uint32),
+            (keys[begins] & 0xFFFFFFFF).astype(np.int32),
+            (amount / (amount + self._half_saturation)).astype(np.float32),
+        )
 
 
 def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint64], Scores]:

@@ -26,6 +26,9 @@ class PastWorkIndex:
     def __len__(self) -> int:
         return len(self._files)
 
+    def sort(self) -> None:
+        self._index.sort()
+
     def touched(self, term: int) -> list[Sequence[int]]:
         """Return the files of each one whose text has the term."""
         return [self._files[voter] for voter in self._index.owners(term)]

@@ -99,6 +99,12 @@ class Ranking:
             past=sum(map(len, past)),
         )
 
+    def sort(self) -> None:
+        """Sort the indexes: it takes longer than the first question, and makes every later one quicker."""
+        for index in (self._topics, self._words, self._folders, self._commits):
+            if index is not None:
+                index.sort()
+
     def total(self, parts: Mapping[str, Scores]) -> Scores:
         return sum(parts.values(), self._zeros())
 

@@ -114,8 +114,9 @@ def _probability(
 
 
 def prepare(graph: CodeGraph, root: Path, history: History | None) -> None:
-    """Build the indexes that the first search would build."""
+    """Build the indexes that the first search would build, and sort them for those that follow."""
     relevant(graph, root, "prepare", limit=1, budget=0, history=history)
+    _ranking(graph, history).sort()
 
 
 @lru_cache(maxsize=4)  # the indexes of a large project take a second to build, and tens of megabytes
