@@ -55,9 +55,15 @@ def home(tmp_path, monkeypatch) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server with Recollect's tables: one for each process of the tests that needs it."""
+    """A PostgreSQL server with Recollect's tables: one for each process of the tests that needs it.
+
+    The environment can name the folder of one that runs already, such as one that was restored from a backup.
+    """
     from bench.local_postgres import LocalPostgres  # most tests need no database
 
+    if folder := os.environ.get("RECOLLECT_TEST_POSTGRES"):
+        yield LocalPostgres(Path(folder))
+        return
     server = LocalPostgres()
     try:
         server.create()

@@ -8,6 +8,7 @@ acknowledged write must be there, and each only once.
 import contextlib
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -275,6 +276,7 @@ def restored() -> dict[str, float]:
         with tempfile.TemporaryDirectory() as home:
             team = Team(server.url(SERVER), Path(home))
             figures = _under_fault(server, team, lambda *_: None, 3)
+            identity = team.identity
         before = _digests(server)
         server.run(
             "pg_dump", "-Fc", "-U", "postgres", "-h", server.folder, "-f", server.folder / "dump", "recollect"
@@ -286,18 +288,50 @@ def restored() -> dict[str, float]:
         empty.run(
             "pg_restore", "-U", "postgres", "-h", empty.folder, "-d", "recollect", server.folder / "dump"
         )
-        backend = PostgresTeam(empty.url(SERVER))
-        ready = backend.ready()
-        backend.close()
+        after = _digests(empty)
         return {
             **figures,
+            "problems": figures["problems"] + _problems(empty, identity),
             "tables": len(before),
-            "tables_that_differ": sum(before[table] != digest for table, digest in _digests(empty).items()),
-            "ready": float(ready),
+            "tables_that_differ": sum(before[table] != digest for table, digest in after.items()),
+            **_contract(empty),
         }
     finally:
         server.stop()
         empty.stop()
+
+
+def _problems(server: LocalPostgres, identity: Identity) -> int:
+    """Return how many problems a check of the store and of its audit log finds."""
+    backend = PostgresTeam(server.url(SERVER))
+    store: Any = backend.store(identity)
+    found = len(store.check()) + (store.verify_audit().problem is not None) + (not backend.ready())
+    backend.close()
+    return found
+
+
+def _contract(server: LocalPostgres) -> dict[str, float]:
+    """Run the contract tests of the store on a server that runs already; return how many passed and failed."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "tests/store/test_postgres_contract.py",
+        ],
+        env={**os.environ, "RECOLLECT_TEST_POSTGRES": str(server.folder)},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    counted = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error)", done.stdout)}
+    failed = counted.get("failed", 0) + counted.get("error", 0)
+    return {
+        "contract_passed": counted.get("passed", 0),
+        "contract_failed": failed or float(done.returncode != 0),
+    }
 
 
 def suspended(prompts: int = 10) -> dict[str, float]:
@@ -400,7 +434,8 @@ def show(figures: dict[str, dict[str, float]]) -> None:
         )
     backup = figures["backup restored"]
     print(
-        f"restored: {backup['tables_that_differ']:.0f} of {backup['tables']:.0f} tables differ; ready: {bool(backup['ready'])}"
+        f"restored: {backup['tables_that_differ']:.0f} of {backup['tables']:.0f} tables differ;"
+        f" {backup['contract_passed']:.0f} contract tests passed, {backup['contract_failed']:.0f} failed"
     )
     hooks = figures["server suspended"]
     print(

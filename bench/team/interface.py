@@ -432,7 +432,8 @@ class Trial:
         with psycopg.connect(self._database) as db:
             query = "SELECT id, state FROM recollect.memories WHERE tenant = %s"
             for name, state in db.execute(query, (team.tenant,)):
-                team.memories[name].state = state
+                if name in team.memories:  # if not, `compare_rows` says so
+                    team.memories[name].state = state
 
     def hide(self, caller: Caller) -> None:
         memory = self.some_memory(caller)
