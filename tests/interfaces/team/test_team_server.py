@@ -20,7 +20,7 @@ from fakes import FakeEmbedder
 from recollect.errors import BadSetting, Offline, OutOfScope, Refused, TokenRefused, TooManyRequests
 from recollect.interfaces.team.limits import LARGEST_BODY, RateLimiter, Rates
 from recollect.interfaces.team.server import Listening, TeamServer, build
-from recollect.interfaces.team.tokens import KNOWN_SECONDS, Verifier
+from recollect.interfaces.team.tokens import KNOWN_SECONDS, REFUSED_SECOND, Verifier
 from recollect.model.team import Identity, Role
 from recollect.remote.client import TeamClient
 from recollect.remote.secrets import hash_of
@@ -160,6 +160,20 @@ def self_signed(folder):
     return folder / "cert.pem", folder / "key.pem"
 
 
+class AskedDirectory:
+    """Notes for which tokens the directory is asked."""
+
+    def __init__(self, directory, asked):
+        self._directory, self._asked = directory, asked
+
+    def identify(self, hashed, at):
+        self._asked.append(hashed)
+        return self._directory.identify(hashed, at)
+
+    def touch(self, *arguments):
+        self._directory.touch(*arguments)
+
+
 class TestTokens:
     def test_a_token_that_another_server_has_revoked_ends_within_a_minute(self, team):
         ada = team.new_team()
@@ -175,6 +189,24 @@ class TestTokens:
         assert KNOWN_SECONDS <= 60
         with pytest.raises(TokenRefused):
             here.identify(header)
+
+    def test_whoever_tries_many_tokens_costs_no_more_queries_and_holds_up_nobody(self, team):
+        ada = team.new_team()
+        now, asked = [0.0], []
+        directory = AskedDirectory(team.backend.directory, asked)
+        here = Verifier(directory, m.utc_now, lambda: now[0])
+        here.identify(f"Bearer {ada.token}")
+
+        for number in range(1000):
+            with pytest.raises((TokenRefused, TooManyRequests)):
+                here.identify(f"Bearer rct_{number:043}")
+
+        assert len(asked) == 1 + 10 * REFUSED_SECOND
+        here.forget()  # somebody has left: everybody is asked for again
+        assert here.identify(f"Bearer {ada.token}").user == ada.id
+        now[0] = 1.0
+        with pytest.raises(TokenRefused):
+            here.identify(f"Bearer rct_{0:043}")
 
     def test_a_narrowed_token_makes_none_that_is_wider_or_lives_longer(self, team):
         ada = team.new_team()
