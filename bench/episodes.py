@@ -18,12 +18,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 import recollect.model as m
 from recollect.config import Settings
 from recollect.engine import Engine
 from recollect.store import open_store
+from recollect.store.sqlite.connection import connect
 from recollect.work.episodes.tasks import words_of
 
 EXECUTIONS = 1_000_000
@@ -108,7 +107,7 @@ def _questions() -> dict[str, Callable[[Engine], object]]:
 def _fill(database: Path, owner: tuple[str, str]) -> None:
     """Past the engine: what is measured is asking."""
     open_store(database, owner[0]).close()
-    db = apsw.Connection(str(database))
+    db = connect(database, None)
     db.execute("PRAGMA synchronous = off")
     chance = random.Random(5)
     begin = NOW - timedelta(days=80)

@@ -140,9 +140,9 @@ def _outputs(session: str, events: list[Event]) -> dict[str, tuple[str, str]]:
 
 def _sighted(engine: Engine) -> list[tuple[str, dict[str, Any]]]:
     """Past the engine: which failing call each pattern was seen in."""
-    import apsw
+    from recollect.store.sqlite.connection import connect
 
-    db = apsw.Connection(str(engine.settings.database))
+    db = connect(engine.settings.database, None)
     query = (
         "SELECT s.key, p.pattern_data FROM pattern_sightings s JOIN learned_patterns p ON p.id = s.pattern"
         " WHERE p.pattern_type = ? ORDER BY s.key"

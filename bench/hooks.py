@@ -24,14 +24,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from recollect.engine import Engine
 from recollect.interfaces.daemon_client import control, protocol
 from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
 from recollect.interfaces.daemon_client.start import start as start_daemon
 from recollect.interfaces.daemon_client.start import take_lock
 from recollect.model import from_text, to_text, utc_now
+from recollect.store.sqlite.connection import connect
 from recollect.work.extract import extract
 from recollect.work.hosts.transcripts import read
 from recollect.work.sessions.events import clean_event
@@ -306,7 +305,7 @@ def _settled(home: Path, session: str, expected: int) -> dict[str, Any]:
         return said is not None and not said["waiting"] and not _carriers(home)
 
     _wait(quiet, 180)
-    database = apsw.Connection(str(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     ids = [row[0] for row in database.execute("SELECT id FROM session_events WHERE session = ?", (session,))]
     calls = {
         json.loads(row[0])["input"]["command"]

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -14,6 +13,7 @@ from recollect.engine import Engine
 from recollect.interfaces.daemon_client.control import stop
 from recollect.model import new_id
 from recollect.model.team import Identity, Role
+from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.store import SqliteStore
 
 # Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.
@@ -128,7 +128,8 @@ def execute(store):
     """SQL past the store, as someone with a database tool would do it."""
 
     def run(sql, *params):
-        connection = apsw.Connection(store.info().location)
+        connection = connect(store.info().location, None)
+        connection.pragma("foreign_keys", False)
         try:
             return connection.execute(sql, params).fetchall()
         finally:

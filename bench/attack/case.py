@@ -77,6 +77,14 @@ def garbled(data: bytes, pick: random.Random) -> bytes:
     return bytes(changed) * (2 if pick.random() < 0.1 else 1)
 
 
+def one_bit(data: bytes, pick: random.Random) -> bytes:
+    """Return the bytes with one bit flipped, in a byte that is not 0: most of a small store is empty space."""
+    changed = bytearray(data)
+    place = pick.choice([place for place, byte in enumerate(data) if byte])
+    changed[place] ^= 1 << pick.randrange(8)
+    return bytes(changed)
+
+
 def cases(seconds: float, most: int, least: int = 1) -> Iterator[int]:
     """Yield numbers until the time is over: at least `least` and at most `most`."""
     until = time.monotonic() + seconds

@@ -24,6 +24,7 @@ from bench.attack.case import (
     garbled,
     hook_event,
     mcp_lines,
+    one_bit,
     place,
     run,
 )
@@ -79,9 +80,11 @@ def kill_daemons(folder: Path, seconds: float) -> Result:
 def _recorded_commands(home: Path) -> set[str]:
     import apsw
 
+    from recollect.store.sqlite.connection import connect
+
     if not (home / "recollect.db").exists():
         return set()
-    database = apsw.Connection(str(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     try:
         events = [json.loads(row[0]) for row in database.execute("SELECT event FROM session_events")]
     except apsw.Error:  # busy, or not made yet
@@ -224,7 +227,8 @@ def damage(folder: Path, seconds: float) -> Result:
             result.tries += 1
             for name in ("recollect.db-wal", "recollect.db-shm"):
                 (home / name).unlink(missing_ok=True)
-            (home / "recollect.db").write_bytes(garbled(whole, pick))
+            damaged = one_bit(whole, pick) if pick.random() < 0.5 else garbled(whole, pick)
+            (home / "recollect.db").write_bytes(damaged)
             if pick.random() < 0.3:
                 commands.run(*pick.choice((("search", "queue"), ("doctor",), ("stats",), ("changes",))))
             listed = commands.run("list", "--json")
@@ -235,8 +239,8 @@ def damage(folder: Path, seconds: float) -> Result:
                 refused += 1
                 if not (listed.err or listed.out):
                     result.add("crashed", "refused without a message")
-        for damaged in home.glob("recollect.db*"):
-            damaged.unlink()
+        for left in home.glob("recollect.db*"):
+            left.unlink()
         commands.run("backup", "restore")
         listed = commands.run("list", "--json")
         missing = [sentence for sentence in SENTENCES if sentence.encode() not in listed.out]

@@ -24,6 +24,7 @@ from bench.consolidate.store import built
 from bench.corpus import sentences
 from bench.recall.figures import OUT
 from recollect import Engine
+from recollect.store.sqlite.connection import connect
 
 SIZE = 100_000
 ORPHANS = 200
@@ -193,7 +194,7 @@ def _digests(home: Path) -> dict[str, str]:
 
 @contextmanager
 def _database(home: Path) -> Iterator[apsw.Connection]:
-    db = apsw.Connection(str(home / "recollect.db"))
+    db = connect(home / "recollect.db", None)
     try:
         yield db
     finally:

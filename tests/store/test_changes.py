@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ import recollect.model as m
 from recollect.errors import ChangeNotFound, Refused
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance.undo import new_change, one_change, undo
+from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.store import SqliteStore
 from samples import EVERYTHING, NOW, keep, memory, unit
 
@@ -21,7 +21,7 @@ LATER = NOW + timedelta(hours=1)
 
 def rows_of(path):
     """Everything that is kept of memories, but the counter that says when a row was last written."""
-    db = apsw.Connection(str(path))
+    db = connect(path, None)
     try:
         found = {table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in TABLES}
         words = db.execute("SELECT id FROM memory_words_docsize ORDER BY id").fetchall()

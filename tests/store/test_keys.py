@@ -1,9 +1,11 @@
+import contextlib
 import json
 import random
 import subprocess
 import sys
 from pathlib import Path
 
+import apsw
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
@@ -18,6 +20,8 @@ from recollect.store.keys import is_encrypted, note_path
 from recollect.store.plain_files import plain_files
 from recollect.store.sealing import public_key, seal, unseal
 from recollect.store.spool_files import SpoolFiles
+from recollect.store.sqlite.check import damage_in
+from recollect.store.sqlite.connection import connect
 
 RAW = "0123456789abcdef" * 4
 WORDS = ["quokka", "axolotl", "narwhal", "pangolin", "capybara"]
@@ -346,6 +350,42 @@ def test_a_damaged_encrypted_store_is_restored_encrypted(filled, open_engine, mo
         assert all_of(restored) == EXPECTED
         restored.close()
         assert words_below(filled) == set()
+
+
+def damage_of(path):
+    try:
+        with contextlib.closing(connect(path, RAW)) as db:
+            return damage_in(db)
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return str(error)
+
+
+def test_a_flipped_bit_of_an_encrypted_store_is_reported(filled, open_engine, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    engine = open_engine()
+    engine.encrypt()
+    engine.close()
+    whole, dice = (filled / "recollect.db").read_bytes(), random.Random(3)
+
+    for number in range(20):
+        data = bytearray(whole)
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        copy = filled / f"copy{number}.db"
+        copy.write_bytes(data)
+
+        assert damage_of(copy)  # each page is authenticated
+
+
+def test_turning_encryption_off_gives_pages_checksums(filled, open_engine, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_KEY", RAW)
+    engine = open_engine()
+    engine.encrypt()
+    engine.decrypt()
+
+    assert engine.store._db.has_checksums
+    assert engine.store.check() == []
+    assert [backup.problem for backup in engine.store.check_backups()] == [None, None]
+    assert all_of(engine) == EXPECTED
 
 
 def test_a_missing_encrypted_store_is_restored_encrypted_or_begun_anew_encrypted(

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import apsw
 import pytest
 
 import child
@@ -48,7 +47,7 @@ def scribble(path, offset=None, size=4096):
 
 
 def set_version(path, number):
-    db = apsw.Connection(str(path))
+    db = connection.connect(path, None)
     db.pragma("user_version", number)
     db.close()
 
@@ -68,7 +67,7 @@ def test_a_fresh_store_has_the_newest_version(path):
 def of_version_1(path):
     """A store as the first version left it, with one memory in it."""
     kept = memory()
-    db = apsw.Connection(str(path))
+    db = connection.connect(path, None)
     db.execute((Path(opening.__file__).parent / "migrations" / "0001_memories.sql").read_text())
     known = {row[1] for row in db.execute("PRAGMA table_info(memories)")}
     row = dict(zip(rows.MEMORY_COLUMNS, rows.memory_row(kept), strict=True))
@@ -91,7 +90,7 @@ def test_an_older_store_is_brought_up_to_date_after_a_backup(path):
     store.log("add", "user", kept.created_at, kept.id, {})
     assert store.check() == []
     store.close()
-    backup = apsw.Connection(str(path.parent / "backups" / "recollect-1.db"))
+    backup = connection.connect(path.parent / "backups" / "recollect-1.db", None)
     assert backup.pragma("user_version") == 1
     assert backup.execute("SELECT id FROM memories").get == kept.id
     backup.close()
@@ -143,7 +142,7 @@ def test_processes_that_make_the_store_at_once_do_not_disturb_each_other(path):
 def test_a_store_that_was_migrated_while_it_was_open_is_no_longer_written_to(path):
     filled(path, 2)
     store = SqliteStore(path, "ada")
-    db = apsw.Connection(str(path))
+    db = connection.connect(path, None)
     db.pragma("user_version", NEWEST + 1)
     db.close()
 
@@ -227,23 +226,23 @@ def test_damage_within_a_text_is_found_by_whoever_reads_it(path):
     path.write_bytes(data.replace(b"Number 7:", b"Number \xff:"))
     store = SqliteStore(path, "ada")
 
-    with pytest.raises(StoreDamaged, match="cannot be read"):
+    with pytest.raises(StoreDamaged, match="does not match its checksum"):
         store.newest(EVERYTHING)
     store.close()
 
     count, notices, problems = contents(path)
-    assert (count, len(notices), problems) == (200, 1, [])
+    assert (count, len(notices), problems) == (201, 1, [])
 
 
-def test_check_finds_damage_and_the_next_opening_restores(path):
+def test_check_finds_damage_and_the_next_opening_repairs_it(path):
     filled(path)
     path.write_bytes(path.read_bytes().replace(b"Number 7:", b"Number \xff:"))
     store = SqliteStore(path, "ada")
 
-    assert "cannot be read" in store.check()[0].what
+    assert "does not match its checksum" in store.check()[0].what
     store.close()
 
-    assert contents(path)[0] == 200
+    assert contents(path)[0] == 201
 
 
 def test_when_the_newest_backup_is_bad_too_the_one_before_is_restored(path):
@@ -645,7 +644,7 @@ def test_a_reader_migrates_nothing(path, version, error):
     with pytest.raises(error):
         open_store_to_read(path, "ada")
 
-    db = apsw.Connection(str(path))
+    db = connection.connect(path, None)
     assert db.pragma("user_version") == version
     db.close()
 
@@ -670,7 +669,7 @@ def test_a_file_that_is_suspected_of_damage_is_not_read(path):
 
 def test_a_reader_does_not_wait_for_one_who_has_the_file_alone(path):
     filled(path, 2)
-    db = apsw.Connection(str(path))
+    db = connection.connect(path, None)
     db.pragma("locking_mode", "exclusive")
     db.execute("BEGIN EXCLUSIVE")
 

@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from recollect.store.sqlite import opening
+from recollect.store.sqlite.connection import connect
 
 FULL = Path("/dev/full")
 BIG = b"a" * 10_000_000
@@ -186,7 +187,7 @@ def test_an_ambiguous_prefix_names_what_it_fits(recollect, remember):
 
 def test_a_store_of_a_newer_version_is_left_alone(recollect, remember, home):
     remember("Use tabs")
-    db = apsw.Connection(str(home / "recollect.db"))
+    db = connect(home / "recollect.db", None)
     db.pragma("user_version", 99)
     db.close()
     before = (home / "recollect.db").read_bytes()

@@ -103,7 +103,7 @@ def test_doctor_reads_every_backup(run, remember, home):
 
     assert "All 3 backups are intact" in intact
     assert checked.code == 1
-    assert "recollect-2.db is damaged: a row of memories cannot be read." in checked.out
+    assert "recollect-2.db is damaged: a page does not match its checksum." in checked.out
     assert "recollect-1.db is" not in checked.out
 
 

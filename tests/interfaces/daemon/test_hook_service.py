@@ -4,7 +4,6 @@ import json
 import threading
 from pathlib import Path
 
-import apsw
 import pytest
 from hook_fields import fields
 
@@ -19,6 +18,7 @@ from recollect.interfaces.daemon_client.protocol import NotRecorded
 from recollect.interfaces.daemon_client.spool import HookSpool, ShownText
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool
 from recollect.memory.maintenance.consolidate.run import last_run
+from recollect.store.sqlite.connection import connect
 from recollect.text import block
 from recollect.work.extract import extract
 from recollect.work.hosts.transcripts import read
@@ -373,7 +373,7 @@ def test_vectors_that_are_turned_off_are_no_error_of_the_daemon(home, folder):
 @pytest.fixture
 def busy(memory, home):
     """Another process is writing to the store, until the end of the test or until it is closed."""
-    writer = apsw.Connection(str(home / "recollect.db"))
+    writer = connect(home / "recollect.db", None)
     writer.execute("BEGIN IMMEDIATE")
     yield writer
     writer.close()

@@ -12,6 +12,7 @@ import pytest
 
 from recollect.interfaces.daemon_client import control
 from recollect.interfaces.daemon_client.start import start
+from recollect.store.sqlite.connection import connect
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def commands(home):
     """What is stored of the session, in order; nothing while there is no store."""
     if not (home / "recollect.db").exists():
         return []
-    database = apsw.Connection(str(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     try:
         rows = database.execute("SELECT event FROM session_events WHERE session = 's1' ORDER BY position")
         found = [json.loads(row[0]) for row in rows]

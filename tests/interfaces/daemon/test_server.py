@@ -8,7 +8,6 @@ import stat
 import threading
 from contextlib import suppress
 
-import apsw
 import pytest
 from hook_fields import fields
 
@@ -17,6 +16,7 @@ from recollect.interfaces.daemon_client import control, protocol
 from recollect.interfaces.daemon_client.caller import Caller, own_variables
 from recollect.interfaces.daemon_client.log import NAME
 from recollect.interfaces.daemon_client.start import take_lock
+from recollect.store.sqlite.connection import connect
 
 
 def test_only_its_user_can_reach_the_socket(serve, home):
@@ -167,7 +167,7 @@ def test_it_leaves_when_a_newer_version_has_migrated_the_store(serve, ask, folde
     _, thread = serve()
     body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"}).encode()
     ask("hook", *fields("claude-code", "UserPromptSubmit"), body=body)
-    db = apsw.Connection(str(home / "recollect.db"))
+    db = connect(home / "recollect.db", None)
     db.set_busy_timeout(20_000)  # the daemon writes down what it has told the session
     version = db.pragma("user_version")
     db.pragma("user_version", version + 1)

@@ -1,16 +1,15 @@
 """A tool's long output, shortened on its way to the model: never lost, never without the user's wish."""
 
 import json
-import os
 import subprocess
 import sys
 
-import apsw
 import pytest
 from hook_fields import fields
 
 from recollect.interfaces.daemon.hook_session import LARGEST_OUTPUT
 from recollect.interfaces.daemon_client import control
+from recollect.store.sqlite.connection import connect
 from recollect.text import tokens
 from recollect.work.window.outputs import output_id
 
@@ -70,7 +69,7 @@ def recollect(*words, stdin=""):
 
 
 def kept(home):
-    database = apsw.Connection(os.fspath(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     try:
         return database.execute("SELECT session, gist, text FROM pruned").fetchall()
     finally:
@@ -116,7 +115,7 @@ def test_where_nothing_may_be_kept_an_output_stays_as_it_is(take, wish):
 
 def test_a_store_that_fails_leaves_the_output_alone(take, service, memory, home):
     take({"stdout": "ok"})
-    database = apsw.Connection(os.fspath(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     database.execute("ALTER TABLE pruned RENAME TO elsewhere")
 
     printed = take()

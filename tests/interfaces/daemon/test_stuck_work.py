@@ -15,6 +15,7 @@ from tests import child
 
 from recollect.interfaces.daemon_client import control as client
 from recollect.interfaces.daemon_client.protocol import LOCK
+from recollect.store.sqlite.connection import connect
 
 SECONDS = 60  # for what takes a second on a free machine
 STOP_SECONDS = 5  # that `daemon stop` may take
@@ -131,7 +132,7 @@ def commands(home, folder):
     """What is stored of the project's session, in order."""
     if not (home / "recollect.db").exists():
         return []
-    database = apsw.Connection(str(home / "recollect.db"))
+    database = connect(home / "recollect.db", None)
     try:
         query = "SELECT event FROM session_events WHERE session = ? ORDER BY position"
         events = [json.loads(row[0]) for row in database.execute(query, (f"s-{folder.name}",))]

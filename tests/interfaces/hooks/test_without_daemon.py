@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 
-import apsw
 import pytest
 from fake_daemon import FakeDaemon
 
@@ -16,7 +15,7 @@ from recollect.engine import Engine
 from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.first_prompts import MOST, FirstPrompts
 from recollect.interfaces.daemon_client.spool import HookSpool
-from recollect.store.sqlite.connection import suspicion
+from recollect.store.sqlite.connection import connect, suspicion
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 
 RULE = "Releases go out on Tuesdays only."
@@ -113,7 +112,7 @@ def test_the_store_is_not_written_to(start, known, no_daemon):
 
 
 def test_a_writer_does_not_keep_a_session_from_its_briefing(start, known, no_daemon):
-    writer = apsw.Connection(str(known))
+    writer = connect(known, None)
     writer.execute("BEGIN IMMEDIATE")
 
     assert RULE.rstrip(".") in start()
@@ -143,14 +142,14 @@ def test_with_memory_off_nothing_is_said(start, known, home, folder, no_daemon):
 
 def test_a_store_of_another_version_is_left_alone(start, known, no_daemon):
     for change in (1, -1):
-        database = apsw.Connection(str(known))
+        database = connect(known, None)
         version = database.pragma("user_version") + change
         database.pragma("user_version", version)
         database.close()
 
         assert start() == ""
 
-        database = apsw.Connection(str(known))
+        database = connect(known, None)
         assert database.pragma("user_version") == version
         database.pragma("user_version", version - change)
         database.close()

@@ -8,7 +8,6 @@ import sys
 from contextlib import closing
 
 import anyio
-import apsw
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.message import SessionMessage
@@ -22,6 +21,7 @@ from recollect.interfaces.mcp.relay import INTERRUPTED, LARGEST, READING_TOOLS, 
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
 from recollect.interfaces.mcp.streams import serve_streams
+from recollect.store.sqlite.connection import connect
 
 pytestmark = pytest.mark.anyio
 
@@ -330,7 +330,7 @@ def test_a_killed_daemon_costs_no_question_and_a_change_is_reported(window, home
 
 def suspend_outside_transactions(pid, home):
     """Suspend the daemon while it cannot be writing, because we hold the lock of the store."""
-    with closing(apsw.Connection(str(home / "recollect.db"), flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+    with closing(connect(home / "recollect.db", None)) as db:
         db.set_busy_timeout(20_000)
         db.execute("BEGIN IMMEDIATE")
         os.kill(pid, signal.SIGSTOP)

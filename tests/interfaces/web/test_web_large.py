@@ -1,11 +1,11 @@
 """The pages with 100,000 memories, in a browser; those with none and one are in the tests of each page."""
 
-import apsw
 import pytest
 from playwright.sync_api import expect
 
 from recollect.engine import Engine
 from recollect.memory.search import channels
+from recollect.store.sqlite.connection import connect
 from web_site import WebSite
 
 COUNT = 100_000
@@ -32,7 +32,7 @@ def site(home, folder, clock, embedder):
 
 
 def multiply(file):
-    database = apsw.Connection(file)
+    database = connect(file, None)
     columns = [row[1] for row in database.execute("PRAGMA table_info(memories)")]
     changed = {
         "num": "num + i",

@@ -22,10 +22,10 @@ def test_the_audit_says_who_did_what_and_is_verified(engine, reader):
 
 
 def test_a_log_that_was_tampered_with_is_reported(engine, reader):
-    import apsw
+    from recollect.store.sqlite.connection import connect
 
     engine.remember("Prices are in cents")
-    connection = apsw.Connection(engine.store.info().location)
+    connection = connect(engine.store.info().location, None)
     connection.execute("UPDATE audit SET actor = 'nobody' WHERE seq = 1")
     connection.close()
 

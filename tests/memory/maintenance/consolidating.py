@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-import apsw
-
 import recollect.model as m
 from fakes import FakeEmbedder
 from recollect.memory.maintenance.consolidate.context import OperationContext
 from recollect.memory.maintenance.consolidate.run import consolidate, plan
 from recollect.memory.maintenance.consolidate.throttle import Throttle
 from recollect.memory.maintenance.undo import undo
+from recollect.store.sqlite.connection import connect
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -37,7 +36,7 @@ def memory(content, **fields):
 
 def rows_of(path):
     """Everything that is kept of memories, but the counter that says when a row was last written."""
-    db = apsw.Connection(str(path))
+    db = connect(path, None)
     try:
         found = {table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in TABLES}
         words = db.execute("SELECT id FROM memory_words_docsize ORDER BY id").fetchall()

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import apsw
 import pytest
 
 import recollect.model as m
@@ -20,6 +19,7 @@ from recollect.model import (
     ToolExecution,
 )
 from recollect.store.spool_files import SpoolFiles
+from recollect.store.sqlite.connection import connect
 
 SECRET = "Zanzibar"
 
@@ -442,7 +442,7 @@ def test_a_purge_leaves_nothing_due(store, home, clock):
 def test_closing_does_not_fail_while_another_process_writes(home, folder, embedder):
     engine = Engine.open(folder, home, embedder=embedder)
     engine.remember("The till prints twice")
-    writer = apsw.Connection(str(home / "recollect.db"))
+    writer = connect(home / "recollect.db", None)
     writer.execute("BEGIN IMMEDIATE")
     with engine.store._db.reading() as connection:
         connection.set_busy_timeout(0)  # instead of half a minute

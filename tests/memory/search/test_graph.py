@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from recollect.memory.ranking import FAN_OUT, HOP_SHARE, MOST_SEEDS, SEED_SIMILA
 from recollect.memory.search.graph import choose_seeds, edges_of, expand, hop_share, similar
 from recollect.model import MemoryEdge
 from recollect.store.sqlite import opening
+from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -315,7 +315,7 @@ def test_tags_of_an_older_store_know_their_project_after_the_migration(home):
 
 def undo_migration(path):
     """The file as it was before tags knew their project."""
-    db = apsw.Connection(str(path))
+    db = connect(path, None)
     db.execute("DROP INDEX memory_tags_place; DROP INDEX memories_triggers")
     db.execute("ALTER TABLE memory_tags DROP COLUMN project")
     db.execute("CREATE INDEX memory_tags_tag ON memory_tags (tag, num)")

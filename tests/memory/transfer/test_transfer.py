@@ -7,7 +7,6 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -41,6 +40,7 @@ from recollect.model import (
     Visibility,
     fingerprint,
 )
+from recollect.store.sqlite.connection import connect
 from recollect.work.episodes.failures import as_data, failure_of
 from recollect.work.episodes.queries import as_pattern
 
@@ -1013,7 +1013,7 @@ def test_an_import_that_brings_nothing_new_is_no_change(open_engine):
 
 
 def rows_of(home):
-    db = apsw.Connection(str(home / "recollect.db"))
+    db = connect(home / "recollect.db", None)
     tables = "tags memory_tags vectors links reviews findings".split()
     try:
         kept = {table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in tables}

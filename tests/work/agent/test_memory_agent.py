@@ -7,10 +7,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
-import apsw
 import pytest
 
 from recollect.engine import Engine
+from recollect.store.sqlite.connection import connect
 from recollect.work.agent.memory_agent import QUEUE, MemoryAgent
 from recollect.work.agent.tracker import FORGET_AFTER
 
@@ -221,7 +221,7 @@ def test_nobody_waits_for_memory(trouble, home, folder, clock, embedder, sidecar
         if trouble in ("sidecar", "full"):
             sidecar.gate.clear()
         if trouble == "locked":
-            lock = apsw.Connection(str(home / "recollect.db"))
+            lock = connect(home / "recollect.db", None)
             lock.execute("BEGIN IMMEDIATE")
         if trouble == "full":
             for _ in range(QUEUE * 2):

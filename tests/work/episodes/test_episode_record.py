@@ -34,10 +34,10 @@ def everything(execute):
 
 @pytest.fixture
 def execute(engine):
-    import apsw
+    from recollect.store.sqlite.connection import connect
 
     def run(sql):
-        connection = apsw.Connection(str(engine.settings.database))
+        connection = connect(engine.settings.database, None)
         try:
             return connection.execute(sql).fetchall()
         finally:

@@ -129,7 +129,7 @@ class GraphDatabase:
 
     def _connect(self) -> apsw.Connection:
         self._path.touch(0o600)  # SQLite would make it readable by all
-        connection = connect(self._path, self._key)
+        connection = connect(self._path, self._key, checked=False)  # it has checksums of its own
         connection.pragma("synchronous", "normal")
         connection.pragma("secure_delete", False)
         return connection

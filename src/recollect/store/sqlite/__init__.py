@@ -26,6 +26,7 @@ The other modules:
 - `opening`: open the file, check it after a crash, migrate it, or restore a backup
 - `schema`: the migrations (`migrations/`), and the version and columns of a file
 - `backup`: three rolling backups, and rewriting the file with another key
+- `checksums`: a checksum at the end of every page; `repair`: a copy of a file with flipped bits, with the help of a backup
 - `rekeying`: finish a change of the encryption that was killed
 - `check`: damage, and parts that disagree, for `recollect doctor`
 - `purge`: clear projects, and permanently delete what was forgotten
@@ -34,7 +35,7 @@ The other modules:
 - `full_text`: word search with FTS5; `graph`: memories one hop away
 - `ageing`, `views`: conditions as SQL
 
-What it promises beyond `Store`: a damaged file is set aside and the newest good backup takes its place, with a notice;
+What it promises beyond `Store`: a damaged file is set aside and a repaired copy or the newest good backup takes its place, with a notice;
 a file of a newer version is refused; a migration is one transaction, after a backup.
 
 A write method that does not call the journal cannot be undone: add every new one to `WRITES` in

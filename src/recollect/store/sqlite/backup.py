@@ -3,9 +3,10 @@
 Files are never copied: the write-ahead log holds pages that the file does not have yet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -23,6 +24,7 @@ from recollect.store.keys import (
     write_note,
 )
 from recollect.store.spool_files import SpoolFiles, spool_folders
+from recollect.store.sqlite import checksums
 from recollect.store.sqlite.check import damage_in
 from recollect.store.sqlite.connection import Database, connect, unwritable
 
@@ -83,6 +85,11 @@ class Backups:
             db.close()
         sync(target)
 
+    def open_newest_good(self) -> apsw.Connection | None:
+        """Open the newest intact backup to read it; None if there is none."""
+        good = self.newest_good()
+        return None if good is None else self._read(good)
+
     def newest_good(self) -> Path | None:
         return next((backup for backup in self.existing() if self._damage(backup) is None), None)
 
@@ -99,14 +106,14 @@ class Backups:
         """Return what is damaged in the backup, and None if nothing is."""
         try:
             db = self._read(backup)
-        except (apsw.Error, OSError) as error:
-            return str(error)
-        try:
-            return damage_in(db)
+            try:
+                return damage_in(db)
+            finally:
+                db.close()
         except apsw.Error as error:
+            return checksums.describe(error)
+        except OSError as error:
             return str(error)
-        finally:
-            db.close()
 
     def rekey(self, database: Database, make_key: Callable[[], tuple[str, KeyNote]] | None) -> KeyNote | None:
         """Rewrite the store and its backups with a new key, or without one. A crash leaves the old key or the new one.
@@ -153,7 +160,9 @@ class Backups:
         for backup in self.existing():
             try:
                 self._rewrite(backup, self._read(backup), key)
-            except (apsw.NotADBError, apsw.CorruptError):
+            except apsw.Error as error:
+                if not checksums.is_damage(error):
+                    raise
                 backup.unlink()  # damaged, or left by an interrupted attempt whose key is lost
         store = connect(self._path, None if is_plain(self._path) else self._key)
         store.execute(
@@ -195,8 +204,17 @@ class Backups:
         """Rewrite `path`, open as `db`, with another key."""
         fresh = path.with_name(f"{path.name}.rekeyed")
         try:
-            _begin(fresh)
-            db.execute("VACUUM INTO ?", (f"{fresh.resolve().as_uri()}?key={'raw:' + key if key else ''}",))
+            begin(fresh)
+            if key is None:
+                copy_rows(db, fresh)
+            else:
+                options = f"vfs={checksums.default_vfs()}&key=raw:{key}"
+                db.execute("VACUUM INTO ?", (f"{fresh.resolve().as_uri()}?{options}",))
+        except apsw.CantOpenError:
+            fresh.unlink(missing_ok=True)
+            raise apsw.CantOpenError(
+                f"unable to open {fresh.name}"
+            ) from None  # SQLite's message quotes the key
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
@@ -214,11 +232,12 @@ class Backups:
 
     def _copy_pages(self, db: apsw.Connection, target: Path) -> None:
         """Copy all pages in one step, so that concurrent writers cannot restart the copy again and again."""
-        _begin(target)
-        copy = apsw.Connection(str(target))
+        begin(target)
+        key = self._key if read_note(self._path) is not None else None
+        copy = apsw.Connection(str(target), vfs=None if key else checksums.vfs())
         try:
-            if self._key is not None and read_note(self._path) is not None:
-                copy.pragma("key", f"raw:{self._key}")
+            if key is not None:
+                copy.pragma("key", f"raw:{key}")
             with copy.backup("main", db, "main") as work:
                 work.step(-1)
             copy.pragma("journal_mode", "delete")  # a single file without a log
@@ -226,8 +245,54 @@ class Backups:
             copy.close()
 
 
-def _begin(path: Path) -> None:
+def begin(path: Path) -> None:
     """Create an empty file that only its owner can read, and delete what an earlier attempt left."""
     for end in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{end}").unlink(missing_ok=True)
     path.touch(0o600)
+
+
+Rows = Callable[[apsw.Connection, str, Sequence[str]], Iterable[Sequence[Any]]]
+
+
+def _all_rows(db: apsw.Connection, table: str, columns: Sequence[str]) -> Iterable[Sequence[Any]]:
+    return db.execute(f'SELECT * FROM "{table}"')
+
+
+def copy_rows(db: apsw.Connection, target: Path, read_rows: Rows = _all_rows) -> None:
+    """Copy everything in `db` to a new, unencrypted file with checksums. `read_rows` returns the rows of a table.
+
+    `VACUUM INTO` would reserve as many bytes per page as encryption needs, and checksums need another number.
+    """
+    copy = connect(target, None)
+    try:
+        copy.pragma("foreign_keys", False)
+        copy.pragma("user_version", db.pragma("user_version"))
+        copy.execute("BEGIN")
+        entries = db.execute(
+            "SELECT type, name, rootpage, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+            " ORDER BY name LIKE 'sqlite_%'"  # SQLite makes its own tables with those that need them
+        ).fetchall()
+        for kind, name, page, sql in entries:
+            if kind == "table" and page:
+                if str(name).startswith("sqlite_"):
+                    copy.execute(f'DELETE FROM "{name}"')
+                else:
+                    copy.execute(str(sql))
+                columns = [str(column[1]) for column in db.execute(f'PRAGMA table_info("{name}")').fetchall()]
+                places = ", ".join("?" * len(columns))
+                copy.executemany(f'INSERT INTO "{name}" VALUES ({places})', read_rows(db, str(name), columns))
+        for kind, _, page, sql in entries:
+            if kind != "table" and page:
+                copy.execute(str(sql))
+        copy.pragma(
+            "writable_schema", True
+        )  # as SQLite does: creating a virtual table would create its tables as well
+        copy.executemany(
+            "INSERT INTO sqlite_schema VALUES ('table', ?, ?, 0, ?)",
+            ((name, name, sql) for _, name, page, sql in entries if not page),
+        )
+        copy.execute("COMMIT")
+        copy.pragma("journal_mode", "delete")  # a single file without a log
+    finally:
+        copy.close()

@@ -9,7 +9,7 @@ import apsw
 from recollect.model import StoreProblem, fingerprint, from_text
 from recollect.store import rows
 from recollect.store.row_snapshots import unpack
-from recollect.store.sqlite import episode_rows
+from recollect.store.sqlite import checksums, episode_rows
 from recollect.store.sqlite.connection import UNREADABLE
 from recollect.store.sqlite.schema import is_complete, tables
 from recollect.store.sqlite.views import SELECT_MEMORIES
@@ -86,17 +86,22 @@ def whole_in_every_row(db: apsw.Connection) -> bool:
 def damage_in(db: apsw.Connection) -> str | None:
     """Return what is damaged, and None if nothing is: pages, an index, the schema, or the bytes of a row.
 
-    SQLite checks pages and indexes. It does not check the bytes of a text. Reads everything.
+    SQLite checks pages and indexes, and compares pages with their checksums if they have any. It does not look at the
+    bytes of a text. Reads everything.
     """
     try:
         pages = db.execute("PRAGMA integrity_check(1)").get
         if pages != "ok":
-            return str(pages)
+            return checksums.wrong_page(str(pages)) or str(pages)
         if not is_complete(db):
             return "a table or column is missing"
         table = _unreadable(db)
     except UNREADABLE:
         return "its schema cannot be read"
+    except apsw.IOError as error:
+        if not checksums.is_wrong_checksum(error):
+            raise
+        return checksums.describe(error)
     return f"a row of {table} cannot be read" if table else None
 
 
@@ -130,11 +135,9 @@ def _reader(column: str) -> Callable[[str], object] | None:
 
 def find_damage(db: apsw.Connection) -> list[StoreProblem]:
     """Return the damage to the file."""
-    damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-    if not damage and (what := damage_in(db)) is not None:
-        damage = [what]
-    hint = "The next command restores the newest intact backup."
-    return [StoreProblem(f"The file is damaged: {text}.", hint) for text in damage]
+    what = damage_in(db)
+    hint = "The next command repairs it or restores the newest intact backup."
+    return [] if what is None else [StoreProblem(f"The file is damaged: {what}.", hint)]
 
 
 def find_problems(db: apsw.Connection) -> list[StoreProblem]:

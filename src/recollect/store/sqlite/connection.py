@@ -26,6 +26,7 @@ from recollect.store import open_files
 from recollect.store.file_lock import FileLock, identity_of
 from recollect.store.journal import Journal
 from recollect.store.keys import is_encrypted
+from recollect.store.sqlite import checksums
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ GLANCE_SECONDS = 0.05  # that one who only reads, and must not wait, waits for a
 Value = int | float | bytes | str | None  # what a column holds and a query is given
 # Raised when a row with damaged bytes is read, and by mistakes in our own code.
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
+_UNUSABLE = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.PermissionsError)
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
 # SQLite's messages quote what it has read, and stderr belongs to the host: nobody gets them.
@@ -123,6 +125,28 @@ class Database:
                     yield
             finally:
                 self._presence.admit_others()
+
+    def add_checksums(self) -> None:
+        """Rewrite a file from before pages had checksums. Raise `StoreBusy` if anybody else has it open.
+
+        A connection that has not seen the new file's first page would write pages without checksums.
+        """
+        if self._key is not None or self.read_only or self.has_checksums:
+            return
+        with self.alone("add checksums"):
+            connection = connect(self.path, None)
+            try:
+                if checksums.can_be_added(connection):
+                    checksums.reserve(connection)
+                    connection.execute("VACUUM")
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                connection.close()
+
+    @property
+    def has_checksums(self) -> bool:
+        with self.reading() as connection:
+            return checksums.are_compared(connection)
 
     @property
     def key(self) -> str | None:
@@ -320,10 +344,12 @@ class Database:
                 f"The disk with {self.path.parent} is full: nothing was changed.",
                 "Free some space and try again.",
             ) from error
-        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
+        except apsw.Error as error:
+            if checksums.is_damage(error):
+                raise self._damaged(checksums.describe(error)) from error
+            if not isinstance(error, _UNUSABLE):
+                raise
             raise unwritable(self.path.parent, error) from error
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise self._damaged(str(error)) from error
 
     def _damage(self) -> str | None:
         """Return what is damaged, after reading or writing has failed. Reads the whole file."""
@@ -336,7 +362,7 @@ class Database:
         try:
             return damage_in(connection)
         except apsw.Error as error:
-            return str(error)
+            return checksums.describe(error)
         finally:
             connection.close()
 
@@ -344,18 +370,41 @@ class Database:
         self.suspected()
         return StoreDamaged(
             f"{self.path} is damaged: {what}.",
-            "The next command checks it and restores the newest intact backup.",
+            "The next command checks it, and repairs it or restores the newest intact backup.",
         )
 
 
-def connect(path: Path | str, key: str | None, patience: float = BUSY_SECONDS) -> apsw.Connection:
-    """Open the file and read from it, so that a wrong key or damage shows at once. Wait `patience` seconds for locks."""
-    connection = apsw.Connection(str(path), flags=_OPEN)
+def connect(
+    path: Path | str, key: str | None, patience: float = BUSY_SECONDS, *, checked: bool = True
+) -> apsw.Connection:
+    """Open the file and read from it, so that a wrong key or damage shows at once. Wait `patience` seconds for locks.
+
+    With `checked`, the pages of a new, unencrypted file get checksums, and those of a file that has them are compared.
+    """
+    if key is not None or not checked:
+        return _open(path, key, patience, None)
+    connection = _open(path, key, patience, checksums.vfs())
+    if checksums.are_compared(connection) or not checksums.are_needed(connection):
+        return connection
+    connection.close()
+    if checksums.vfs() is None:
+        raise StoreError(
+            f"{path} has checksums, which this build of apsw-sqlite3mc cannot write. Nothing was changed.",
+            "Install its wheel: pip install --force-reinstall --only-binary :all: apsw-sqlite3mc",
+        )
+    # The file was still empty when it was opened: what SQLite has read comes from the log, past the checksums.
+    return _open(path, key, patience, checksums.vfs())
+
+
+def _open(path: Path | str, key: str | None, patience: float, vfs: str | None) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=_OPEN, vfs=vfs)
     try:
         if key is not None:
             connection.pragma("key", f"raw:{key}")
         connection.set_busy_timeout(round(patience * 1000))
         connection.pragma("temp_store", "memory")  # no texts in temporary files
+        if vfs is not None and connection.pragma("page_count") == 0:
+            checksums.reserve(connection)
         _keep_log(connection, patience)
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)

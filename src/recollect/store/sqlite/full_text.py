@@ -35,6 +35,12 @@ def index_again(db: "apsw.Connection", nums: Collection[int]) -> None:
         index(db, int(str(num)), rows.memory_from(row))
 
 
+def rebuild(db: "apsw.Connection") -> None:
+    """Index all memories anew."""
+    db.execute("INSERT INTO memory_words (memory_words) VALUES ('delete-all')")
+    index_again(db, [int(str(row[0])) for row in db.execute("SELECT num FROM memories").fetchall()])
+
+
 def erase(db: "apsw.Connection") -> None:
     """Rewrite the index without deleted words, which FTS5 only marks (0.2 s at 100,000 memories)."""
     db.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")

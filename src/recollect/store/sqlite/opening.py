@@ -8,9 +8,11 @@ import apsw
 
 from recollect.errors import Refused, StoreDamaged, StoreMissing, StoreTooNew, StoreUnwritable
 from recollect.store.file_lock import FileLock, identity_of, one_at_a_time
-from recollect.store.sqlite.backup import Backups
+from recollect.store.keys import is_plain, sync
+from recollect.store.sqlite.backup import Backups, begin
 from recollect.store.sqlite.check import whole, whole_in_every_row
 from recollect.store.sqlite.connection import Database, suspicion
+from recollect.store.sqlite.repair import repair
 from recollect.store.sqlite.schema import migrate, newest_version, version_of
 
 _PATIENCE = 2.0  # seconds: other processes that met the same damage close the file within it
@@ -146,26 +148,43 @@ def _restore_alone(
 
 
 def _restore(path: Path, backups: Backups, damage: StoreDamaged) -> str:
-    """Set the damaged file aside, put the newest good backup in its place, and return a notice for the user."""
-    good = backups.newest_good()
-    if good is None:
-        raise StoreDamaged(
-            f"{damage.message} No intact backup was found.",
-            f"Move {path} away to start with an empty store, then run `recollect import` with an export if you have one.",
-        ) from damage
+    """Set the damaged file aside, put a repaired copy or the newest good backup in its place; return a notice for the user."""
+    done = _repaired(path, backups)
+    if done is None:
+        good = backups.newest_good()
+        if good is None:
+            raise StoreDamaged(
+                f"{damage.message} No intact backup was found.",
+                f"Move {path} away to start with an empty store, then run `recollect import` with an export if you have one.",
+            ) from damage
+        backups.copy(good, _restored(path))
+        done = f"restored from the backup of {_made(good)}: later writes are missing"
+    sync(_restored(path))
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     aside = path.with_name(f"{path.name}.damaged-{stamp}")
-    backups.copy(good, _restored(path))
-    for end in ("-wal", "-shm"):  # SQLite would replay a log left beside the backup
+    for end in ("-wal", "-shm"):  # SQLite would replay a log left beside the new file
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{end}").rename(f"{aside}{end}")
     path.rename(aside)
     _finish_restoring(path)
     suspicion(path).unlink(missing_ok=True)
     return (
-        f"The store was damaged ({damage.message}) and was restored from the backup of {_made(good)}:"
-        f" later writes are missing. The damaged file is kept as {aside.name}."
+        f"The store was damaged ({damage.message}) and was {done}. The damaged file is kept as {aside.name}."
     )
+
+
+def _repaired(path: Path, backups: Backups) -> str | None:
+    """Write a repaired copy of a file with flipped bits, and return what was done; None if it cannot be repaired."""
+    if not path.stat().st_size or not is_plain(path):
+        return None
+    backup = backups.open_newest_good()
+    try:
+        begin(_restored(path))
+        done = repair(path, backup, _restored(path))
+    finally:
+        if backup is not None:
+            backup.close()
+    return None if done is None else f"repaired: {done}"
 
 
 def _finish_restoring(path: Path) -> None:

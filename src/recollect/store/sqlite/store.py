@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import apsw
 
 import recollect.model as m
-from recollect.errors import AmbiguousId, MemoryNotFound
+from recollect.errors import AmbiguousId, MemoryNotFound, StoreBusy, StoreUnwritable
 from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow, VectorRow
 from recollect.store import rows
 from recollect.store.sqlite import full_text, graph, purge
@@ -771,6 +771,8 @@ class SqliteStore:
 
     def backup(self) -> str:
         self._db.refuse_replaced()  # its backups belong to another file
+        with contextlib.suppress(StoreBusy, StoreUnwritable):  # a later backup does it
+            self._db.add_checksums()
         with self._db.reading() as db:
             return str(self._backups.make(db))
 
