@@ -17,7 +17,7 @@ of `recollect.model` go in and come out, never rows.
 - `visibility`: who may see which rows, decided once per class of rows instead of once per row
 - `keys`: where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file
 - `plain_files`: what is not encrypted beside an encrypted store
-- `file_lock`: locks between processes
+- `file_lock`: locks between processes; `fair_lock`: between threads
 - `open_files`: which files this process has open through SQLite
 - `spool_files`: lines that wait in files until they are processed, for events that could not be recorded
 - `sealing`: lines that are encrypted without the key, for events that come while it is not at hand

@@ -23,6 +23,7 @@ from recollect.errors import (
     WrongKey,
 )
 from recollect.store import open_files
+from recollect.store.fair_lock import lock_of
 from recollect.store.file_lock import FileLock, identity_of
 from recollect.store.journal import Journal
 from recollect.store.keys import is_encrypted
@@ -56,7 +57,7 @@ class Database:
         self._idle: list[apsw.Connection] = []
         self._out = 0  # connections at work
         self._lock = threading.Lock()
-        self._writer = threading.Lock()
+        self._writer = lock_of(path)
         self._thread = threading.local()
         self._closed = False
         self.ended_badly = False
@@ -284,8 +285,8 @@ class Database:
         if self.read_only:
             raise self._refusal()
         self.refuse_replaced()
-        # Threads queue here: SQLite would make them sleep and retry.
-        with self._writer, self.reading() as connection:
+        # Threads queue here: SQLite would make them sleep and retry, and give up on who has no luck.
+        with self._writer(), self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when two processes write
             self._thread.connection = connection
             try:
