@@ -7,7 +7,7 @@ Each attack has N seconds (10), and "16 processes" six times as long. `lost` cou
 done after a minute; `leaked` counts secrets on disk, programs of a repository that ran, its words in a briefing, and
 changes that an agent may not make.
 
-`case` has what the attacks share: counts, hostile values, processes. `storage`, `inputs`, `trust` and `team` have the attacks.
+`case` has what the attacks share: counts, hostile values, processes. `storage`, `stops`, `inputs`, `trust` and `team` have the attacks.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.attack import inputs, storage, team, trust
+from bench.attack import inputs, stops, storage, team, trust
 from bench.attack.case import FIGURES, Result
 
 SECONDS = 10.0  # for each attack
@@ -32,6 +32,7 @@ class Attack:
 ATTACKS = (
     Attack("kills of writers", storage.kill_writers),
     Attack("kills of the daemon", storage.kill_daemons),
+    Attack("stops of the daemon", stops.stops),
     Attack("16 processes", storage.crowd, share=6.0),
     Attack("16 cold starts", storage.starts),
     Attack("damaged stores", storage.damage),

@@ -2,6 +2,7 @@
 
 python -m bench.attack.children commands                           runs a command for each line of standard input
 python -m bench.attack.children crowd PROJECT SECONDS NUMBER       writes and searches, as one of many
+python -m bench.attack.children daemon HOME STATE                  a daemon whose work may never end
 """
 
 import base64
@@ -70,5 +71,9 @@ def write_and_search(project: str, seconds: float, number: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "commands":
         run_commands()
+    elif sys.argv[1] == "daemon":
+        from bench.attack.stops import serve
+
+        serve(*sys.argv[2:])
     else:
         write_and_search(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
