@@ -15,7 +15,9 @@ run: $(STAMP)
 team: $(STAMP)
 	@$(BIN)/python scripts/team_story.py
 
-test: lint types layers tests
+# Types and layers are checked beside the tests: each takes one core only.
+test: lint browser
+	@$(MAKE) --no-print-directory -j 3 types layers tests
 
 # The inner loop, in less than a minute: lint, types, quick tests and those near what you changed.
 check: $(STAMP)

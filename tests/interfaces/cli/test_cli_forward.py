@@ -65,11 +65,11 @@ def complete(ask):
     return next(answer for answer in answers if "cut off" not in str(answer))
 
 
-def both(recollect, home, *arguments, **variables):
-    """What a command answers through the daemon, and in its own process; only times may differ."""
+def both(recollect, home, *arguments, alone=None, **variables):
+    """What a command answers through the daemon, and in its own process or by `alone`; only times may differ."""
     answers = [
-        complete(lambda more=more: recollect(*arguments, *more, **variables))
-        for more in ([], ["--home", str(home)])
+        complete(lambda: recollect(*arguments, **variables)),
+        complete(lambda: (alone or recollect)(*arguments, "--home", str(home), **variables)),
     ]
     return [(each.code, *(TIMES.sub("", text) for text in (each.out, each.err))) for each in answers]
 
@@ -122,11 +122,11 @@ COMMANDS = [
 ]
 
 
-def test_the_daemon_prints_what_the_command_prints_itself(shop, daemon, recollect, home):
+def test_the_daemon_prints_what_the_command_prints_itself(shop, daemon, recollect, run, home):
     different = [
         (words, answers)
         for words in ([shop[0] if word == "ID" else word for word in words] for words in COMMANDS)
-        if (answers := both(recollect, home, *words))[0] != answers[1]
+        if (answers := both(recollect, home, *words, alone=run))[0] != answers[1]
     ]
 
     assert different == []
