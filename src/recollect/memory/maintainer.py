@@ -63,7 +63,7 @@ class Maintenance:
                 return change
         raise Refused(
             "There is nothing to undo.",
-            "Run `recollect forget ID` to take a new statement back; `recollect list` has the ids.",
+            "What an agent remembers is taken back by `recollect forget ID`; `recollect list` has the ids.",
         )
 
     def undo(self, name: str) -> m.Undone:

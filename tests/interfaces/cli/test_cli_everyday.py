@@ -96,7 +96,50 @@ def test_undo_goes_back_one_change_after_the_other(run, remember):
     run("undo")
 
     assert run("list", "--json").json["total"] == 2
-    assert run("undo").err.startswith("There is nothing to undo.\nRun `recollect forget ID`")
+    run("undo")
+    run("undo")
+    assert run("list", "--json").json["total"] == 0
+    assert run("undo").err.startswith("There is nothing to undo.")
+
+
+def test_undo_removes_what_was_remembered_and_restores_what_it_replaced(run, remember):
+    remember("Use npm to run scripts")
+    remember("Use pnpm to run scripts")
+
+    undone = run("undo")
+
+    assert undone.out.splitlines()[1:] == [
+        "  Use pnpm to run scripts",
+        "Undone: 1 memory removed, 1 memory restored.",
+    ]
+    assert [memory["content"] for memory in run("list", "--json").json["memories"]] == [
+        "Use npm to run scripts"
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["edit", "A", "The cache is Valkey"],
+        ["edit", "A", "--kind", "gotcha"],
+        ["pin", "A"],
+        ["tag", "A", "ci"],
+        ["feedback", "A", "--helpful"],
+        ["link", "A", "B"],
+        ["remember", "the cache is Redis"],
+    ],
+    ids=" ".join,
+)
+def test_undo_undoes_what_a_command_changed(run, remember, command):
+    names = {"A": remember("The cache is Redis"), "B": remember("Deploys run on Friday")}
+    before = [run(*words, "--json").json for words in (["list"], ["links", names["A"]])]
+
+    assert run(*(names.get(word, word) for word in command)).code == 0
+    changed = [run(*words, "--json").json for words in (["list"], ["links", names["A"]])]
+    assert run("undo").code == 0
+
+    assert changed != before
+    assert [run(*words, "--json").json for words in (["list"], ["links", names["A"]])] == before
 
 
 # settings

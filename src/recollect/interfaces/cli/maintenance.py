@@ -1,6 +1,7 @@
 """Commands that maintain the store: consolidate, changes, undo, backup, vacuum, encrypt, audit, doctor."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -98,33 +99,47 @@ def _status(change: m.Change) -> str:
 def changes(cli: CliContext, limit: int) -> Sequence[m.Change]:
     """List changes to memories that you can undo, newest first.
 
-    Each consolidation, compaction, merge, import, `forget` and `wrong` is one change. You can undo it for 30 days.
+    Each command that changes memories is one change, and so is a consolidation, compaction or import. You can undo it
+    for 30 days.
     """
     return cli.engine.care.changes(limit)
 
 
-def _print_undone(undone: m.Undone) -> None:
-    click.echo(f"Undone: {output.count(len(undone.restored), 'memory', 'memories')} restored.")
+def _print_undone(undone: m.Undone, still_there: int) -> None:
+    counts = {"removed": len(undone.restored) - still_there, "restored": still_there}
+    done = [
+        f"{output.count(number, 'memory', 'memories')} {what}" for what, number in counts.items() if number
+    ]
+    click.echo(f"Undone: {', '.join(done) or 'no memory was concerned'}.")
     print_skipped(undone.left_alone)
+
+
+def _print_memories_named(cli: CliContext, text: str) -> None:
+    for memory in cli.engine.memory.get_many(re.findall(r"\b[0-9a-z]{18}\b", text)).values():
+        click.echo(f"  {output.one_line(memory.content)}")
 
 
 @click.command()
 @click.argument("change", metavar="[ID]", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask before undoing the last change.")
-@rendered(_print_undone)
-def undo(cli: CliContext, change: str | None, yes: bool) -> m.Undone:
+@rendered()
+def undo(cli: CliContext, change: str | None, yes: bool) -> CommandResult:
     """Undo the last change, or the change with this id.
 
-    `recollect changes` lists the ids. Memories that have changed since are not restored, and are listed.
+    What was remembered is removed, what was forgotten or changed is restored. `recollect changes` lists the ids.
+    Memories that have changed since are not restored, and are listed.
     """
     if change is None:
         last = cli.engine.care.last_change()
         if not cli.json:
             _print_changes([last])
+            _print_memories_named(cli, last.summary)
             if not yes and sys.stdin.isatty():
                 click.confirm("Undo this?", default=True, abort=True, err=True)
         change = last.id
-    return cli.engine.care.undo(change)
+    undone = cli.engine.care.undo(change)
+    still_there = len(cli.engine.memory.get_many(undone.restored))
+    return CommandResult(undone, lambda: _print_undone(undone, still_there))
 
 
 def _print_backup(path: str) -> None:

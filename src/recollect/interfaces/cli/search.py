@@ -87,7 +87,8 @@ def recall(
     if words and task is not None:
         raise usage_error("Give TASK or --task, not both.")
     about = read_text(words if task is None else [task])
-    with contextlib.nullcontext() if cli.json or options["budget"] is not None else tokens.estimated():
+    is_counted = cli.json or options["budget"] is not None or sys.stdout.isatty()
+    with contextlib.nullcontext() if is_counted else tokens.estimated():
         briefing = cli.engine.recall(about, **given(options))
     is_empty = not briefing.text and cli.engine.memory.count() == 0
     if write is not None:
@@ -126,7 +127,7 @@ def _print_briefing_notes(briefing: "Delivery", is_empty: bool) -> None:
         notes.append(f"The briefing is empty: no memory is relevant, or none fits into {total:,} tokens.")
     elif sys.stdout.isatty():
         memories = output.count(len(briefing.memories), "memory", "memories")
-        notes.append(f"About {briefing.tokens:,} of {total:,} tokens, {memories}.")
+        notes.append(f"{briefing.tokens:,} of {total:,} tokens, {memories}.")
     output.print_notes(notes)
 
 
@@ -284,7 +285,7 @@ def feedback(cli: CliContext, memory_id: str, helpful: bool, not_helpful: bool) 
     refuse_both(helpful=helpful, not_helpful=not_helpful)
     if not helpful and not not_helpful:
         raise usage_error("Give --helpful or --not-helpful.")
-    memory = cli.engine.feedback(memory_id, helpful)
+    memory = cli.engine.memory.feedback(memory_id, helpful, change=cli.new_change("feedback"))
     verb = "Raised" if helpful else "Lowered"
     return CommandResult(
         {"memory": memory},
