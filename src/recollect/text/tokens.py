@@ -79,14 +79,15 @@ def use_estimates() -> None:
 
 @contextlib.contextmanager
 def estimated() -> Iterator[None]:
-    """Estimate within this block, unless the vocabulary is loaded already."""
+    """Estimate within this block, unless the vocabulary is loaded already or by another thread."""
     global _tokenizer
-    before = _tokenizer
-    use_estimates()
+    estimate = None if _tokenizer else _Estimate()
+    _tokenizer = _tokenizer or estimate
     try:
         yield
     finally:
-        _tokenizer = before
+        if _tokenizer is estimate:
+            _tokenizer = None
 
 
 def load() -> None:

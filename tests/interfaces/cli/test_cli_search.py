@@ -147,7 +147,7 @@ def test_a_terminal_is_told_how_much_of_the_budget_it_took(home, shop):
     text = os.read(ours, 100_000).decode()
     os.close(ours)
 
-    assert re.search(rb"About \d+ of 5,000 tokens, 3 memories\.", done.stderr)
+    assert re.search(rb"\d+ of 5,000 tokens, 3 memories\.", done.stderr)
     assert "tokens" not in text
 
 
