@@ -3,7 +3,8 @@
     python tests/doc_blocks.py docs/cli.md      # write what the commands print now into the page
 
 A block whose fence says `console` is run, in the order of the page: its lines with `$ ` are commands, the others what they print.
-A block whose fence says `sh` or `text` is not: it needs an agent, a server, a terminal, another project or another machine.
+Commands of ours run in this process; others, such as `printf`, in a shell, also before or after a pipe.
+A block whose fence says `sh` or `text` is not run: it needs an agent, a server, a terminal, another project or another machine.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +25,7 @@ from recollect.__main__ import main
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 ID = re.compile(r"\b1m[0-9a-z]{16}\b")
 SHORT = 6  # characters of an id that tables show
-NOT_RUN = "sh"
+PLACE = "/home/ada"  # stands for the folder of the sample project and its home
 
 
 class Step(NamedTuple):
@@ -66,24 +68,42 @@ class Sample:
         self._ids += zip(ID.findall(step.output), ID.findall(printed), strict=False)
         for theirs, ours in self._ids:
             printed = printed.replace(ours, theirs).replace(ours[-SHORT:], theirs[-SHORT:])
-        return printed
+        return printed.replace(str(self._folder), PLACE)
 
 
 def call(line: str) -> str:
     """Return what a command prints on standard output, and after it the error of one that fails. Notes and progress are left out."""
-    words = shlex.split(line.partition("  # ")[0])
-    assert words[0] == "recollect", f"{line}: not a command of ours; its block must say `{NOT_RUN}`"
+    printed = ""
+    for part in line.partition("  # ")[0].split(" | "):
+        if part.startswith("recollect "):
+            printed = _call_ours(shlex.split(part)[1:], printed)
+        else:
+            done = subprocess.run(
+                ["sh", "-c", part], input=printed, capture_output=True, text=True, check=True
+            )
+            printed = done.stdout
+    return printed
+
+
+def _call_ours(words: list[str], given: str) -> str:
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     notes = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(notes):
-        code = main(words[1:])
+    before = sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(notes):
+            code = main(words)
+    finally:
+        sys.stdin = before
     return out.buffer.getvalue().decode() + (notes.getvalue() if code else "")
 
 
 def comparable(text: str) -> str:
     """Replace what differs from run to run: ids, scores, times and the padding that depends on them."""
     text = ID.sub("ID", text)
-    text = re.sub(r"(?<![\w.])#?(?=[0-9a-z]*\d|[a-z]{6}\b)[0-9a-hjkmnp-tv-z]{6}(?=  |\n| !)", "ID", text)
+    text = re.sub(
+        r"(?<![\w.])#?(?=[0-9a-z]*\d|[a-z]{6}\b)[0-9a-hjkmnp-tv-z]{6}(?=  |\n| !|`|\. )", "ID", text
+    )
     text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "TIME", text)
     text = re.sub(r"\bp[0-9a-f]{15}\b", "PROJECT", text)
     text = re.sub(r"\d+\.\d+|[█░]+", "N", text)
