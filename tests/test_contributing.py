@@ -92,7 +92,7 @@ def tree(tmp_path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name)  # with compiled files, which the same times make valid
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         elif source.exists():
             shutil.copy(source, tmp_path / name)
     return tmp_path
