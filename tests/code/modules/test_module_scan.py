@@ -72,7 +72,7 @@ def test_each_package_of_a_workspace_is_a_module():
     [
         ("src/shop/auth/__init__.py", '"""Who may do what.\n\nMore of it.\n"""\n'),
         ("README.md", "# Shop\n\n- `auth`: Who may do what.\n"),
-        ("README.md", "# Shop\n\n## Auth\n\nWho may do what. And more.\n"),
+        ("README.md", "# Shop\n\n- **`src/shop/auth`** — Who may do what.\n"),
         ("README.md", "| part | what |\n| --- | --- |\n| `src/shop/auth/` | Who may do what. |\n"),
         ("src/shop/auth/README.md", "# auth\n\n![badge](x.svg)\n\nWho may do what. And when.\n"),
     ],
@@ -403,3 +403,44 @@ def test_helpers_of_tests_are_no_modules_of_code():
     files = SHOP | package("test-helpers/stream.py", "integration_tests/contract.py", kilobytes=20)
 
     assert sorted(modules(files)) == ["auth", "billing", "shop", "stock"]
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [
+        "# Shop\n\n## Auth\n\nLogins will fail, plan for it.\n",
+        "# Shop\n\n| strategy | premise |\n| --- | --- |\n| **Auth** | Logins will fail. |\n",
+        "# Shop\n\n- `auth`: See the wiki for it.\n",
+    ],
+)
+def test_a_section_of_the_readme_is_not_about_the_folder_of_its_name(readme):
+    assert modules(SHOP | {"README.md": readme})["auth"].description == "login, sessions, tokens"
+
+
+def test_names_of_files_are_listed_whatever_they_mean():
+    files = SHOP | package(*(f"src/shop/steps/{name}.py" for name in ("run", "install", "see")))
+
+    assert modules(files)["steps"].description == "install, run, see"
+
+
+def test_a_namespace_or_a_class_does_not_describe_a_file_of_ruby_or_c():
+    ruby = package("lib/shop/till.rb", "lib/shop/cart.rb", "lib/shop/mail.rb", kilobytes=20)
+    ruby["lib/shop/version.rb"] = "# Tills for all.\nmodule Shop\n" + code(20)
+    c = package("src/till.cpp", "src/cart.cpp", "src/mail.cpp", kilobytes=20)
+    c["src/errors.h"] = "#pragma once\n// All errors derive from this one\nclass Error {};\n" + code(20)
+
+    named = {"lib/shop/version.rb": ["Shop", "gem_version"], "src/errors.h": ["Error"]}
+    docs = {"src/errors.h": "All errors derive from this one"}
+
+    assert modules(ruby, names=named)["version"].description == "Shop, gem_version"
+    assert modules(c, names=named, docs=docs)["errors"].description == "Error"
+
+
+def test_files_below_the_main_folder_alone_are_not_the_project():
+    files = {"Cargo.toml": '[package]\nname = "fd-find"\ndescription = "Finds files."\n'}
+    files |= package(*(f"src/{name}.rs" for name in ("walk", "cli", "output", "exec")), kilobytes=30)
+    files |= {"src/fmt/mod.rs": code(1)}
+
+    described = {name: module.description for name, module in modules(files).items()}
+
+    assert "Finds files." not in described.values()

@@ -794,3 +794,27 @@ def test_sorting_imports_is_not_formatting():
     tools = find_tools(scan_input(files))[0]
 
     assert ("format" in tools.commands, tools.linters) == (False, ("isort",))
+
+
+def test_a_recipe_of_just_may_be_indented_by_two_spaces():
+    files = {
+        "pyproject.toml": "[tool.pytest.ini_options]\n",
+        "shop.py": "",
+        "Justfile": "@test *options: init\n  uv run pytest {{options}}\n",
+        ".github/workflows/test.yml": workflow('pytest -n auto -m "not serial"', 'pytest -m "serial"'),
+    }
+
+    assert commands(files)["test"] == "just test"
+    assert commands({**files, "Justfile": ""})["test"] == 'pytest -n auto -m "not serial"'
+
+
+def test_a_test_framework_of_c_is_named_by_a_whole_word():
+    files = {"CMakeLists.txt": "enable_testing()\nadd_test(EncodingTest)\nfind_package(Catch2)\n", "a.cc": ""}
+
+    assert find_tools(scan_input(files))[0].test.tool == "Catch2"
+
+
+def test_a_workflow_for_a_website_says_nothing_of_the_build():
+    files = {**GO, ".github/workflows/gh-pages.yml": workflow("go build -tags docs ./...")}
+
+    assert commands(files)["build"] == "go build ./..."

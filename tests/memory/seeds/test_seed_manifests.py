@@ -363,3 +363,22 @@ def test_packages_of_node_are_told_where_the_project_has_code_for_it(tmp_path):
     assert [seed.content for seed in find_seeds(tmp_path, (ProjectTools("", "npm", {}, {}),))] == [
         "Node packages are installed with npm."
     ]
+
+
+def test_versions_that_ci_adds_by_name_are_told_too(tmp_path):
+    matrix = """jobs:
+  test:
+    strategy:
+      matrix:
+        ruby:
+          - "3.3"
+          - "3.4"
+        include:
+          - ruby: head
+          - ruby: "truffleruby-head"
+"""
+    write(tmp_path, {".github/workflows/test.yml": matrix})
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == [
+        "CI tests with Ruby 3.3, 3.4, head and truffleruby-head."
+    ]

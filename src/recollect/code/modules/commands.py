@@ -88,7 +88,7 @@ _CI = re.compile(
     r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.travis\.yml|\.circleci/config\.yml|azure-pipelines\.yml"
     r"|\.forgejo/workflows/[^/]+\.ya?ml|Jenkinsfile|\.builds/[^/]+\.yml"
 )
-_BESIDE = re.compile(r"docs|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule")
+_BESIDE = re.compile(r"docs|pages|website|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule")
 _RELEASE = re.compile(r"release|publish|deploy")  # such a workflow counts if it checks pull requests as well
 _CHECKS = re.compile(r"(?m)^on:.{0,200}\bpull_request\b|^[ \t]*+(?:-[ \t]*+)?pull_request:?[ \t]*+$")
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
@@ -330,6 +330,7 @@ def _make_targets(text: str) -> dict[str, str]:
 
 
 def _just_recipes(text: str) -> dict[str, str]:
+    text = re.sub(r"(?m)^[ \t]++", "\t", text)  # any indentation will do
     return _make_targets(re.sub(r"(?m)^@?([\w-]++)[^:\n=]*:(?!=)", r"\1:", text))
 
 

@@ -20,6 +20,13 @@ _CODE = re.compile(
     r"(?m)^(?:module\.|exports|(?:export |public |final |abstract |default |async |static |inline |declare )*"
     r"(?:function|var|let|const|class|interface|enum|record|template|struct|namespace (?!\w+(?:\\\w+)*;)|int|void|typedef|type(?= \w)))\b"
 )
+_RUBY_NAMESPACE = re.compile(
+    r"(?m)^[ \t]*+#[^\n]*\n[ \t]*+module (\w+)"
+)  # below a comment, which describes it
+_C = frozenset((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"))
+_C_CODE = re.compile(
+    r"(?m)^#(?:include|pragma|if|define)\b|^namespace\b"
+)  # what follows the comment of a file
 _SCRIPTS = frozenset((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"))
 _SCRIPT_CODE = re.compile(rf"{_CODE.pattern}|(?m:^import\b)")  # their imports follow the comment of a file
 _FILE_TAG = re.compile(r"^@(?:file|fileoverview|overview)\s+")
@@ -39,8 +46,13 @@ def headline(path: str, text: str) -> str:
             r"((?:^//[^\n]*\n){1,200}|^/\*(?:(?!/\*).)*?\*/\s*)package ", text, re.DOTALL | re.MULTILINE
         )
         return _comment(found[1]) if found else ""
+    if ending == ".rb" and (space := _RUBY_NAMESPACE.search(text)):
+        stem = PurePosixPath(path).stem.replace("_", "").lower()
+        return _first(_runs(text, "#")) if space[1].lower() == stem else ""
     if ending in (".rb", ".sh", ".bash", ".ex", ".pl", ".r"):
         return _first(_runs(text, "#"))
+    if ending in _C:
+        text = _C_CODE.split(text, maxsplit=1)[0]
     header = (_SCRIPT_CODE if ending in _SCRIPTS else _CODE).split(text, maxsplit=1)[0]
     blocks = [
         block[1]
@@ -149,7 +161,7 @@ def _prose(paragraph: str) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?:to (?:build|run|install|test|start|use|get|set)|run|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see)\b",
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
     re.I,
 )
 
@@ -179,13 +191,17 @@ def readme_summary(text: str) -> str:
 
 
 def readme_entry(text: str, name: str) -> str:
-    """Return what a README's list, table or section says about a part called `name`."""
-    called = rf"\[?[`*_]*(?:[\w./-]*/)?{re.escape(name)}/?[`*_]*\]?(?:\([^)]*\))?"
+    """Return what a README's list or table says about a part, named as code or by its path."""
+    called = rf"\[?(?:`(?:[\w./-]*/)?{re.escape(name)}/?`|\*{{0,2}}[\w.-]*/(?:[\w./-]*/)?{re.escape(name)}/?\*{{0,2}})\]?(?:\([^)]*\))?"
     for pattern in (
-        rf"(?mi)^\s*[-*]\s+{called}\s*(?:[:—–]|-)\s+(.+)$",
+        rf"(?mi)^\s*[-*]\s+\*{{0,2}}{called}\*{{0,2}}\s*(?:[:—–]|-)\s+(.+)$",
         rf"(?mi)^\|\s*{called}\s*\|\s*([^|]+)\|",
-        rf"(?mi)^#{{2,4}}\s+{called}\s*\n+([^#\n|<!\[].+)$",
     ):
         if (found := re.search(pattern, text)) and (sentence := first_sentence(found[1])):
             return sentence
     return ""
+
+
+def says_what_it_is(sentence: str) -> bool:
+    """Return whether a sentence may describe a module: it tells the reader to do nothing, and is no remark."""
+    return not (_INSTRUCTION.match(sentence) or _UNREADY.search(sentence))

@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from recollect.code.modules.descriptions import first_sentence, headline, readme_entry, readme_summary
+from recollect.code.modules.descriptions import (
+    first_sentence,
+    headline,
+    readme_entry,
+    readme_summary,
+    says_what_it_is,
+)
 from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.grouping import CLASS_FILES, Group, group_files, main_folder
 from recollect.code.modules.module_map import Module, ModuleMap
@@ -52,6 +58,7 @@ _ENTRIES = (  # by file name, the likeliest first
     r"(routes|urls|router)\.\w+",
     r"index\.(ts|tsx|js|mjs|vue)|lib\.rs|mod\.rs",
 )
+_C_FILES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")  # which hold several classes
 _README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
 _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCase$")
 
@@ -125,12 +132,16 @@ class _Scan:
         return "/".join(filter(None, (package_name if several or not inner else "", inner))) or "root"
 
     def _description(self, group: Group, name: str) -> str:
-        return next(filter(None, self._descriptions(group, name.rsplit("/", 1)[-1])), "")
+        found = filter(None, self._descriptions(group, name.rsplit("/", 1)[-1]))
+        return next(filter(says_what_it_is, found), "") or self._contents(group)
 
     def _descriptions(self, group: Group, name: str) -> Iterator[str]:
         """Yield descriptions from all sources, the best first."""
         package = package_of(group.files[0], self._packages)
-        if group.key in (package or ".", self._bases[package]):
+        base = self._bases[package]
+        is_base = group.key in (package or ".", base)
+        is_base = is_base and any(folder_of(path) in (package, base) for path in group.files)
+        if is_base:
             yield first_sentence(self._infos[package].description)
         if group.key in group.files:
             yield self._headline(group.key)
@@ -139,7 +150,7 @@ class _Scan:
                 for front in _FRONTS:
                     yield headline(front, self._project.text(join(folder, front)))
         yield readme_entry(self._readme, name)
-        if not package and group.key in (".", self._bases[package]) and len(self._bases) <= FEW_PACKAGES:
+        if not package and is_base and len(self._bases) <= FEW_PACKAGES:
             yield readme_summary(self._readme)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)
@@ -152,6 +163,9 @@ class _Scan:
             yield headline(own, self._project.text(own))
         if len(group.files) == 1:
             yield self._headline(group.files[0])
+
+    def _contents(self, group: Group) -> str:
+        """Return the names of its files, or of what is defined in its only one."""
         stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:
@@ -159,11 +173,12 @@ class _Scan:
             names = [each for each in defined if each[:1] != "_"]
             if group.files[0].endswith(".go"):  # which exports by a capital letter
                 names = [each for each in names if each[:1].isupper()] or names
-        yield ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
         """Return what a file says of itself, or its main class of itself: of other files, that says nothing."""
-        return headline(path, self._project.text(path)) or first_sentence(self._project.docs.get(path, ""))
+        of_class = "" if path.endswith(_C_FILES) else self._project.docs.get(path, "")
+        return headline(path, self._project.text(path)) or first_sentence(of_class)
 
     def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """Return the stems that are more frequent in one module's names than in others'."""

@@ -101,7 +101,7 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str] | None]]:
             block[2],
             re.M,
         ):
-            if name in _LANGUAGES and _VERSION.fullmatch(version):
+            if name in _LANGUAGES and (_VERSION.fullmatch(version) or _MOVING.fullmatch(version)):
                 yield name, [version]
 
 

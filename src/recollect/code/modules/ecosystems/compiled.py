@@ -204,19 +204,25 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
     else:
         tool, manifest = "make", project.text(join(folder, "Makefile"))
         defaults = {"build": "make"}
-    framework = next((name for name, word in _C_TESTS if word in manifest or name.lower() in manifest), "")
+    framework = next(
+        (
+            name
+            for name, word in _C_TESTS
+            if re.search(rf"(?<![a-z])(?:{re.escape(word)}|{re.escape(name.lower())})", manifest)
+        ),
+        "",
+    )
     if tool == "cmake" and not framework and "enable_testing" not in manifest and "ctest" not in manifest:
         defaults.pop("test")
     linters = [each for each in ("clang-format", "clang-tidy") if f".{each}" in names]
     files = "git ls-files '*.c' '*.cc' '*.cpp' '*.h' '*.hpp' | xargs"
-    checks = {
-        "clang-format": f"{files} clang-format --dry-run --Werror",
-        "clang-tidy": f"{files} clang-tidy -p build",
-    }
     in_ci = "".join(map(project.text, ci_files(project)))
     sources = {}
-    if checked := next((each for each in linters if each in in_ci), None):
-        defaults["lint"], sources["lint"] = checks[checked], f"{SET_UP}.{checked}"
+    if "clang-format" in linters and "clang-format" in in_ci:
+        defaults["lint"], sources["lint"] = (
+            f"{files} clang-format --dry-run --Werror",
+            f"{SET_UP}.clang-format",
+        )
     if "clang-format" in linters:
         defaults["format"], sources["format"] = f"{files} clang-format -i", f"{SET_UP}.clang-format"
     test = None
