@@ -1,6 +1,7 @@
 """*Review*: questions that only a person can decide, one at a time, one keystroke each."""
 
 import difflib
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from recollect.interfaces.web.pages.memories import ShownMemory, cards
 from recollect.memory.maintenance.review import KINDS, OpenReview, find
 
 SHOWN = 50
+_DECIDED_BY = re.compile(r" \([^()]*, (?:certain|unsure)\)$")  # as a comparison of two memories ends
 ANSWERS = ("accept", "reject", "edit", "older")
 
 
@@ -80,6 +82,7 @@ class ReviewCard:
 
     question: OpenReview
     wording: Wording
+    reason: str  # without how it was decided to ask
     cards: list[ShownMemory]
     texts: tuple[
         tuple[tuple[str, bool], ...], ...
@@ -107,7 +110,8 @@ def _card(request: WebRequest, question: OpenReview) -> ReviewCard:
     shown = cards(request, question.memories)
     contents = [memory.content for memory in question.memories]
     wording = WORDINGS[question.review.kind]
-    return ReviewCard(question, wording, shown, tuple(differences(contents)))
+    reason = _DECIDED_BY.sub("", question.review.reason)
+    return ReviewCard(question, wording, reason, shown, tuple(differences(contents)))
 
 
 def differences(contents: list[str]) -> list[tuple[tuple[str, bool], ...]]:
