@@ -74,6 +74,7 @@ def addresses(ids: dict[str, str]) -> dict[str, str]:
         "metrics": "/records/metrics",
         "settings": "/settings",
         "host": "/settings/host?host=claude-code&do=install",
+        "migration": "/settings/migration",
     }
 
 

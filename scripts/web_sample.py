@@ -185,7 +185,8 @@ def _questions(engine: Engine, clock: MovableClock, ids: dict[str, str], project
     """A contradiction, a merge, a seed, a memory whose code changed, and a gap."""
     other = engine.remember("All prices in the shop are kept as whole cents", kind="fact").id
     port = engine.remember("The staging server can be reached at port 8080", kind="fact").id
-    engine.link(ids["staging"], port, "contradicts")
+    if not engine.store.conflicts(engine.context.view(), [port]):  # not found by its meaning
+        engine.link(ids["staging"], port, "contradicts")
     seed = engine.remember("Run the tests with `pnpm test`", kind="convention").id
     tokens = project / "shop/auth/tokens.py"
     old = "    return None if user_id is None else issue_for(user_id)\n"
