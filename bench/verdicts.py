@@ -3,6 +3,7 @@
     python -m bench verdicts                   the statements about services, and the pairs of the dev half
     python -m bench verdicts --git DIR…        commit subjects of git repositories, one after the other
     python -m bench verdicts --statements FILE a statement per line
+    python -m bench verdicts --projects        the memories of eight invented projects: what a year of work is asked about
     python -m bench verdicts --half blind      another half of the pairs: look once, when all is done
     python -m bench verdicts --pairs FILE…     other pairs {label, a, b} as JSON lines
 
@@ -197,6 +198,7 @@ def main() -> None:
     options.add_argument("--most", type=int, default=SUBJECTS, help="subjects over all repositories")
     options.add_argument("--statements", metavar="FILE")
     options.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE")
+    options.add_argument("--projects", action="store_true", help="the memories of bench/data")
     options.add_argument("--half", choices=judgement.PAIR_HALVES)
     options.add_argument("--nli", metavar="FOLDER", default="", help="a model of natural-language inference")
     options.add_argument("-v", action="store_true", help="list the pairs that were judged wrongly")
@@ -205,6 +207,9 @@ def main() -> None:
         _show_statements("commit subjects", commit_subjects(given.git, given.most))
     if given.statements:
         _show_statements(given.statements, Path(given.statements).read_text("utf-8").splitlines())
+    for path in _projects() if given.projects else ():
+        rows = map(json.loads, path.read_text("utf-8").splitlines())
+        _show_statements(path.name, [row["content"] for row in rows])
     sets = {path.name: read_pairs(path) for path in given.pairs}
     if given.half:
         sets[given.half] = _half(given.half)
@@ -214,8 +219,12 @@ def main() -> None:
         show(figures)
         for row in figures["details"]["pairs"] if given.v else ():
             print(f"{row.label} → {row.found}, {row.after} ({row.reason}): {row.old} | {row.new}")
-    if not (given.git or given.statements or sets):
+    if not (given.git or given.statements or given.projects or sets):
         show(run())
+
+
+def _projects() -> list[Path]:
+    return [judgement.DATA / "memories.jsonl", *sorted(judgement.DATA.glob("delivery/*.memories.jsonl"))]
 
 
 def _show_statements(name: str, statements: Sequence[str]) -> None:

@@ -100,3 +100,39 @@ def test_what_we_ended_is_what_has_ended():
     verdict = judged("We deprecated the SOAP endpoint.", "The SOAP endpoint is deprecated.", 0.95)
 
     assert verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Tell @ops before restarting the broker.", "Let the ops folks know prior to a broker restart."),
+        ("The kiln is only for testing.", "Use the kiln for nothing but testing."),
+    ],
+)
+def test_everyday_wordings_of_one_rule_are_the_same(old, new):
+    verdict = judged(old, new, 0.75)
+
+    assert verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+    assert verdict.certain
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The hose is in the tank.", "The hose is out of the tank."),
+        ("Team Comet owns notifications.", "Team Comet owns reports."),
+        ("The limit is 10 rows.", "The limit is 10 columns."),
+    ],
+)
+def test_what_is_elsewhere_or_another_thing_is_not_the_same(old, new):
+    verdict = judged(old, new, 0.93)
+
+    assert not (
+        verdict.certain and verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+    )
+
+
+def test_versions_that_are_tested_are_several():
+    verdict = judged("test on Python 3.13", "test Python 3.11", 0.8)
+
+    assert verdict.relation is StatementRelation.RELATED

@@ -83,12 +83,10 @@ def agrees(pair: Pair) -> bool:
         return False
     # The limits are the same, however they are said.
     left_new, left_old = ([word for word in left if word.word not in ANY_LIMIT] for left in unexplained(pair))
-    if pair.near >= HOLLOW and (len(pair.topic) > 1 or _exact_values(new)):
-        plain_new, plain_old = (
+    if pair.near >= HOLLOW and (len(pair.topic) > 1 or _exact_values(new)) and not (left_new and left_old):
+        left_new, left_old = (
             [token for token in left if not _is_general(token)] for left in (left_new, left_old)
         )
-        if len(plain_new) == len(left_new) or len(plain_old) == len(left_old):  # unlike "rows" and "columns"
-            left_new, left_old = plain_new, plain_old
     if not left_new and not left_old:
         return True
     if left_new and left_old:

@@ -233,6 +233,8 @@ def other_value(pair: Pair) -> Comparison | None:
     if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
         return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
     additive = not _ADDITIVE.isdisjoint(pair.new.tokens.keys() | pair.old.tokens.keys())
+    if additive and _is_added(pair):
+        return Comparison(StatementRelation.RELATED, f"both may hold: {reason}", certain=False)
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
@@ -299,6 +301,13 @@ def _may_be_rivals(pair: Pair) -> bool:
     if any(new.scopes.get(scope) != old.scopes.get(scope) for scope in NARROWING):
         return False
     return (new.lowers | old.lowers).isdisjoint(_ALSO)
+
+
+def _is_added(pair: Pair) -> bool:
+    """Return whether one starts with the verb of what may have several, or both say "support"."""
+    if pair.new.revision is not Revision.NONE or not _ALL.isdisjoint(pair.new.lowers | pair.old.lowers):
+        return False
+    return pair.new.imperative in _ADDITIVE or pair.old.imperative in _ADDITIVE or pair.shared >= _SUPPORT
 
 
 def _is_stated(pair: Pair, orders: set[str]) -> bool:
@@ -404,6 +413,8 @@ _ADDITIVE = canonical_set(
     "support accept include contain offer provide understand export test target".split()
 )
 _CHANGES = canonical_set(tables.CHANGES)
+_SUPPORT = canonical_set(("support",))
+_ALL = word_set("only all minimum maximum max least most default")
 _BEFORE_NOUNS = word_set("the a an its our their your all any no of")
 _PERMISSIONS = canonical_set(tables.PERMISSIONS)
 _ROLES = canonical_set(("use", "handle", "power", "replace"))

@@ -72,13 +72,19 @@ class Pair:
     @property
     def is_turned(self) -> bool:
         """Return whether one goes to what the other comes from."""
-        ways = [{"from", "to"} & side.lowers for side in (self.new, self.old)]
-        return all(len(way) == 1 for way in ways) and ways[0] != ways[1]
+        ways = zip(_ways(self.new), _ways(self.old), strict=True)
+        return any(len(new) == len(old) == 1 and new != old for new, old in ways)
 
     @property
     def is_substitution(self) -> bool:
         """Return whether each says something the other does not: they are most likely about two things."""
         return not all(map(_is_verbal, self.left_new)) and not all(map(_is_verbal, self.left_old))
+
+
+def _ways(statement: Statement) -> Iterator[set[str]]:
+    """Yield whether something comes from or goes to, and whether it is in or out."""
+    yield {"from", "to"} & statement.lowers
+    yield {"out"} & statement.lowers | ({"in"} if {"in", "into"} & statement.lowers else set())
 
 
 def pair_up(new: Statement, old: Statement, cosine: float | None) -> Pair:

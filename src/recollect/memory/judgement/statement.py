@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import takewhile
 
 from recollect.memory.judgement import word_tables as tables
 from recollect.text.stem import strip_endings
@@ -404,7 +405,8 @@ def _may_be_event(raws: list[_RawToken]) -> bool:
         return False
     if _is_followed_by_auxiliary(raws):  # "port is 8080", "release notes are made from…"
         return False
-    return not any(raw.lower in _HABITS or raw.negates for raw in raws)
+    stated = list(takewhile(lambda raw: raw.lower not in _RELATIVE, raws))
+    return not any(raw.lower in _HABITS or raw.negates for raw in stated)
 
 
 def _is_followed_by_auxiliary(raws: list[_RawToken]) -> bool:
@@ -630,6 +632,7 @@ _SPELLINGS = [
         (r"\b(?-i:Go)\b(?! (?:to|through|over|back)\b)|\bgo(?= (?:code|modules?|version|\d))", "golang"),
         (r" (?:come |comes |go |goes )?first,? (?:and )?then\b", " before"),
         (r"\bno(?:body| one|ne|thing)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
+        (r"\b(my|your|his|her|their|our) (?:ok|okay|go-ahead|blessing|say-so)\b", r"\1 approval"),
         (r"\blet ((?:the |our )?[@\w]{1,24}(?: [\w]{1,24})?) know\b", r"notify \1"),
         (r"\bevery other (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)", "fortnightly on "),
         (r", (?:and )?(?:nobody|no one|nothing) else\b[^.,;]{0,40}", " only"),
