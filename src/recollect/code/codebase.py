@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.code.graph.schedule import RefreshSchedule
+from recollect.code.uncollected import uncollected
 from recollect.code.watch import FolderWatch
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ class Codebase:
 
         The first call reads git's history before it answers; if not `patient`, it answers without and reads in the background.
         """
+        with uncollected():
+            return self._relevant(text, limit, budget, past_work, patient)
+
+    def _relevant(
+        self, text: str, limit: int, budget: int, past_work: "PastWork", patient: bool
+    ) -> "Relevant":
         from recollect.code.relevant.search import relevant
 
         graph = self.graph
@@ -112,8 +119,9 @@ class Codebase:
         """Index graph and history, so that `relevant_now` can use them. Takes seconds in a large project."""
         from recollect.code.relevant.search import prepare
 
-        graph, history = self.graph, self.read_history()
-        prepare(graph, self.root, history)
+        with uncollected():
+            graph, history = self.graph, self.read_history()
+            prepare(graph, self.root, history)
         self._prepared = graph, history
 
     @property

@@ -63,7 +63,7 @@ class History:
         today: dict[str, str] = {}  # former paths
         changes = []
         for _, when, terms, paths, renamed in self.log:
-            if today:
+            if today and not today.keys().isdisjoint(paths):
                 paths = tuple([today.get(path, path) for path in paths])
             changes.append(CommitRecord(when, terms, paths))
             if renamed:

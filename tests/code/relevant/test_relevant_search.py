@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 
 from recollect.code.codebase import Codebase
@@ -196,3 +198,25 @@ def test_of_two_files_as_likely_the_shorter_is_to_be_read_first(tmp_path):
     assert paths(found) == ["refunds.py", "desk.py"]
     assert score(found, "desk.py") > 0.75 * score(found, "refunds.py")
     assert found.to_read == ("desk.py", "refunds.py")
+
+
+def test_the_first_question_does_not_wait_for_the_garbage_collector(root, tmp_path):
+    code = Codebase(root, tmp_path / "code.db", None)
+    code.relevant("prices")
+    code.close()
+    later = Codebase(root, tmp_path / "code.db", None)
+    collected = []
+    threshold = gc.get_threshold()
+    gc.set_threshold(100)
+    gc.callbacks.append(collect := lambda phase, info: collected.append(phase))
+
+    try:
+        later.relevant("prices")
+        during = len(collected)
+    finally:
+        gc.callbacks.remove(collect)
+        gc.set_threshold(*threshold)
+        later.close()
+
+    assert during <= 2  # at the end, when it is on again
+    assert gc.isenabled()

@@ -1,7 +1,6 @@
 """Update the graph: list the files, parse those that changed, and resolve the edges that are affected."""
 
 import contextlib
-import gc
 import logging
 import os
 import time
@@ -31,6 +30,7 @@ from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
 from recollect.code.packing import ParsedFile, pack, pack_edges, unpack
 from recollect.code.terms import word_hash
+from recollect.code.uncollected import uncollected
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Builder:
         began = time.perf_counter()
         for _ in range(_ATTEMPTS):
             try:
-                with _uncollected():
+                with uncollected():
                     done = self._refresh(_RefreshControl(progress, stop))
                 return replace(done, seconds=time.perf_counter() - began)
             except _Stopped:
@@ -491,18 +491,6 @@ class Builder:
             write(*what)
         except WriteFailed as error:
             logger.warning("the code graph could not be saved: %s", error)
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: it would search a million new facts again and again, a fifth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _today() -> int:

@@ -26,7 +26,7 @@ from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
 
 EVERYTHING = "*"  # the name of an import that takes everything
-MOST_FACTS = 3_000  # files whose facts are kept, some 20 KB each; neighbours need the same ones
+MOST_FACTS = 1_500  # files whose facts are kept, some 20 KB each; neighbours need the same ones
 _MANY = 200  # files
 _MANY_NAMES = 20  # with more, most files use one of them
 _KEPT = 1_500  # files whose dependencies are kept: some 20 KB each

@@ -73,8 +73,8 @@ ResolvedEdge = tuple[str, str, str]  # the kind, target and rule of an edge
 
 _NONE: Found = ((), "type")
 _MOST_MEANINGS = 500  # neighbours share meanings; files far apart have others
-_MOST_SCOPES = 2_000  # files, some 20 KB each
-_MOST_KNOWN = 200_000  # attributes and other things that were found out, some 300 bytes each
+_MOST_SCOPES = 1_000  # files, some 20 KB each
+_MOST_KNOWN = 100_000  # attributes and other things that were found out, some 300 bytes each
 
 
 class Meaning:
