@@ -452,3 +452,13 @@ def test_a_query_that_nothing_answers_finds_nothing(engine):
 
     assert engine.search("photosynthesis of the deep sea").results == ()
     assert engine.search("what does the deploy wait for").results
+
+
+def test_a_kind_of_work_alone_does_not_answer_a_question_about_something_else(engine):
+    engine.remember("Signature check needs the raw bytes of the request body", tags=["auth"])
+    engine.remember("Migrations are reviewed before a column is added", tags=["migrations"])
+    for number in range(10):
+        engine.remember(f"Machine {number} of the cluster runs the nightly export number {number}")
+
+    assert engine.search("train a puppy not to bite").results == ()
+    assert engine.search("add a column for the birthday").results

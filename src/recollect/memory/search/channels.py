@@ -76,6 +76,12 @@ class Relevance:
         ranked = zip((-totals).tolist(), (self.ids[row] for row in rows.tolist()), rows.tolist(), strict=True)
         return [row for _, _, row in sorted(ranked)]
 
+    @property
+    def is_anything_related(self) -> bool:
+        """Whether any memory in view has half of the query's words, or is near enough in meaning."""
+        is_near = self.cosines is not None and bool((self.cosines >= ranking.RELATED_COSINE).any())
+        return is_near or bool((self.words.coverage >= ranking.RELATED_COVERAGE).any())
+
     def similarity(self, row: int) -> float:
         """Return the cosine or the coverage, whichever is greater, 0 to 1."""
         cosine = float(self.cosines[row]) if self.cosines is not None else 0.0

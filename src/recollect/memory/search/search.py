@@ -339,12 +339,16 @@ def _rounded(factors: Mapping[str, float]) -> dict[str, float]:
 def _is_off_topic(query: SearchQuery, relevance: Relevance, hits: "Sequence[_ScoredMemory]") -> bool:
     """Return whether nothing found answers the query: then even the best hit is there by chance.
 
-    Only a score with a cosine in it tells. A hit by an everyday word or by the kind of work is no chance, and who filters by tag,
+    Only a score with a cosine in it tells. A hit by an everyday word or by the kind of work is no chance if anything in view is
+    about something like it (a small store cannot tell, and rules for a task are about something else), and who filters by tag,
     file or time wants what there is.
     """
     if not hits or relevance.cosines is None or query.is_filtered or query.recipe != "default":
         return False
     best = hits[0]
+    can_tell = not query.task and np.count_nonzero(relevance.mask) >= ranking.FEW_HITS
+    if can_tell and best.score < ranking.UNRELATED_SCORE and not relevance.is_anything_related:
+        return True
     by_chance = not best.factors.get("everyday") and not best.factors.get("activity")
     return by_chance and best.score < ranking.ANSWERS_SCORE
 
