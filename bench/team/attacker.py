@@ -210,9 +210,10 @@ class Attacker:
         key = {"idempotency-key": f"key-{self._random.randrange(10)}-{self._trial.outcome.operations}"}
         where = type(caller)(other, victim, victim.tokens[0], None)
         first = self._trial.ask(where, "remember", arguments, key)
+        if first.status == 200:
+            self._trial.learn(where, first.value["id"])
         if first.status != 200 or victim is caller.person:
             return
-        self._trial.learn(where, first.value["id"])
         self._trial.outcome.forged += 1
         full = type(caller)(caller.team, caller.person, caller.person.tokens[0], None)
         again = self._trial.ask(full, "remember", arguments, key)

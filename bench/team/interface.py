@@ -48,7 +48,7 @@ ALL_STATES = tuple(str(state) for state in m.State)
 _OWN = ("my_data", "gaps", "tokens")
 _IDS = re.compile(r"\b[0-9a-z]{18}\b")
 _SUCCESSOR = re.compile(r'"superseded_by":"\w+"')
-_LONG = re.compile(r"[a-z]{10}")
+_LONG = re.compile(r"\b[a-z]{10}\b")
 
 
 class WordVectors:
@@ -268,7 +268,7 @@ class Trial:
         for word in _words_in(text) - own:
             owners = self._owners.get(word)
             if owners and word not in given and not owners & visible.keys():
-                told = f"{operation} {arguments} of a {caller.person.role} told {word} of {owners}"
+                told = f"{operation} told a {caller.person.role} {word} of {owners}, asked with {arguments}"
                 self.outcome.too_many.append(told[:600])
 
     def keep(self, team: KnownTeam, memory: KnownMemory, fields: str = "") -> None:
