@@ -66,9 +66,17 @@ class Person:
         return told
 
     def next_prompt(self, text: str) -> str:
-        """Return what the agent is told with another prompt of the session that is open."""
+        """Return what the agent is told with another prompt of the session that is open.
+
+        On a busy machine a prompt does not wait for memory longer than its deadline: then with the one after it.
+        """
         print(f"\n{self.name}'s agent is asked: {text}")
-        told = self._hook(self.session, "UserPromptSubmit", prompt=text)
+        told = ""
+        for _ in range(10):
+            told = self._hook(self.session, "UserPromptSubmit", prompt=text)
+            if told:
+                break
+            time.sleep(0.5)
         print("\n".join(f"  {line}" for line in told.splitlines()) or "  (nothing)")
         return told
 
