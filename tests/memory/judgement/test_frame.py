@@ -26,6 +26,12 @@ def test_a_correction_that_speaks_of_the_same_is_asked_about(old, new):
     assert not verdict.certain
 
 
+def test_a_correction_is_explained_by_its_words():
+    verdict = judged("Use npm ci in the Dockerfile.", "Scratch that, we install with pnpm in the Dockerfile.")
+
+    assert verdict.explanation == "'scratch that' about 'Dockerfile' (rule revised, unsure)"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -22,7 +22,7 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
     pair = pair_up(parse(new), parse(old), cosine)
     for rule in _RULES:
         if comparison := rule(pair):
-            name = rule.__name__.strip("_").replace("_", " ")
+            name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
             return _checked(replace(comparison, rule=name), pair)
     raise AssertionError("the last rule always decides")
 

@@ -268,9 +268,9 @@ def revised(pair: Pair) -> Comparison | None:
         return None
     if apart.new.about and apart.old.about and not taken_back:
         return None
-    return Comparison(
-        StatementRelation.CONTRADICTION, f"a {pair.new.revision} of what was said", certain=False
-    )
+    topic = _surface(pair.old, pair.topic)
+    reason = f"{pair.new.revision_words!r} about {topic!r}"
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=False, rule="revised")
 
 
 def denied(pair: Pair) -> Comparison | None:

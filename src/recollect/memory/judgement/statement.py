@@ -82,6 +82,7 @@ class Statement:
     first_words: frozenset[str]  # the first two, in lower case
     asides: frozenset[str]  # the words of its reasons, which it does not state
     revision: Revision
+    revision_words: str  # "from now on", "actually"; "" without
 
 
 @lru_cache(maxsize=2048)
@@ -94,6 +95,7 @@ def parse(text: str) -> Statement:
     clauses = _clauses(raws)
     lowers = {raw.lower for raw in raws if not raw.in_code}
     stance = _STANCE.search(text)
+    revision, revision_words = _revision(text)
     return Statement(
         tokens=tokens,
         content=content,
@@ -121,7 +123,8 @@ def parse(text: str) -> Statement:
         is_question=_is_question(text, raws),
         first_words=frozenset(raw.lower for raw in raws[:2]),
         asides=frozenset(raw.word for raw in raws if raw.word and raw.word not in tokens),
-        revision=_revision(text),
+        revision=revision,
+        revision_words=revision_words,
     )
 
 
@@ -327,11 +330,12 @@ def _negates(word: str, before: str) -> bool:
     return word in tables.NEGATIONS or (word in tables.ENDED_STATES and before in _BEFORE_STATES)
 
 
-def _revision(text: str) -> Revision:
+def _revision(text: str) -> tuple[Revision, str]:
     prose = _QUOTED.sub(" ", text)
-    if _CORRECTION.search(prose):
-        return Revision.CORRECTION
-    return Revision.CHANGE if _NEW_STATE.search(prose) else Revision.NONE
+    for pattern, revision in ((_CORRECTION, Revision.CORRECTION), (_NEW_STATE, Revision.CHANGE)):
+        if found := pattern.search(prose):
+            return revision, found[0].lower()
+    return Revision.NONE, ""
 
 
 def _measure(number: _RawToken, unit: str) -> _RawToken:
