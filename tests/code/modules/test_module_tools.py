@@ -818,3 +818,20 @@ def test_a_workflow_for_a_website_says_nothing_of_the_build():
     files = {**GO, ".github/workflows/gh-pages.yml": workflow("go build -tags docs ./...")}
 
     assert commands(files)["build"] == "go build ./..."
+
+
+def test_of_two_builds_of_java_the_one_that_ci_runs_counts():
+    files = {
+        "pom.xml": "<artifactId>shop</artifactId>",
+        "build.gradle": "dependencies { testImplementation 'junit' }",
+        "gradlew": "",
+        "src/main/java/A.java": "",
+        "till/build.gradle": "",
+        "till/src/main/java/B.java": "",
+        "till/src/test/java/BTest.java": "",
+    }
+    ci = {".github/workflows/ci.yml": workflow("./gradlew build --no-daemon")}
+
+    assert commands(files)["test"] == "mvn test"
+    assert commands({**files, **ci})["test"] == "./gradlew test"
+    assert commands({**files, **ci}, "till")["test"] == "./gradlew :till:test"

@@ -382,3 +382,11 @@ def test_versions_that_ci_adds_by_name_are_told_too(tmp_path):
     assert [seed.content for seed in pipeline_seeds(tmp_path)] == [
         "CI tests with Ruby 3.3, 3.4, head and truffleruby-head."
     ]
+
+
+def test_a_framework_of_two_packages_is_named_once(tmp_path):
+    write(
+        tmp_path, {"pyproject.toml": '[dependency-groups]\ntest = ["pytest", "pytest-asyncio", "pytest"]\n'}
+    )
+
+    assert [seed.content for seed in manifest_seeds(tmp_path)] == ["The tests are written for pytest."]

@@ -15,6 +15,7 @@ from recollect.code.modules.commands import (
     CiCommand,
     ProjectTask,
     ci_commands,
+    ci_files,
     guide_commands,
     runner_names,
     slot_of,
@@ -170,7 +171,9 @@ def packages_in(project: ScanInput, folder: str) -> dict[str, PackageInfo]:
     names = project.inside(folder)
     found = [name for name, each in ECOSYSTEMS.items() if has_manifest(names, each.manifests)]
     if "java" in found and "gradle" in found:
-        found.remove("gradle")
+        in_ci = "".join(map(project.text, ci_files(project)))
+        uses_gradle = "gradlew " in in_ci and not re.search(r"\bmvnw? ", in_ci)
+        found.remove("java" if uses_gradle else "gradle")
     if len(found) > 1:
         sizes = _by_ending(project, folder)
         much = {

@@ -76,6 +76,7 @@ def _built_with(
         for name in for_development
         if (framework := frameworks.get(name)) in testing and framework not in used
     ]
+    used = list(dict.fromkeys(used))
     if made := [name for name in used if name not in testing]:
         yield Seed(f"The frameworks here: {listed(made)}.", "architecture", found.path, 0.4)
     if tested := [name for name in used if name in testing]:
