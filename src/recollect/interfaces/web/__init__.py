@@ -15,6 +15,7 @@ The way of a request:
 - `pages`: the pages, one module each
 - `projects`: the engines, one per project, on one store
 - `render`: templates and how values are written; `language` marks texts for translation
+- `history`: the audit log in the words of a person
 - `charts`: where bars, lines and boxes are in pictures that the server draws
 - `live`: server-sent events for pages that are open
 
