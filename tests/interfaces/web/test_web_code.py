@@ -155,7 +155,7 @@ def test_a_person_follows_a_call_in_the_picture(page, site, code):
     site.engine.context.register_project()
     page.goto("/code")
     page.get_by_role("button", name="Read the files").click()
-    page.get_by_label("Who calls this function or class?").fill("total")
+    page.get_by_label("Who calls this?").fill("total")
     page.keyboard.press("Enter")
 
     page.locator("svg.calls a", has_text="show").click()
