@@ -216,3 +216,24 @@ def test_without_the_extension_a_store_with_checksums_is_refused(path, monkeypat
 
 def test_other_users_of_sqlite_in_the_process_keep_their_vfs(path):
     assert checksums.vfs() not in (None, apsw.vfs_names()[0])
+
+
+def test_adding_checksums_that_was_killed_before_its_last_step_is_finished(home, tmp_path):
+    path = home / "recollect.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "v13.db.gz").read_bytes()))
+    open_store(path, "ada").close()
+    db = connection.connect(path, None)
+    checksums.reserve(db)
+    db.execute("VACUUM")  # what it wrote is in the log only
+    killed = tmp_path / "killed.db"
+    for end in ("", "-wal"):
+        Path(f"{killed}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
+    db.close()
+
+    store = open_store(killed, "ada")
+
+    assert store.check() == []
+    assert store._db.has_checksums
+    store.backup()
+    assert [backup.problem for backup in store.check_backups()] == [None]
+    store.close()

@@ -126,7 +126,7 @@ def _print_map(modules: ModuleMap) -> None:
     )
     for tools in modules.tools:
         click.echo()
-        click.echo(click.style(tools.path or "build", bold=True) + f"  {tools.tool}")
+        click.echo(click.style(output.one_line(tools.path or "build"), bold=True) + f"  {tools.tool}")
         lines = {slot: _with_source(tools, slot) for slot in SLOTS if slot in tools.commands}
         if tools.test:
             lines["framework"] = f"{tools.test.tool} ({tools.test.config_file})".removesuffix(" ()")
@@ -154,7 +154,7 @@ def _print_touched(modules: ModuleMap, touched: Sequence[ModuleMatch]) -> None:
     if not touched:
         click.echo("No relevant modules found. Run `recollect map` to list all modules.", err=True)
     for hit in touched:
-        name = click.style(hit.module.name, fg="cyan", bold=True)
+        name = click.style(output.one_line(hit.module.name), fg="cyan", bold=True)
         click.echo(f"{name}  {hit.score:.1f}  {output.one_line(hit.why)}")
         _print_fields(modules, hit.module, _TASK_FILES)
 

@@ -157,12 +157,13 @@ def print_table(
 def table(
     rows: Sequence[Sequence[str]], colors: Sequence[str], headers: Sequence[str] | None = None
 ) -> list[str]:
-    """Return aligned columns, each but the last in its color.
+    """Return aligned columns, each but the last in its color. What a terminal would obey is escaped in every cell.
 
     On a terminal the last one is cut to fit the line, and `headers` come first. In a pipe every line is a row.
     """
     if not rows:
         return []
+    rows = [[one_line(cell) if "\n" in cell else printable(cell) for cell in row] for row in rows]
     shown = headers if headers and sys.stdout.isatty() else None
     widths = [
         max(width(row[column]) for row in ([shown, *rows] if shown else rows))
