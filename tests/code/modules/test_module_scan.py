@@ -444,3 +444,16 @@ def test_files_below_the_main_folder_alone_are_not_the_project():
     described = {name: module.description for name, module in modules(files).items()}
 
     assert "Finds files." not in described.values()
+
+
+def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_it():
+    names = ("assertion", "config", "mark")
+    files = package(*(f"src/_shop/{name}/{part}.py" for name in names for part in ("a", "b", "c")))
+    files |= package("src/shop/__init__.py", "src/_shop/main.py", kilobytes=9)
+    files |= {"pyproject.toml": '[project]\nname = "shop"\n'}
+    files["src/_shop/config/__init__.py"] = '""".. versionadded:: 8.4\n\nReads settings.\n"""\n'
+
+    found = modules(files)
+
+    assert {"_shop/assertion", "_shop/config", "_shop/mark"} <= set(found)
+    assert found["_shop/config"].description == "Reads settings."
