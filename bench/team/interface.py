@@ -146,13 +146,17 @@ class Caller:
     def visible(self) -> dict[str, KnownMemory]:
         return self.team.visible(self.person, self.token)
 
-    def listed(self, *, everywhere: bool = False, states: tuple[str, ...] = ("active",)) -> set[str]:
+    def listed(
+        self, *, everywhere: bool = False, states: tuple[str, ...] = ("active",), whole: bool = False
+    ) -> set[str]:
         """The memories that a list from here shows, without those that the person has hidden."""
         everywhere = everywhere and not self.is_agent
         return {
             name
             for name, memory in self.visible().items()
-            if memory.state in states and (everywhere or memory.project in (None, self.project_id))
+            if memory.state in states
+            and (everywhere or memory.project in (None, self.project_id))
+            and (whole or not memory.is_elsewhere)
         }
 
 
@@ -560,14 +564,14 @@ class Trial:
                 return
             found |= {memory["id"] for memory in answer.value["memories"]}
             offset = answer.value["next"]
-        self.compare("export", found, caller.listed(everywhere=True, states=ALL_STATES))
+        self.compare("export", found, caller.listed(everywhere=True, states=ALL_STATES, whole=True))
 
     def _my_data(self, caller: Caller) -> None:
         answer = self.ask(caller, "my_data", {})
         if self.expect("my_data", caller.is_let_in, answer):
             mine = {
                 name
-                for name in caller.listed(everywhere=True, states=ALL_STATES)
+                for name in caller.listed(everywhere=True, states=ALL_STATES, whole=True)
                 if caller.team.memories[name].author == caller.person.id
             }
             self.compare("my_data", {memory["id"] for memory in answer.value["memories"]}, mine)
@@ -676,6 +680,7 @@ def known_memory(value: dict[str, Any]) -> KnownMemory:
         value["content"],
         frozenset(value["tags"]),
         value["state"],
+        bool(value.get("branch")) or value["scope"] == "session",
     )
 
 

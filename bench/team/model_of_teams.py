@@ -50,6 +50,9 @@ class KnownMemory:
     content: str
     tags: frozenset[str]
     state: str = "active"
+    is_elsewhere: bool = (
+        False  # it is of a branch or a session, which an attacker can name: lists do not show it
+    )
 
     @property
     def marks(self) -> frozenset[str]:
