@@ -238,6 +238,10 @@ class Backups:
         try:
             if key is not None:
                 copy.pragma("key", f"raw:{key}")
+            elif checksums.vfs() is not None and checksums.are_needed(db):
+                # Pages that are written before the file has a first page with room for checksums would have none.
+                checksums.reserve(copy)
+                copy.execute("CREATE TABLE begun (id); DROP TABLE begun")
             with copy.backup("main", db, "main") as work:
                 work.step(-1)
             copy.pragma("journal_mode", "delete")  # a single file without a log
