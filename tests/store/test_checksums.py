@@ -172,6 +172,18 @@ def test_a_connection_made_before_the_file_had_a_page_compares_checksums_too(hom
     store.close()
 
 
+def test_a_store_that_is_larger_than_the_cache_is_backed_up_with_checksums(home):
+    # SQLite keeps 2 MB of pages, and writes what is over that in any order.
+    store = open_store(home / "recollect.db", "ada")
+    keep(store, *(memory(f"Sentence {number} is about the till.") for number in range(1800)))
+    backup = Path(store.backup())
+    store.close()
+
+    with contextlib.closing(apsw.Connection(str(backup), vfs=checksums.vfs())) as copy:
+        assert checksums.are_needed(copy)
+        assert copy.pragma("integrity_check") == "ok"
+
+
 def test_a_flipped_bit_in_a_backup_is_found(path):
     [backup] = (path.parent / "backups").glob("*.db")
     flip(backup, backup.read_bytes().index(b"Till, in may"))

@@ -247,7 +247,7 @@ def without(field):
     [
         (lambda file: file.write_text("{]"), "line 1: not valid JSON"),
         (
-            lambda file: file.write_text(file.read_text().replace('"fact",', '"fact"', 1)),
+            lambda file: file.write_text(file.read_text().replace('"preference",', '"preference"', 1)),
             "line 9: not valid JSON",
         ),
         (lambda file: file.write_bytes(file.read_bytes() + b"\n\xff"), "not valid UTF-8"),
