@@ -170,3 +170,27 @@ def test_looking_at_the_inbox_closes_no_question(page, engine, ask, pair):
     expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
 
     assert len(engine.store.reviews.open(engine.context.user_id, engine.project.id)) == 1
+
+
+def test_a_refresh_from_before_an_answer_does_not_bring_the_question_back(page, engine, ask, pair):
+    ask("seed", pair[0])
+    page.goto("/review")
+    held = []
+    page.route(
+        "**/review*",
+        lambda route: (
+            held.append((route, route.fetch()))
+            if "recollect-refresh" in route.request.headers and not held
+            else route.continue_()
+        ),
+    )
+    with page.expect_request(lambda request: "recollect-refresh" in request.headers):
+        engine.remember("The agent learns something meanwhile")
+    page.keyboard.press("a")
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
+
+    [(route, before)] = held
+    with page.expect_request(lambda request: "recollect-refresh" in request.headers):  # it asks again
+        route.fulfill(response=before)
+
+    expect(page.get_by_text("Your inbox is empty.")).to_be_visible()

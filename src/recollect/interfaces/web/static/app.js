@@ -124,9 +124,21 @@
     if (!find("[data-live]") || isBusy()) { isWaiting = true; return; }
     isWaiting = false;
     const place = document.activeElement?.id;
-    htmx.ajax("GET", location.pathname + location.search, { target: "[data-live]", select: "[data-live]", swap: "outerHTML" })
+    const headers = { "Recollect-Refresh": String(acts) };
+    htmx.ajax("GET", location.pathname + location.search, { target: "[data-live]", select: "[data-live]", swap: "outerHTML", headers })
       .then(() => { if (place) document.getElementById(place)?.focus({ preventScroll: true }); });
   }
+  // A refresh that was asked for before the person did something shows what was there before: ask again.
+  let acts = 0;
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.headers["Recollect-Refresh"] === undefined) acts += 1;
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const asked = event.detail.requestConfig.headers["Recollect-Refresh"];
+    if (asked === undefined || asked === String(acts)) return;
+    event.detail.shouldSwap = false;
+    setTimeout(refresh, 0);
+  });
   function announce(replaced) {
     const notice = find("#replaced").content.firstElementChild.cloneNode(true);
     find("[data-old]", notice).textContent = replaced.old;
