@@ -267,9 +267,12 @@ class Trial:
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
         # What is a person's alone has their own questions and names, with ids and words that they guessed.
         own = self._asked.get(caller.person.id, set()) if operation in _OWN else set()
-        if operation == "audit":
+        if operation in ("audit", "changes"):
             own = set(_IDS.findall(text))  # lines of one's own keep their ids
-        for word in _words_in(text) - own:
+        people = {
+            person.id for person in caller.team.people
+        }  # an attacker can give a memory the id of a person
+        for word in _words_in(text) - own - people:
             owners = self._owners.get(word)
             if owners and word not in given and not owners & visible.keys():
                 told = f"{operation} told a {caller.person.role} {word} of {owners}, asked with {arguments}"
