@@ -6,6 +6,7 @@ import pytest
 
 import recollect.model as m
 from recollect.engine import Engine
+from recollect.memory.sidecar import LocalSidecar
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 
@@ -114,6 +115,23 @@ def test_a_session_whose_start_nobody_heard_is_told_at_its_first_prompt(engine, 
     engine.remember("Answer in British English", kind="preference")
 
     assert "British" in tell(Moment.PROMPT, ASK).text
+
+
+def test_a_first_prompt_says_what_a_start_that_is_still_on_its_way_may_not_deliver(engine):
+    rule = engine.remember("Answer in British English", kind="preference").id
+    engine.remember(GOTCHA, kind="gotcha")
+    told = Told()
+
+    class StartMeanwhile(LocalSidecar):
+        def verify(self, text, hits):
+            told.has_started = True
+            told.add([rule])
+            return super().verify(text, hits)
+
+    request = DeliveryRequest(Moment.PROMPT, ASK, session="s1")
+    delivery = engine.delivery.compose(request, told, StartMeanwhile(engine.context.embedder))
+
+    assert "British" in delivery.text
 
 
 def test_a_rule_of_the_users_asks_before_a_tool_and_an_agents_only_warns(engine, agent, tell):

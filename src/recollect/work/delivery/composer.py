@@ -131,13 +131,17 @@ class Composer:
         refresh_changed(self._context)
         if request.moment is Moment.AFTER_COMPACTION:
             told.forget()
-        format, starting = briefing_format(request.host), _is_starting(request, told)
+        # A start that is still on its way may add to `told` meanwhile, and be given up: a prompt in its place says it all.
+        before, starting = told.keys, _is_starting(request, told)
+        format = briefing_format(request.host)
         plan = _plan_for(request.moment, starting)
         budget = self._budget(request, plan)
         material = self.material(request, starting=starting, sidecar=sidecar)
         content, forbidding = self._content(request, plan, material)
         repeated = {memory.id for memory in forbidding}  # why the user is asked is said each time
-        known = frozenset() if request.moment is Moment.ON_REQUEST else told.keys - repeated
+        known = (before if starting else told.keys) - repeated
+        if request.moment is Moment.ON_REQUEST:
+            known = frozenset()
         briefing = _fitted(content, budget, format, request, known)
         shown = {item.key for item in briefing.shown}
         delivery = Delivery(
@@ -153,8 +157,8 @@ class Composer:
             hits=tuple(hit for hit in content.task if hit.memory.id in shown),
             starts=plan.rules,
         )
+        told.has_started |= plan.rules  # before its keys: whoever sees these sees that too
         told.add(shown)
-        told.has_started |= plan.rules
         if noted and not request.preview:
             self.note(request, delivery, self._context.clock())
         return delivery
