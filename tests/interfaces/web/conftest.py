@@ -73,6 +73,7 @@ class Watched:
         for tab in self.context.pages[1:]:
             tab.close()
         self.address = "about:blank"
+        self.page.unroute_all()
         self.page.goto("about:blank")
         self.context.clear_cookies()
         self.page.set_viewport_size(VIEWPORT)

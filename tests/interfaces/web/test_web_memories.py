@@ -276,6 +276,25 @@ def test_a_list_that_an_agent_writes_to_grows_by_itself(page, engine, filled):
     expect(rows(page)).to_have_count(6)
 
 
+def test_a_memory_that_is_replaced_before_the_page_follows_changes_is_announced(
+    page, site, home, folder, embedder, clock
+):
+    held = []
+    page.route("**/events*", lambda route: held.append(route))
+    with type(site.engine).open(folder, home, embedder=embedder, clock=clock, actor="agent:codex") as agent:
+        agent.remember("The staging server runs on port 8080")
+        with page.expect_request("**/events*"):
+            page.goto("/memories")
+        clock.advance(minutes=1)
+        agent.remember("The staging server runs on port 9090")
+
+    while not held:
+        page.evaluate("0")  # lets the handler of the route run
+    held[0].continue_()
+
+    expect(page.locator(".notice")).to_contain_text("An agent replaced a memory")
+
+
 def test_a_notice_says_that_an_agent_replaced_a_memory(page, site, home, folder, embedder, clock):
     with type(site.engine).open(folder, home, embedder=embedder, clock=clock, actor="agent:codex") as agent:
         agent.remember("The staging server runs on port 8080 <b>now</b>")

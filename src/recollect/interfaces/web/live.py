@@ -33,7 +33,7 @@ class LiveUpdates:
         `since` is the number that the page was made at, so that nothing is missed in between.
         """
         seen, rounds = since, 0
-        line = await run_sync(_last_line, engine)
+        line = await run_sync(_line_in, since, engine)
         yield ": connected\n\n"
         while not self._is_stopped:
             position = await run_sync(position_of, engine)
@@ -46,6 +46,12 @@ class LiveUpdates:
                 yield ": still here\n\n"
             await anyio.sleep(POLL_SECONDS)
             rounds += 1
+
+
+def _line_in(position: str, engine: "Engine") -> int:
+    """Return the line of the audit log that a position names; the last one if it names none."""
+    line = position.rpartition("-")[2]
+    return int(line) if line.isascii() and line.isdigit() and len(line) < 19 else _last_line(engine)
 
 
 def _last_line(engine: "Engine") -> int:
@@ -72,8 +78,8 @@ def _replaced_since(engine: "Engine", line: int) -> tuple[int, list[dict[str, st
 
 
 def position_of(engine: "Engine") -> str:
-    """Return what changes with every write to memories, by any process."""
+    """Return what changes with every write to memories, by any process: its number, and the last line of the audit log."""
     try:
-        return str(engine.store.seq())
+        return f"{engine.store.seq()}-{_last_line(engine)}"
     except RecollectError:  # busy, or being encrypted: look again
         return ""

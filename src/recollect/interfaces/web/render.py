@@ -10,6 +10,7 @@ from markupsafe import Markup
 from recollect.interfaces.web.access import Notice
 from recollect.interfaces.web.history import actor_name, told
 from recollect.interfaces.web.language import text, texts, translations
+from recollect.interfaces.web.live import position_of
 from recollect.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Renderer:
             project=current,
             all_projects=request.all_projects,
             csrf=request.login.csrf,
-            seq=request.engines.first.store.seq(),
+            seq=position_of(request.engines.first),
             theme=request.theme,
             here=here(request),
             url=Addresses(request.project),
