@@ -17,6 +17,16 @@ class TestSqlite(LocalStoreContract):
         assert store.get(kept.id) == kept
         assert store.newest(MINE, file="a\0b") == [kept]
 
+    def test_what_others_write_is_seen_after_a_look_at_neighbours(self, store, open_store):
+        crowd = [memory(f"Number {number}.", tags=("build", "test", "lint")) for number in range(5)]
+        keep(store, *crowd)
+        assert store.neighbours(MINE, [crowd[0].id], 0) == []  # stops at the first tag: all have too many
+
+        newer = keep(open_store(), memory("Somebody else wrote this."))
+
+        assert store.get(newer.id) == newer
+        keep(store, memory("And this one can still write."))
+
     def test_a_deleted_memory_leaves_no_word_in_the_file(self, store, home):
         words = [f"quokka{number}zz" for number in range(30)]
         kept = [memory(f"The {word} is secret.", tags=(word,)) for word in words]

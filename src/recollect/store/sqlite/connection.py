@@ -222,9 +222,11 @@ class Database:
         return connection
 
     def _give_back(self, connection: apsw.Connection) -> None:
+        # One on which a query was not read to its end would go on to show what was there when that began.
+        is_idle = connection.txn_state() == apsw.SQLITE_TXN_NONE
         with self._lock:
             self._out -= 1
-            if not self._closed and not connection.in_transaction:
+            if not self._closed and is_idle:
                 self._idle.append(connection)
                 return
         connection.close()

@@ -78,20 +78,20 @@ def neighbours(
     left = BUDGET
     if tags_of:
         places = "" if view.all_projects else "AND t.project IN ('', ?)"
-        sizes = db.execute(
+        tag_sizes: _Pairs = db.execute(
             _TAG_SIZES.format(places=places), (*place, most + 1, json.dumps(group_names(tags_of)))
-        )
-        few, left = affordable(sizes, most, left)
+        ).fetchall()
+        few, left = affordable(tag_sizes, most, left)
         members = db.execute(_TAG_MEMBERS.format(view=sql, places=places), (json.dumps(few), *place, *params))
         edges += through("tag", tags_of, members, fan_out)
 
     clusters_of: _Pairs = db.execute(_CLUSTERS_OF, (here,)).fetchall()
     if clusters_of:
         places = "" if view.all_projects else "AND (c.project_id IS NULL OR c.project_id = ?)"
-        sizes = db.execute(
+        cluster_sizes: _Pairs = db.execute(
             _CLUSTER_SIZES.format(places=places), (most + 1, json.dumps(group_names(clusters_of)), *place)
-        )
-        few, _ = affordable(sizes, most, left)
+        ).fetchall()
+        few, _ = affordable(cluster_sizes, most, left)
         members = db.execute(_CLUSTER_MEMBERS.format(view=sql), (json.dumps(few), *params))
         edges += through("cluster", clusters_of, members, fan_out)
     return edges
