@@ -193,3 +193,11 @@ def test_in_a_folder_of_a_closed_project_one_keeps_what_is_ones_own(ada, ben):
     [memory] = ben.run("list", "--json", "--scope", "global").json["memories"]
     assert ben.run("edit", memory["id"], "I like long answers").code == 0
     assert ben.run("wrong", memory["id"], "--instead", "I like answers in Dutch").code == 0
+
+
+def test_a_person_is_given_a_role_by_its_name(ada, ben):
+    assert ada.run("team", "role", "Ben", "reader").code == 0
+    assert ada.run("team", "invite", "Rita", "--role", "admin").code == 0
+
+    assert "Ben  reader" in ada.run("team", "members").out
+    assert "reader changes nothing" in ben.run("remember", "Nothing").err

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recollect.context.team import TeamBackend
     from recollect.remote.results import IssuedToken, TeamAnalytics
 
-ROLES = click.Choice([Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER])
+ROLES = click.Choice([str(role) for role in (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.READER)])
 _DATABASE = click.option(
     "--database",
     envvar="RECOLLECT_TEAM_DATABASE",
@@ -175,7 +175,9 @@ def serve(
 
 @team.command()
 @click.argument("name")
-@click.option("--role", type=ROLES, default=Role.MEMBER, show_default=True, help="What the person may do.")
+@click.option(
+    "--role", type=ROLES, default=str(Role.MEMBER), show_default=True, help="What the person may do."
+)
 @click.option(
     "--days", type=click.IntRange(1, 90), default=7, show_default=True, help="How long the code is valid."
 )
