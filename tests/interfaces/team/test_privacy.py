@@ -101,6 +101,33 @@ def test_erasure_at_once_leaves_nothing_but_an_opaque_id_and_the_audit_chain_hol
         ada.call("erase_me", confirm="Ada")
 
 
+def test_nothing_of_a_person_is_left_in_what_others_did_with_it(team, postgres):
+    ada = team.new_team()
+    ben, cleo = team.add(ada, "Benedikt"), team.add(ada, "Cleo")
+    his = ben.call("remember", content="Zebrafish are striped", visibility="team", kind="fact").id
+    hers = ada.call("remember", content="Tests need Redis", visibility="team", kind="fact", key="hers").id
+    ada.call("edit", name=his, importance=0.9)
+    ada.call("tag", name=his, add=["fish"])
+    ada.call("pin", name=his, on=True)
+    ada.call("link", source=hers, target=his)
+    ada.call("forget", name=his)
+    ada.call("restore", name=his)
+    cleo.call("feedback", name=his, helpful=True, key="again")
+    cleo.call("hide", name=his)
+    ada.call("wrong", name=his, because="Nobody has seen one")
+
+    erasure = ben.call("erase_me", confirm="Benedikt", at_once=True)
+
+    left = everything_in(postgres, ada.tenant)
+    assert "ebrafish" not in left
+    assert "Benedikt" not in left
+    assert erasure.rows["answers to others"] >= 6
+    with pytest.raises(Refused, match="This was written"):
+        cleo.call("feedback", name=his, helpful=True, key="again")
+    again = ada.call("remember", content="Tests need Redis", visibility="team", kind="fact", key="hers")
+    assert again.id == hers  # answers that tell nothing of the person stay
+
+
 def test_everything_of_a_person_is_exported_as_json_and_as_markdown(ada, ben, tmp_path):
     ben.run("remember", "Zebrafish are striped", "--kind", "fact")
     ada.run("remember", "Hers alone", "--visibility", "team")

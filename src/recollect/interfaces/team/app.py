@@ -447,7 +447,13 @@ def check_allowed(operation: Operation, identity: Identity) -> None:
         raise errors.OutOfScope("A reader changes nothing.", "Ask an admin for the role of a member.")
     if operation.action == ADMIN and not (identity.role.is_admin and not identity.agent):
         raise errors.OutOfScope("Only an admin may do this.", "Ask an admin of your team.")
-    if operation.is_write and not (identity.agrees or operation.in_directory or operation.name in _REMOVING):
+    if operation.is_write and not (operation.in_directory or operation.name in _REMOVING):
+        check_agrees(identity)
+
+
+def check_agrees(identity: Identity) -> None:
+    """Raise `OutOfScope` if the person no longer agrees that something of theirs is stored."""
+    if not identity.agrees:
         raise errors.OutOfScope(
             "You no longer agree that the server stores what is yours.",
             "Run `recollect team consent server` to agree again.",
@@ -497,6 +503,10 @@ def _kept(kept: str, digest: str) -> bytes:
     if of != digest:
         raise errors.Refused(
             "This idempotency key was used for another request.", "Use a new key for each request."
+        )
+    if answer is None:
+        raise errors.Refused(
+            "This was written, and then somebody of whom it told was erased.", "It needs no repetition."
         )
     return str(answer).encode()
 

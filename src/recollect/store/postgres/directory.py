@@ -6,6 +6,7 @@ with is looked up by its hash, before any tenant is known: that transaction can 
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -37,6 +38,7 @@ from recollect.store.postgres.connection import (
 _TOKEN_COLUMNS = "id, tenant, user_id, name, hash, created_at, agent, actions, projects, expires_at, last_used_at, revoked_at"
 _INVITE_COLUMNS = "id, tenant, name, role, hash, invited_by, created_at, expires_at, accepted_at"
 _PERSON_COLUMNS = "tenant, user_id, name, role, created_at, is_new, removed_at"
+_ID = re.compile(r"[0-9a-z]{18}")
 _NO_LONGER_AGREES = "SELECT 1 FROM consents WHERE user_id = %s AND name = %s GROUP BY user_id HAVING bool_and(revoked_at IS NOT NULL)"
 # What is a person's and is deleted when they are erased, in an order in which nothing refers to what is gone. The audit
 # log keeps their opaque id.
@@ -380,6 +382,7 @@ class PostgresDirectory:
             nums = {row[0] for row in db.execute("SELECT num FROM memories WHERE user_id = %s", (user,))}
             rows["undo images"] = _drop_undo_images(db, user, nums)
             rows["texts told to agents"] = _erase_told(db, user)
+            rows["answers to others"] = _erase_answers(db, user)
             for table in _OF_PERSON:
                 rows[table] = db.execute(f"DELETE FROM {table} WHERE user_id = %s", (user,)).rowcount
             db.execute(
@@ -421,6 +424,22 @@ def _erase_told(db: Connection, user: str) -> int:
     count = db.execute(f"UPDATE deliveries SET text = '' WHERE {told}", (user,)).rowcount
     db.execute(f"DELETE FROM delivered_items WHERE key IN ({keys})", (user,))
     return count
+
+
+def _erase_answers(db: Connection, user: str) -> int:
+    """Empty the kept answers to others that name the person or a memory of theirs; return how many.
+
+    What is left of one still says that the request was run.
+    """
+    names = {row[0] for row in db.execute("SELECT id FROM memories WHERE user_id = %s", (user,))} | {user}
+    kept = db.execute("SELECT user_id, key, answer FROM answers WHERE user_id <> %s", (user,)).fetchall()
+    emptied = [
+        (m.dumps([json.loads(answer)[0], None]), other, key)
+        for other, key, answer in kept
+        if not names.isdisjoint(_ID.findall(answer))
+    ]
+    db.cursor().executemany("UPDATE answers SET answer = %s WHERE user_id = %s AND key = %s", emptied)
+    return len(emptied)
 
 
 def _refuse_last_owner(db: Connection, user: str) -> None:
