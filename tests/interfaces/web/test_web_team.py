@@ -5,7 +5,7 @@ import hmac
 import http.client
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -18,7 +18,7 @@ from fakes import FakeEmbedder
 from recollect.__main__ import main
 from recollect.interfaces.team.browser import COOKIE
 from recollect.model.team import Identity, Role
-from team_server import running
+from team_server import FAST, running
 
 
 @pytest.fixture
@@ -34,6 +34,7 @@ class Browser:
 
     address: str
     cookie: str = ""
+    location: str = ""  # where the last answer sent it
 
     def send(self, method, path, fields=None):
         """Return the status and the text of the answer."""
@@ -47,6 +48,7 @@ class Browser:
                 rf"{COOKIE}=([^;]+);.*HttpOnly;.*SameSite=strict", answer.getheader("set-cookie") or ""
             ):
                 self.cookie = found[1]
+            self.location = answer.getheader("location") or ""
             return answer.status, answer.read().decode()
         finally:
             connection.close()
@@ -198,6 +200,34 @@ def test_a_reader_changes_nothing(site, ada, browse):
     assert browser.post(f"/memories/{name}/pin", on="1") == (403, "Refused: a reader changes nothing.\n")
     assert browser.post("/tokens/new", name="x")[0] == 403
     assert not ada.call("get", name=name).pinned
+
+
+def test_changes_in_the_browser_count_for_the_day(home, postgres_team):
+    with running(postgres_team, home, FakeEmbedder(), rates=replace(FAST, person_day=2)) as team:
+        ada = team.new_team()
+        said = ada.call("remember", content="Deploys run on Fridays", visibility="project")
+        browser = Browser(team.address)
+        browser.log_in(ada.token)
+
+        browser.post(f"/memories/{said.id}/pin", on="1")
+        browser.post(f"/memories/{said.id}/pin", on="0")
+
+        assert "You have reached the limit of 2 writes a day" in browser.read(browser.location)
+        assert ada.call("get", name=said.id).pinned
+
+
+def test_somebody_who_no_longer_agrees_stores_nothing_in_the_browser_and_can_still_remove(site, ada, browse):
+    said = ada.call("remember", content="Deploys run on Fridays", visibility="project")
+    browser = browse(ada)
+    ada.call("consent", what="server", on=True)
+    ada.call("consent", what="server", on=False)
+
+    browser.post("/memories/new", content="Prices are in cents", kind="fact")
+
+    assert "You no longer agree that the server stores what is yours." in browser.read(browser.location)
+    assert not ada.call("search", query="prices").results
+    browser.post(f"/memories/{said.id}/forget")
+    assert ada.call("get", name=said.id).state == "deleted"
 
 
 def test_the_token_of_an_agent_is_no_login_however_it_comes(site, ada):

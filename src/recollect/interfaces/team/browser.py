@@ -21,15 +21,15 @@ import recollect.model as m
 from recollect.context.team import TeamStore
 from recollect.engine import Engine
 from recollect.errors import OutOfScope, RecollectError, TokenRefused
-from recollect.interfaces.team.app import TeamApp
+from recollect.interfaces.team.app import TeamApp, check_agrees
 from recollect.interfaces.team.engines import CallerEngines
-from recollect.interfaces.team.pages import TeamPages
+from recollect.interfaces.team.pages import TeamPages, identity_of
 from recollect.interfaces.web.access import Login
 from recollect.interfaces.web.app import build_app
 from recollect.interfaces.web.forms import has_token, read_form
 from recollect.interfaces.web.guard import RequestGuard
 from recollect.interfaces.web.language import text
-from recollect.interfaces.web.page import Page
+from recollect.interfaces.web.page import Handler, Page, WebRequest
 from recollect.interfaces.web.pages import changes, graph, memories, memory, overview, records, review
 from recollect.interfaces.web.projects import ProjectEngines
 from recollect.interfaces.web.render import Renderer
@@ -40,6 +40,9 @@ from recollect.remote.wire import NOWHERE
 COOKIE = "recollect-team"
 LOGIN_HOURS = 12  # after which a browser has to log in again
 MOST_LOGINS = 1000  # whose notices wait in this process
+PREVIEW = "/memories/bulk"  # a form that changes nothing
+# Forms that need no consent: they store nothing.
+REMOVING = ("/memories/{id}/forget", "/memories/{id}/unlink", "/changes/{id}/undo")
 # What is on somebody's own machine is not here: the code, the agents, the daemon and the settings.
 PAGES = (
     replace(overview.PAGE, more={}),
@@ -227,5 +230,25 @@ def browser_routes(app: TeamApp, addresses: frozenset[str]) -> list[BaseRoute]:
             yield engines
 
     access = TeamAccess(app, secure=all(address.startswith("https:") for address in addresses))
-    pages: tuple[Page, ...] = (*PAGES, *TeamPages(app).pages())
+    pages: tuple[Page, ...] = (*(_limited(page, app) for page in PAGES), *TeamPages(app).pages())
     return [Mount("/", RequestGuard(build_app(access, engines_for, pages=pages), addresses))]
+
+
+def _limited(page: Page, app: TeamApp) -> Page:
+    """Return the page of memories with actions that count as writes, and are refused without consent."""
+
+    def limited(path: str, act: Handler) -> Handler:
+        def run(request: WebRequest) -> Response:
+            identity = identity_of(request)
+            if path not in REMOVING:
+                check_agrees(identity)
+            app.limiter.check(identity, is_write=True)
+            app.quotas.check(identity, "", max(len(request.fields("id")), 1))
+            return act(request)
+
+        return run
+
+    return replace(
+        page,
+        actions={path: act if path == PREVIEW else limited(path, act) for path, act in page.actions.items()},
+    )
