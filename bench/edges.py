@@ -7,7 +7,8 @@
 The oracle is basedpyright (a fork of pyright), asked by the language server protocol. Python's own `ast` finds every
 call and every attribute that is read inside a function; the server says where what is called is defined. That makes an
 edge from the function around it to the function there; calling a class is calling its `__init__`. Attributes count where
-they lead to a property. Only functions of the package itself count, on both sides. Of our edges those count that are
+they lead to a property. Calls in decorators, in defaults and in the bases of a class belong to the function around the
+definition. Only functions of the package itself count, on both sides. Of our edges those count that are
 shown by default. The server's answers take minutes, and are kept in bench/out by commit; all differences are in
 bench/out/edges.json.
 """
@@ -170,8 +171,13 @@ class Source(ast.NodeVisitor):
         return name
 
     def _enter(self, node: Definition, name: str, function: str) -> None:
-        for decorator in node.decorator_list:
-            self.visit(decorator)
+        outer: list[ast.expr] = [*node.decorator_list]
+        if isinstance(node, ast.ClassDef):
+            outer += [*node.bases, *(keyword.value for keyword in node.keywords)]
+        else:
+            outer += [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+        for expression in outer:
+            self.visit(expression)
         outside = self._within, self._function
         self._within, self._function = name, function
         for statement in node.body:

@@ -57,6 +57,50 @@ def test_a_name_is_looked_for_from_the_inside_out():
     }
 
 
+def test_calls_in_defaults_decorators_and_annotations_run_where_the_function_is_defined():
+    found = calls(
+        {
+            "app.py": """
+                def clock(): ...
+                def note(text): ...
+                def logged(name): ...
+                LIMIT = 3
+
+                def outer():
+                    @logged("inner")
+                    def inner(at=clock(), *, most=LIMIT, why: Annotated[str, note("why")] = "") -> note("x"):
+                        note("inside")
+
+                class Till:
+                    zero = clock()
+
+                    @logged("open")
+                    def open(self, at=clock()): ...
+
+                def closed(at=[clock()]): ...
+            """
+        }
+    )
+
+    assert found == {
+        ("outer", "app.py::logged", "scope"),
+        ("outer", "app.py::clock", "scope"),
+        ("outer", "app.py::note", "scope"),
+        ("outer.inner", "app.py::note", "scope"),
+        ("Till", "app.py::clock", "scope"),
+        ("Till", "app.py::logged", "scope"),
+        ("", "app.py::clock", "scope"),
+    }
+
+
+def test_a_constant_in_a_default_is_used_by_the_function():
+    files = {"app.py": "LIMIT = 3\n\n\ndef few(most=LIMIT, other=max(LIMIT, 1)): ...\n"}
+
+    found = {(edge.source, edge.target) for edge in project(files).edges("app.py") if edge.kind == USES}
+
+    assert found == {("app.py::few", "app.py::LIMIT")}
+
+
 @pytest.mark.parametrize(
     "imported, called",
     [

@@ -119,6 +119,8 @@ class _PythonReader:
         # From each of these bytes on, this is the scope.
         self.edges: list[int] = [0]
         self.scopes: list[int] = [FILE]
+        # The same for calls: those in a default or an annotation run where the function is defined.
+        self.call_scopes: list[int] = [FILE]
         self.called: list[_Place] = [
             (node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())
         ]
@@ -178,8 +180,8 @@ class _PythonReader:
         within: list[tuple[int, int, str]] = []  # end, number and kind of the definitions around
         for start, kind, node in nodes:
             while within and start >= within[-1][0]:
-                self.edges.append(within.pop()[0])
-                self.scopes.append(within[-1][1] if within else FILE)
+                end = within.pop()[0]
+                self._enter(end, within[-1][1] if within else FILE)
             scope = within[-1][1] if within else FILE
             if kind == VARIABLE:
                 if not within or within[-1][2] == CLASS:
@@ -190,14 +192,22 @@ class _PythonReader:
             if name is None or body is None:
                 continue
             within.append((node.end_byte, len(self.definitions), kind))
-            self.edges.append(name.end_byte)
-            self.scopes.append(len(self.definitions))
+            if kind == FUNCTION:
+                self._enter(name.end_byte, len(self.definitions), calls=scope)
+                self._enter(body.start_byte, len(self.definitions))
+            else:
+                self._enter(name.end_byte, len(self.definitions))
             self._add_definition(
                 kind, node, self.text(name), scope, docs.get(body.start_byte, ""), decorated.get(start)
             )
         while within:
-            self.edges.append(within.pop()[0])
-            self.scopes.append(within[-1][1] if within else FILE)
+            end = within.pop()[0]
+            self._enter(end, within[-1][1] if within else FILE)
+
+    def _enter(self, byte: int, scope: int, calls: int | None = None) -> None:
+        self.edges.append(byte)
+        self.scopes.append(scope)
+        self.call_scopes.append(scope if calls is None else calls)
 
     def _add_definition(
         self, kind: str, node: Node, name: str, scope: int, doc: str, decorated: Node | None
@@ -332,10 +342,13 @@ class _PythonReader:
         known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
         by_bytes = {name.encode(): name for name in known}
         ends: dict[tuple[str, str, int], int] = {}
-        for kind, nodes in (("calls", self.called), ("uses", self._longest())):
+        for kind, nodes, within in (
+            ("calls", self.called, self.call_scopes),
+            ("uses", self._longest(), scopes),
+        ):
             for start, end, node in nodes:
                 chain = chains.get(source[start:end]) or self._chain_at(start, end, node)
-                key = chain, kind, scopes[bisect_right(edges, start) - 1]
+                key = chain, kind, within[bisect_right(edges, start) - 1]
                 if ends.get(key, end) >= end:
                     ends[key] = end
         for node in self.captures.get("name", ()):
@@ -360,7 +373,7 @@ class _PythonReader:
         lines = list(accumulate(map(len, BytesIO(self.source))))
         for start, end, node in self.called:
             chain = self.chains.get(self.source[start:end]) or self._chain_at(start, end, node)
-            scope = self.scopes[bisect_right(self.edges, start) - 1]
+            scope = self.call_scopes[bisect_right(self.edges, start) - 1]
             yield Reference(chain, "calls", bisect_right(lines, end - 1) + 1, scope)
 
     def _longest(self) -> Iterable[_Place]:
