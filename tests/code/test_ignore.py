@@ -31,6 +31,7 @@ PATHS = [f"{folder}{name}" for folder in FOLDERS for name in ("one.log", "one.py
         {".gitignore": "!kept\n", ".git/info/exclude": "kept\n"},
         {".gitignore": "**/keep/a\n", "keep/.gitignore": "!a\nb.log/\n"},
         {".gitignore": "a/**/one.py\n*/kept\n/*/*/one.log\n"},
+        {".gitignore": "*.log\n!\n", "a/.gitignore": "!\n"},  # lines that are no pattern
     ],
 )
 def test_git_ignores_the_same(folder, files):

@@ -27,7 +27,11 @@ class Rules:
         self._depth = len(folder)
         parts: list[tuple[bool, list[str], list[str]]] = []
         for line in lines:
-            for pattern in GitIgnoreSpec.from_lines([line]).patterns:
+            try:
+                patterns = GitIgnoreSpec.from_lines([line]).patterns
+            except ValueError:  # `!` alone: to git, such a line matches nothing
+                continue
+            for pattern in patterns:
                 include, regex = pattern.include, getattr(pattern, "regex", None)
                 if include is None or regex is None:
                     continue
