@@ -132,6 +132,9 @@ def test_a_wrong_memory_is_corrected_and_what_cites_it_goes_to_review(open_memor
 
     undo(open_memory)
     expect(open_memory.get_by_role("heading", level=1)).to_have_text("Prices are stored in cents")
+    expect(open_memory.locator("section[aria-labelledby=history] li").first).to_contain_text(
+        "undone just now"
+    )
     assert engine.get(cents.id).state == "active"
 
 

@@ -129,6 +129,7 @@ def test_a_stale_memory_shows_how_its_code_has_changed(page, engine, folder, clo
     diff = page.locator(".question .diff")
     expect(diff.locator(".minus")).to_have_text("-    return sum(prices)")
     expect(diff.locator(".plus")).to_have_text("+    return round(sum(prices), 2)")
+    expect(page).to_have_title("Review · Recollect")
 
     page.goto(f"/memories/{name}")
     expect(page.locator("article .diff .plus")).to_contain_text("round")

@@ -39,7 +39,10 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
     with one_change(store, back, projects=True):
         _refuse_late(store.changes.get(change.user_id, change.id), now)  # another process may be undoing it
         store.log(UNDO, actor, now, None, {"change": change.id, "action": change.action})
-        return replace(store.changes.undo(change.id, now), undo=back.id)
+        undone = store.changes.undo(change.id, now)
+        for memory_id in undone.restored:  # so that the history of each says that it is as before
+            store.log(UNDO, actor, now, memory_id, {"action": change.action})
+        return replace(undone, undo=back.id)
 
 
 def _refuse_late(change: m.Change, now: datetime) -> None:
