@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from recollect.context.store import Store
 from recollect.model.team import (
@@ -81,7 +81,7 @@ class Directory(Protocol):
         """Hide a memory for one person, or show it again."""
 
     def consent(self, tenant: str, user: str, what: str, on: bool, at: datetime) -> None:
-        """Record that a person agrees to something, or no longer."""
+        """Record that a person agrees to something, or does not or no longer."""
 
     def consents(self, tenant: str, user: str) -> dict[str, datetime]:
         """Return what the person agrees to, and since when."""
@@ -112,6 +112,9 @@ class Directory(Protocol):
 
     def due_erasures(self, tenant: str, now: datetime) -> list[str]:
         """Return the people whose data is to be erased by now."""
+
+    def records(self, tenant: str, user: str, offset: int, limit: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return what is stored of a person beside their memories: tables and rows, without vectors and hashes of secrets."""
 
     def erasures(self, tenant: str, user: str | None = None) -> list[Erasure]:
         """Return the requests of a person or of everybody, newest first, with what was erased."""

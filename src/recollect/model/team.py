@@ -8,6 +8,7 @@ from typing import NamedTuple
 READ, WRITE, ADMIN = "read", "write", "admin"
 ACTIONS = frozenset({READ, WRITE, ADMIN})
 CONSENT = "server"  # the consent to store memories on the server; without it nothing more is stored
+EMBEDDINGS = "embeddings"  # the consent that the server makes vectors of one's texts
 
 
 class Role(StrEnum):
@@ -36,6 +37,7 @@ class Identity:
     token: str = ""  # the token's id
     is_new: bool = False  # a new or flagged member: what their agents write is a candidate until reviewed
     agrees: bool = True  # False = the person no longer agrees that the server stores what is theirs
+    embeds: bool = True  # False = the person does not agree that the server makes vectors of their texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,15 @@ from recollect.model.team import (
     Token,
 )
 from recollect.remote.operations import MOST, Call, Name, Names, Short, operation
-from recollect.remote.results import Adopted, IssuedToken, MemoryPage, MyData, NewInvite, WhoAmI
+from recollect.remote.results import (
+    Adopted,
+    IssuedToken,
+    MemoryPage,
+    MyData,
+    NewInvite,
+    RecordPage,
+    WhoAmI,
+)
 from recollect.remote.secrets import CODE_PREFIX, new_secret
 
 INVITE_DAYS = 7
@@ -62,9 +70,12 @@ def usage(call: Call) -> dict[str, tuple[int, int]]:
 
 
 @operation(READ)
-def members(call: Call) -> tuple[Person, ...]:
-    """Return the people in the team, in the order they joined."""
-    return tuple(person for person in call.directory.people(call.identity.tenant) if person.left_at is None)
+def members(call: Call, left: bool = False) -> tuple[Person, ...]:
+    """Return the people in the team, in the order they joined; or for an admin those who have left."""
+    if left and (call.identity.agent or not call.identity.role.is_admin):
+        raise OutOfScope("Only an admin sees who has left.", "Ask an admin of your team.")
+    people = call.directory.people(call.identity.tenant)
+    return tuple(person for person in people if (person.left_at is not None) == left)
 
 
 @operation(ADMIN, directory=True)
@@ -110,7 +121,7 @@ def remove_member(call: Call, person: Name) -> None:
     call.directory.remove(call.identity.tenant, found.id, _now(call))
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def leave(call: Call) -> None:
     """Leave the team. The last owner cannot."""
     _only_people(call)
@@ -162,7 +173,7 @@ def create_token(
     return _issued(token, secret)
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def revoke_token(call: Call, token: TokenName) -> None:
     """Revoke a token of your own, or as an admin any; an agent revokes its own. It ends within a minute on every server."""
     me = call.identity
@@ -198,7 +209,7 @@ def restrict_project(call: Call, project: Name, people: Names | None = None) -> 
     call.directory.restrict(call.identity.tenant, found[0].id, ids)
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def consent(call: Call, what: Consent, on: bool = True) -> None:
     """Record that you agree to something, such as sending memories to this server, or no longer."""
     _only_people(call)
@@ -228,6 +239,14 @@ def my_data(call: Call, offset: Offset = 0) -> MyData:
         tuple(call.directory.erasures(me.tenant, me.user)),
         more,
     )
+
+
+@operation(READ)
+def my_records(call: Call, offset: Offset = 0) -> RecordPage:
+    """Return everything else that is stored of you, a page at a time: each record with the name of its table."""
+    me = call.identity
+    page = call.directory.records(me.tenant, me.user, offset, PAGE + 1)
+    return RecordPage(tuple(page[:PAGE]), offset + PAGE if len(page) > PAGE else None)
 
 
 @operation(READ)
@@ -263,7 +282,7 @@ def adopt(
     return Adopted(tuple(report.ids), report.change, tuple(report.refused), report.redacted)
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def erase_me(call: Call, confirm: Short, at_once: bool = False) -> Erasure:
     """Delete everything of yours in 30 days, or `at_once`: memories, vectors, links, undo images, sessions, your name.
 
@@ -280,12 +299,29 @@ def erase_me(call: Call, confirm: Short, at_once: bool = False) -> Erasure:
     return call.directory.erasures(me.tenant, me.user)[0]
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def keep_me(call: Call) -> None:
     """Take back the request to erase everything of yours."""
     _only_people(call)
     if not call.directory.withdraw_erasure(call.identity.tenant, call.identity.user):
         raise Refused("No erasure of yours is waiting.", "Run `recollect team erasures`.")
+
+
+@operation(ADMIN, directory=True)
+def erase_member(call: Call, person: Name, confirm: Short) -> Erasure:
+    """Delete everything of somebody who has left, at once; it cannot be undone. `confirm` is their name."""
+    people = [each for each in call.directory.people(call.identity.tenant) if each.left_at is not None]
+    found = [each for each in people if person in (each.id, each.name)]
+    if len(found) != 1:
+        raise Refused(
+            f"No single person who has left is called {person!r}.", "Run `recollect team members --left`."
+        )
+    [gone] = found
+    _may_give(call, gone.role)
+    if confirm != gone.name:
+        raise Refused("Erasing everything needs the name as confirmation.", f"Give --confirm {gone.name!r}.")
+    call.directory.erase(gone.tenant, gone.id, _now(call))
+    return call.directory.erasures(gone.tenant, gone.id)[0]
 
 
 @operation(READ)

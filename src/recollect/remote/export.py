@@ -1,13 +1,14 @@
 """What a team has stored, in a form that people and programs can read."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 import recollect.model as m
 from recollect.remote.client import TeamClient
+from recollect.remote.results import RecordPage
 
 
 @dataclass
@@ -27,11 +28,25 @@ class Exported:
             page = client.call("my_data" if mine else "export", {"offset": offset})
             found.memories += page.memories
             if mine and not offset:
-                data = json.loads(m.dumps(page))
-                found.person = {name: data[name] for name in data if name not in ("memories", "next")}
+                found.person = {"me": json.loads(m.dumps(page.me))}
             if page.next is None:
-                return found
+                break
             offset = page.next
+        if mine:
+            found.person |= records(lambda offset: client.call("my_records", {"offset": offset}))
+        return found
+
+
+def records(read: Callable[[int], RecordPage]) -> dict[str, list[dict[str, Any]]]:
+    """Return everything that is stored of a person beside their memories, by table, a page at a time."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    offset: int | None = 0
+    while offset is not None:
+        page = read(offset)
+        for table, row in page.records:
+            found.setdefault(table, []).append(row)
+        offset = page.next
+    return found
 
 
 def as_json_lines(data: Exported) -> str:

@@ -79,6 +79,7 @@ class Operation:
     action: str  # what a token must allow: read, write or admin
     run: Callable[..., Any]
     in_directory: bool = False  # it changes people, tokens or projects, which have transactions of their own
+    is_personal: bool = False  # it changes what only the caller has, so a reader may do it too
 
     @property
     def description(self) -> str:
@@ -109,15 +110,16 @@ OPERATIONS: dict[str, Operation] = {}
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
-def operation(action: str, *, directory: bool = False) -> Callable[[_Run], _Run]:
+def operation(action: str, *, directory: bool = False, personal: bool = False) -> Callable[[_Run], _Run]:
     """Add a function to the table.
 
-    With `directory`, it runs outside a transaction of memories, and its answer, which may be a secret, is not kept.
+    With `directory`, it runs outside a transaction of memories, and its answer, which may be a secret, is not kept. With
+    `personal`, a reader may run it: it changes what only the caller has.
     """
 
     def add(run: _Run) -> _Run:
         name = run.__name__.rstrip("_")
-        OPERATIONS[name] = Operation(name, action, run, directory)
+        OPERATIONS[name] = Operation(name, action, run, directory, personal)
         return run
 
     return add
@@ -631,7 +633,7 @@ def _is_quarantined(call: Call, created_by: str | None) -> bool:
     return call.identity.is_new and m.is_agent(created_by or call.engine.context.actor)
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, personal=True)
 def hide(call: Call, name: Name, on: bool = True) -> m.Memory:
     """Hide a memory for yourself, or show it again. Others still see it. An agent hides nothing from its person."""
     call.engine.context.check(PolicyOperation.SET_PREFERENCES)

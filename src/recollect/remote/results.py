@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import recollect.model as m
 from recollect.model.team import Erasure, Role
@@ -75,6 +76,12 @@ class Adopted:
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
     memories: tuple[m.Memory, ...]
+    next: int | None  # the offset of the next page; None = this was the last
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    records: tuple[tuple[str, dict[str, Any]], ...]  # a table, and a row of it
     next: int | None  # the offset of the next page; None = this was the last
 
 

@@ -140,11 +140,72 @@ def test_everything_of_a_person_is_exported_as_json_and_as_markdown(ada, ben, tm
     assert [memory["content"] for memory in data["memories"]] == ["Zebrafish are striped"]
     assert "server" in data["me"]["consents"]
     assert len(data["tokens"]) == 1
-    assert {"sessions", "findings", "gaps", "hidden", "changes", "erasures"} <= set(data)
+    assert "hash" not in data["tokens"][0]
     page = (tmp_path / "me.md").read_text()
     assert "## shop\n\n- Zebrafish are striped" in page
     assert "## Tokens" in page
     assert "Hers alone" not in page + json.dumps(data)
+
+
+def test_the_export_of_a_person_has_a_row_for_every_row_of_theirs(
+    team, ada, ben, postgres, tmp_path, monkeypatch
+):
+    import psycopg
+
+    monkeypatch.setattr("recollect.remote.administration.PAGE", 3)
+    hers = ada.run("remember", "Tests need Redis", "--visibility", "team", "--json").json["id"]
+    ben.run("remember", "Zebrafish are striped", "--kind", "fact")
+    ben.run("team", "hide", hers)
+    ben.run("search", "what do zebrafish eat at night")
+    team.app.engines.process_searches()
+    ben.run("team", "erase-me", "--confirm", "Ben")
+    [him] = [each for each in ada.run("team", "members", "--json").json["members"] if each["name"] == "Ben"]
+
+    ben.run("team", "export", str(tmp_path / "me.json"), "--mine")
+
+    data = json.loads((tmp_path / "me.json").read_text())
+    with psycopg.connect(postgres.url("postgres"), options="-c search_path=recollect") as db:
+        query = "SELECT table_name FROM information_schema.columns WHERE column_name = 'user_id' AND table_schema = 'recollect'"
+        tables = [name for (name,) in db.execute(query) if not name[-1].isdigit()]
+        counts = {
+            name: db.execute(f"SELECT count(*) FROM {name} WHERE user_id = %s", (him["id"],)).fetchone()[0]
+            for name in tables
+        }
+    del data["me"]
+    assert {name: len(rows) for name, rows in data.items()} == {name: n for name, n in counts.items() if n}
+    assert {"memories", "audit", "hidden_memories", "gaps", "erasures", "consents", "people"} <= set(data)
+
+
+def test_an_admin_erases_somebody_who_has_left_and_nobody_who_is_there(ada, ben):
+    ben.run("remember", "Zebrafish are striped", "--visibility", "team")
+    assert "No single person who has left" in ada.run("team", "erase", "Ben", "--confirm", "Ben").err
+    assert ben.run("team", "members", "--left").code == 1
+    ben.run("team", "leave")
+    assert "Ben" in ada.run("team", "members", "--left").out
+    assert "needs the name" in ada.run("team", "erase", "Ben", "--confirm", "Bert").err
+
+    said = ada.run("team", "erase", "Ben", "--confirm", "Ben")
+
+    assert "memories: 1" in said.out
+    assert ada.run("search", "zebrafish", "--json").json["results"] == []
+    assert ada.run("team", "members", "--left").err == "Nobody.\n"
+    assert ada.run("team", "erasures", "--json").json["erasures"][0]["rows"]["memories"] == 1
+
+
+def test_a_reader_logs_in_hides_revokes_consent_and_erases_themselves(team, ada, person):
+    rita = person("rita")
+    code = ada.run("team", "invite", "Rita", "--role", "reader", "--json").json["code"]
+    hers = ada.run("remember", "Tests need Redis", "--visibility", "team", "--json").json["id"]
+
+    assert rita.run("login", team.address, "--code", code, "--yes").code == 0
+    assert rita.run("remember", "Nothing").code == 1
+    assert rita.run("team", "hide", hers).code == 0
+    assert rita.run("search", "redis", "--json").json["results"] == []
+    assert rita.run("team", "consent", "server", "--revoke").code == 0
+    assert rita.run("team", "erase-me", "--confirm", "Rita", "--now").code == 0
+
+    assert "Rita" not in ada.run("team", "members").out
+    assert ada.run("search", "redis", "--json").json["results"]
 
 
 def test_somebody_who_no_longer_agrees_has_nothing_more_stored(ada, ben):
@@ -261,6 +322,24 @@ def test_vectors_are_made_on_the_client_if_the_person_says_so(home, postgres_tea
         assert store.vector(receipt.id, on_client.model) is not None
         with pytest.raises(Refused, match="another"):
             owner.client.call("search", {"query": "vault"}, embedder=FakeEmbedder("another"))
+
+
+def test_the_server_makes_no_vectors_for_somebody_who_does_not_agree_to_it(home, postgres_team):
+    on_server = FakeEmbedder()
+    with running(postgres_team, home, on_server) as team:
+        ada = team.new_team()
+        ada.call("consent", what="embeddings", on=False)
+
+        said = ada.call("remember", content="The vault opens at nine", visibility="team")
+        found = ada.call("search", query="vault")
+        ada.call("edit", name=said.id, content="The vault opens at ten")
+
+        assert [hit.memory.id for hit in found.results] == [said.id]
+        assert on_server.texts == []
+
+        ada.call("consent", what="embeddings")
+        ada.call("search", query="vault")
+        assert "vault" in " ".join(on_server.texts)
 
 
 def test_a_vector_that_makes_no_sense_is_refused(team):

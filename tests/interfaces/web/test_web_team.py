@@ -202,6 +202,19 @@ def test_a_reader_changes_nothing(site, ada, browse):
     assert not ada.call("get", name=name).pinned
 
 
+def test_a_reader_hides_what_they_do_not_need_and_erases_themselves(site, ada, browse):
+    eve = site.add(ada, "Eve", Role.READER)
+    name = ada.call("remember", content="Tests need a running Redis", visibility="project").id
+    browser = browse(eve)
+
+    browser.post(f"/memories/{name}/hide", on="1")
+    assert "Tests need a running Redis" not in browser.read("/memories?p=all")
+    _, page = browser.post("/data/erase", confirm="Eve", at_once="1")
+
+    assert "Everything of yours was erased." in page
+    assert [person.name for person in ada.call("members")] == ["Ada"]
+
+
 def test_changes_in_the_browser_count_for_the_day(home, postgres_team):
     with running(postgres_team, home, FakeEmbedder(), rates=replace(FAST, person_day=2)) as team:
         ada = team.new_team()

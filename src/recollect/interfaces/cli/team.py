@@ -231,10 +231,11 @@ def _print_people(people: Sequence[Person]) -> None:
 
 
 @team.command()
-@rendered(_print_people, key="members")
-def members(cli: CliContext) -> "Sequence[Person]":
+@click.option("--left", is_flag=True, help="Those who have left. For admins.")
+@rendered(_print_people, key="members", empty="Nobody.")
+def members(cli: CliContext, left: bool) -> "Sequence[Person]":
     """List the people in the team."""
-    people: Sequence[Person] = client_of(cli).call("members", {})
+    people: Sequence[Person] = client_of(cli).call("members", {"left": True} if left else {})
     return people
 
 
@@ -553,8 +554,9 @@ def migrate(
 def export(cli: CliContext, file: Path, mine: bool, form: str | None) -> CommandResult:
     """Write all memories that you may see to FILE.
 
-    `recollect import` reads JSON lines. With --mine, JSON and Markdown also have your tokens, consents, sessions, findings,
-    searches without an answer, changes, and what you have hidden.
+    `recollect import` reads JSON lines. With --mine, JSON and Markdown have everything that is stored of you: also your
+    tokens without their secrets, consents, sessions, findings, searches without an answer, changes, what you have hidden,
+    and your lines of the audit log.
     """
     from recollect.remote.export import Exported, as_json, as_json_lines, as_markdown
 
@@ -621,6 +623,26 @@ def erase_me(cli: CliContext, confirm: str | None, at_once: bool, cancel: bool) 
         for table, rows in sorted(erasure.rows.items()):
             click.echo(output.one_line(f"{table}: {rows}"))
         click.echo("Everything of yours is deleted. Run `recollect logout` to finish.")
+
+    return CommandResult(erasure, text)
+
+
+@team.command()
+@click.argument("name")
+@click.option("--confirm", metavar="NAME", required=True, help="The same name again.")
+@rendered()
+def erase(cli: CliContext, name: str, confirm: str) -> CommandResult:
+    """Delete everything of somebody who has left. It cannot be undone.
+
+    People who are still there do this themselves, with `recollect team erase-me`. Run it too for whoever was erased after
+    a backup that you restore, once you have removed them again.
+    """
+    erasure = client_of(cli).call("erase_member", {"person": name, "confirm": confirm})
+
+    def text() -> None:
+        for table, rows in sorted(erasure.rows.items()):
+            click.echo(output.one_line(f"{table}: {rows}"))
+        click.echo(output.one_line(f"Everything of {name} is deleted."))
 
     return CommandResult(erasure, text)
 

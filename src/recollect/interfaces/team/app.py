@@ -443,7 +443,7 @@ def check_allowed(operation: Operation, identity: Identity) -> None:
             f"This token does not allow to {operation.name.replace('_', ' ')}.",
             f"It needs the action {operation.action}.",
         )
-    if operation.action != READ and identity.role is Role.READER:
+    if operation.action != READ and identity.role is Role.READER and not operation.is_personal:
         raise errors.OutOfScope("A reader changes nothing.", "Ask an admin for the role of a member.")
     if operation.action == ADMIN and not (identity.role.is_admin and not identity.agent):
         raise errors.OutOfScope("Only an admin may do this.", "Ask an admin of your team.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.context.embedder import Embedder, ForwardingEmbedder
-from recollect.errors import ContentRefused, Refused, VectorsNeeded
+from recollect.errors import ContentRefused, Refused, VectorsNeeded, VectorsTurnedOff
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
@@ -45,6 +45,16 @@ class ClientEmbedder(ForwardingEmbedder):
         if missing:
             raise VectorsNeeded(missing)
         return np.stack([self._rows[text] for text in texts]).astype("float32")
+
+    def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
+        return (self.embed(batch) for batch in batches)
+
+
+class NoVectors(ForwardingEmbedder):
+    """Makes no vectors, for a person who does not agree that the server makes them: words are searched without."""
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        raise VectorsTurnedOff
 
     def embed_each(self, batches: Iterable[Sequence[str]]) -> "Iterator[Rows]":
         return (self.embed(batch) for batch in batches)

@@ -17,7 +17,7 @@ from recollect.context.team import TeamBackend, TeamStore
 from recollect.engine import Engine
 from recollect.errors import OutOfScope, RecollectError
 from recollect.interfaces.engine_pool import CachingEmbedder
-from recollect.interfaces.team.client_vectors import ClientEmbedder
+from recollect.interfaces.team.client_vectors import ClientEmbedder, NoVectors
 from recollect.memory.index.index import MemoryIndex
 from recollect.model.team import Identity, Role
 from recollect.remote.wire import NOWHERE, ClientVectors, Place, team_project_id
@@ -149,7 +149,7 @@ class CallerEngines:
         context = Context(
             settings,
             store,
-            self._embedder,
+            self._embedder if identity.embeds else NoVectors(self._embedder),
             self._clock,
             actor,
             project,

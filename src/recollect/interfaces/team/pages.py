@@ -22,6 +22,7 @@ from recollect.interfaces.web.pages.memories import cards
 from recollect.model.team import ACTIONS, Identity
 from recollect.remote.administration import GIVEN_ROLES, GRACE, INVITE_DAYS
 from recollect.remote.analytics import FEWEST, PERIOD
+from recollect.remote.export import records
 from recollect.remote.operations import OPERATIONS
 from recollect.remote.secrets import LINK_TOKEN
 
@@ -75,6 +76,7 @@ class TeamPages:
                 key="d",
                 icon="records",
                 more={"/data/export.json": self.export},
+                personal=frozenset({"/data/erase", "/data/keep", "/data/leave", "/memories/{id}/hide"}),
                 actions={
                     "/data/erase": self.erase,
                     "/data/keep": self.keep,
@@ -281,12 +283,14 @@ class TeamPages:
 
     def export(self, request: WebRequest) -> Response:
         """Return everything that is stored of the person, as JSON."""
-        page = self._run(request, "my_data")
-        given = asdict(page)  # the first page has everything that is no memory
-        del given["next"]
-        while page.next is not None:
-            page = self._run(request, "my_data", offset=page.next)
-            given["memories"] += tuple(asdict(memory) for memory in page.memories)
+        given: dict[str, Any] = {"memories": []}
+        offset: int | None = 0
+        while offset is not None:
+            page = self._run(request, "my_data", offset=offset)
+            given["me"] = asdict(page.me)
+            given["memories"] += [asdict(memory) for memory in page.memories]
+            offset = page.next
+        given |= records(lambda offset: self._run(request, "my_records", offset=offset))
         return Response(
             m.visible_json(json.dumps(given, default=_plain, ensure_ascii=False, indent=2)),
             media_type="application/json",

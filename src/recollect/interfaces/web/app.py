@@ -52,7 +52,7 @@ def build_app(
         for path, show in {page.path: page.show, **page.more}.items()
     ]
     actions = [
-        Route(path, site.endpoint(act), methods=["POST"])
+        Route(path, site.endpoint(act, personal=path in page.personal), methods=["POST"])
         for page in pages
         for path, act in page.actions.items()
     ]
@@ -86,8 +86,11 @@ class Site:
         self._renderer = Renderer(pages)
         self.live = LiveUpdates()
 
-    def endpoint(self, handler: Handler) -> Endpoint:
-        """Return the endpoint that runs `handler` for a browser that is logged in, in a thread."""
+    def endpoint(self, handler: Handler, *, personal: bool = False) -> Endpoint:
+        """Return the endpoint that runs `handler` for a browser that is logged in, in a thread.
+
+        A `personal` one is for readers too.
+        """
 
         async def run(request: Request) -> Response:
             login = await self._access.login(request)
@@ -96,7 +99,7 @@ class Site:
             form = await read_form(request) if request.method == "POST" else []
             if request.method == "POST" and not has_token(login, request, form):
                 return PlainTextResponse("Refused: the form is not from this page.\n", 403)
-            if request.method == "POST" and not login.may_change:
+            if request.method == "POST" and not (login.may_change or personal):
                 return PlainTextResponse("Refused: a reader changes nothing.\n", 403)
             return await run_sync(self._run, handler, request, login, form)
 

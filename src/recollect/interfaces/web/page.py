@@ -121,6 +121,9 @@ class Page:
     icon: str = ""
     more: Mapping[str, Handler] = field(default_factory=dict)  # further addresses, to read
     actions: Mapping[str, Handler] = field(default_factory=dict)  # addresses that forms are sent to
+    personal: frozenset[str] = (
+        frozenset()
+    )  # those that a reader may send too: they change what is the reader's own
 
 
 def local_path(target: str) -> str:

@@ -15,6 +15,7 @@ import recollect.model as m
 from recollect.errors import Refused
 from recollect.model.team import (
     CONSENT,
+    EMBEDDINGS,
     Erased,
     Erasure,
     Identity,
@@ -39,7 +40,9 @@ _TOKEN_COLUMNS = "id, tenant, user_id, name, hash, created_at, agent, actions, p
 _INVITE_COLUMNS = "id, tenant, name, role, hash, invited_by, created_at, expires_at, accepted_at"
 _PERSON_COLUMNS = "tenant, user_id, name, role, created_at, is_new, removed_at"
 _ID = re.compile(r"[0-9a-z]{18}")
-_NO_LONGER_AGREES = "SELECT 1 FROM consents WHERE user_id = %s AND name = %s GROUP BY user_id HAVING bool_and(revoked_at IS NOT NULL)"
+_NOT_AGREED = (
+    "SELECT name FROM consents WHERE user_id = %s GROUP BY name HAVING bool_and(revoked_at IS NOT NULL)"
+)
 # What is a person's and is deleted when they are erased, in an order in which nothing refers to what is gone. The audit
 # log keeps their opaque id.
 _OF_PERSON = (
@@ -72,6 +75,9 @@ _OF_PERSON = (
     "project_members",
     "people",
 )
+
+# Columns that a person's export does without: hashes of secrets, vectors, packed images and copies of answers.
+_LEFT_OUT = ("tenant", "hash", "vector", "centroid", "rows", "answer")
 
 
 class PostgresDirectory:
@@ -230,7 +236,7 @@ class PostgresDirectory:
         with self._service(token.tenant).reading() as db:
             query = f"SELECT {_PERSON_COLUMNS} FROM people WHERE user_id = %s AND removed_at IS NULL"
             row = db.execute(query, (token.user,)).fetchone()
-            revoked = db.execute(_NO_LONGER_AGREES, (token.user, CONSENT)).fetchone()
+            refused = {name for (name,) in db.execute(_NOT_AGREED, (token.user,))}
         if row is None:
             return None
         person = _person(row)
@@ -244,7 +250,8 @@ class PostgresDirectory:
             token.actions,
             token.id,
             person.is_flagged,
-            agrees=revoked is None,
+            agrees=CONSENT not in refused,
+            embeds=EMBEDDINGS not in refused,
         )
 
     def tokens(self, tenant: str, user: str | None = None) -> list[Token]:
@@ -307,7 +314,13 @@ class PostgresDirectory:
         with self._changing_people(tenant) as db:
             which = "user_id = %s AND name = %s AND revoked_at IS NULL"
             if not on:
-                db.execute(f"UPDATE consents SET revoked_at = %s WHERE {which}", (then, user, what))
+                revoked = db.execute(f"UPDATE consents SET revoked_at = %s WHERE {which}", (then, user, what))
+                if not revoked.rowcount:  # a refusal is recorded too
+                    query = (
+                        "INSERT INTO consents (user_id, name, at, revoked_at) VALUES (%s, %s, %s, %s)"
+                        " ON CONFLICT DO NOTHING"
+                    )
+                    db.execute(query, (user, what, then, then))
             elif not number(db, f"SELECT count(*) FROM consents WHERE {which}", (user, what)):
                 query = (
                     "INSERT INTO consents (user_id, name, at) VALUES (%s, %s, %s)"
@@ -340,6 +353,20 @@ class PostgresDirectory:
         with self._service(tenant).reading() as db:
             found = db.execute(query, (m.to_text(since), limit))
             return [(str(user), project, str(question)) for user, project, question in found]
+
+    # what is stored of a person
+
+    def records(self, tenant: str, user: str, offset: int, limit: int) -> list[tuple[str, dict[str, Any]]]:
+        tables = " UNION ALL ".join(
+            f"SELECT '{table}' AS place, to_jsonb(t) - %(left_out)s::text[] AS row FROM {table} t WHERE user_id = %(user)s"
+            for table in sorted({*_OF_PERSON, "audit", "erasures"} - {"memories"})
+        )
+        query = (
+            f"SELECT place, row FROM ({tables}) r ORDER BY place, row::text LIMIT %(limit)s OFFSET %(offset)s"
+        )
+        given = {"user": user, "left_out": list(_LEFT_OUT), "limit": limit, "offset": offset}
+        with self._service(tenant).reading() as db:
+            return [(str(place), dict(row)) for place, row in db.execute(query, given)]
 
     # erasure
 
