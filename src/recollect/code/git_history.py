@@ -5,13 +5,14 @@ Only hashes of the words are kept. What is known of a commit is kept when anothe
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from recollect.code.files import has_secret_name
 from recollect.code.packing import pack, unpack
+from recollect.code.source_hash import CODE, WORDS_AND_SECRETS, source_hash
 from recollect.code.terms import reference_terms, terms_of
 from recollect.context.git import Repository
 
@@ -71,12 +72,20 @@ class History:
         return tuple(changes)
 
     def packed(self) -> bytes:
-        return pack((self.head, [tuple(commit) for commit in self.log]))
+        """Return it column by column, which is unpacked in half of the time."""
+        return pack((self.head, list(zip(*self.log, strict=True))))
 
     @classmethod
     def unpacked(cls, data: bytes) -> "History":
-        head, log = unpack(data)
-        return cls(head, tuple(map(LoggedCommit._make, log)))
+        head, columns = unpack(data)
+        return cls(head, tuple(map(partial(tuple.__new__, LoggedCommit), zip(*columns, strict=True))))
+
+
+@cache
+def history_version() -> str:
+    """Return a hash of the code that decides what is stored of a history."""
+    files = [CODE / name for name in ("git_history.py", "terms.py", "packing.py", "files.py")]
+    return source_hash([*files, *WORDS_AND_SECRETS])
 
 
 def head_of(root: Path) -> str | None:

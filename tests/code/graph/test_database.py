@@ -165,6 +165,32 @@ def test_a_damaged_file_is_made_anew(shop, database, open_code, damage):
     assert {path: node.edges for path, node in code.graph.nodes.items()} == expected
 
 
+def test_what_does_not_depend_on_the_graph_survives_another_version_of_it(database, open_database):
+    first = open_database()
+    first.keep({(b"1", "python"): PARSE}, today=1)
+    first.put_note("listing", b"of the graph")
+    first.put_lasting_note("history", "2", b"of git")
+    first.close()
+    of_another_version(database)
+
+    second = open_database()
+
+    assert (second.has_parses(), second.note("listing")) == (False, None)
+    assert second.lasting_note("history", "2") == b"of git"
+    assert second.lasting_note("history", "3") is None
+
+
+def test_a_lasting_note_is_stored_again_after_an_older_program_has_dropped_its_table(database, open_database):
+    opened = open_database()
+    older = apsw.Connection(str(database))
+    older.execute("DROP TABLE lasting_notes")
+    older.close()
+
+    opened.put_lasting_note("history", "2", b"of git")
+
+    assert opened.lasting_note("history", "2") == b"of git"
+
+
 @pytest.mark.parametrize("before, after", [(None, KEY), (KEY, None), (KEY, "cd" * 32)])
 def test_a_file_of_another_key_is_made_anew(shop, database, open_code, before, after):
     first = open_code(key=before)

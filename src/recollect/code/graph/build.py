@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recollect.code.facts import FileFacts
 from recollect.code.files import UNREADABLE, FileListing, Folder, list_files, settled_mtime
-from recollect.code.git_history import History
+from recollect.code.git_history import History, history_version
 from recollect.code.graph.database import (
     ConcurrentUpdate,
     DamagedDatabase,
@@ -45,7 +45,7 @@ _MANY_AFFECTED = (
     0.3  # of the files are affected: resolving all, in several processes, is faster than resolving these
 )
 _HEAD = 128
-_HISTORY = "history 3"
+_HISTORY = "history"
 _LISTING = "listing"
 _DIGEST = "digest"
 _MAJORITY_TYPES = "majority types"
@@ -123,13 +123,13 @@ class Builder:
         """Return the history as it was last read; None if it has not been read."""
         if self._history is None:
             with contextlib.suppress(DamagedDatabase, zlib.error):
-                note = self._database.note(_HISTORY)
+                note = self._database.lasting_note(_HISTORY, history_version())
                 self._history = History.unpacked(note) if note else None
         return self._history
 
     def keep_history(self, history: History | None) -> None:
         if history is not None and history is not self._history:
-            self._attempt(self._database.put_note, _HISTORY, history.packed())
+            self._attempt(self._database.put_lasting_note, _HISTORY, history_version(), history.packed())
         self._history = history
 
     def _load(self) -> None:

@@ -5,9 +5,7 @@ literal from it.
 """
 
 import contextlib
-import hashlib
 import logging
-import marshal
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from recollect.code.source_hash import CODE, WORDS_AND_SECRETS, source_hash
 from recollect.store.sqlite.connection import connect
 
 if TYPE_CHECKING:
@@ -55,6 +54,12 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 CREATE INDEX files_blob ON files (blob, language);
 CREATE TABLE notes (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, value BLOB NOT NULL);
+"""
+# Apart from the tables of the graph: it stays when they are made anew because the code has changed.
+_LASTING_SCHEMA = """
+CREATE TABLE IF NOT EXISTS lasting_notes (
+    name TEXT PRIMARY KEY, version TEXT NOT NULL, checksum INTEGER NOT NULL, value BLOB NOT NULL
+)
 """
 _NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
 
@@ -159,9 +164,10 @@ class GraphDatabase:
                 for version, generation in run("SELECT version, generation FROM about"):
                     if version == _version():
                         return int(generation)
-            for table in tables:
+            for table in tables - {"lasting_notes"}:
                 run(f'DROP TABLE "{table}"')
             run(_SCHEMA)
+            run(_LASTING_SCHEMA)
             run("INSERT INTO about VALUES (?, 0)", (_version(),))
             return 0
 
@@ -236,7 +242,25 @@ class GraphDatabase:
                 return bytes(value)
         return None
 
+    def lasting_note(self, name: str, version: str) -> bytes | None:
+        """Return a value that does not depend on the graph; None if there is none of that version."""
+        with self._translated():
+            for checksum, value in self._connection.execute(
+                "SELECT checksum, value FROM lasting_notes WHERE name = ? AND version = ?", (name, version)
+            ):
+                _prove(checksum, value)
+                return bytes(value)
+        return None
+
     # Writing
+
+    def put_lasting_note(self, name: str, version: str, value: bytes) -> None:
+        with self._writing() as run:
+            run(_LASTING_SCHEMA)  # an older version of the program may have dropped it
+            run(
+                "INSERT OR REPLACE INTO lasting_notes VALUES (?, ?, ?, ?)",
+                (name, version, _checksum(value), value),
+            )
 
     def put_note(self, name: str, value: bytes) -> None:
         with self._writing() as run:
@@ -362,16 +386,8 @@ def _prove(checksum: int, *parts: bytes) -> None:
 
 @cache
 def _version() -> str:
-    """Return a hash of all code that decides what is stored: another parser or resolver would have stored something else."""
-    code = Path(__file__).parents[1]
-    text = code.parent / "text"
-    files = [file for part in ("graph", "languages") for file in (code / part).rglob("*")]
+    """Return a hash of all code that decides what the graph is."""
+    files = [file for part in ("graph", "languages") for file in (CODE / part).rglob("*")]
     files = [file for file in files if file.suffix in (".py", ".scm")]
-    files += [code / name for name in ("facts.py", "nodes.py", "packing.py", "terms.py", "decoding.py")]
-    # Stems are in the index, and a text that newly counts as a secret must go.
-    files += [text / f"{name}.py" for name in ("stem", "words", "redact", "redaction_rules", "secret_values")]
-    files += (text / "data").iterdir()
-    digest = hashlib.sha1(usedforsecurity=False)
-    for file in sorted(files):
-        digest.update(file.read_bytes())
-    return f"{marshal.version} {digest.hexdigest()}"
+    files += [CODE / name for name in ("facts.py", "nodes.py", "packing.py", "terms.py", "decoding.py")]
+    return source_hash([*files, *WORDS_AND_SECRETS])
