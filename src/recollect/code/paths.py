@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from recollect.code.languages.table import CODE_ENDINGS
 
@@ -81,6 +82,7 @@ def is_fixture_folder(folder: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def folder_role(name: str) -> FileRole | None:
     """Return what a folder of that name is for; `_examples` has examples, which Go's tools leave out."""
     small = name.lower()

@@ -12,12 +12,15 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.config import expand_home
 from recollect.errors import BadSetting, WrongKey
-from recollect.model import KeyNote
 from recollect.store import open_files
 from recollect.store.file_lock import identity_of
+
+if TYPE_CHECKING:
+    from recollect.model import KeyNote  # takes 45 ms to import, and the code graph needs none of it
 
 _PLAIN_HEADER = b"SQLite format 3\x00"
 _SERVICE = "recollect"
@@ -49,8 +52,10 @@ def note_path(path: Path) -> Path:
     return Path(f"{path}.key.json")
 
 
-def read_note(path: Path) -> KeyNote | None:
+def read_note(path: Path) -> "KeyNote | None":
     """Return the note, or None if the store was never encrypted. Raise `WrongKey` if it cannot be read."""
+    from recollect.model import KeyNote
+
     try:
         return KeyNote(**json.loads(note_path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -61,7 +66,7 @@ def read_note(path: Path) -> KeyNote | None:
         ) from error
 
 
-def write_note(path: Path, note: KeyNote) -> None:
+def write_note(path: Path, note: "KeyNote") -> None:
     """Write the note and sync it to disk: without its salt a passphrase is useless."""
     write_private(note_path(path), json.dumps(asdict(note)))
 
@@ -127,7 +132,7 @@ def complete_note(path: Path, key: str) -> None:
             write_note(path, replace(note, public=_public(key)))
 
 
-def key_for(path: Path, note: KeyNote, environment: Mapping[str, str]) -> str:
+def key_for(path: Path, note: "KeyNote", environment: Mapping[str, str]) -> str:
     """Return the key that the note describes, whether the store is encrypted by now or not. Raise `WrongKey`."""
     text = environment.get(VARIABLE) or _from_file(environment.get(FILE_VARIABLE))
     if text is None and note.where == "keychain":
@@ -148,8 +153,10 @@ def key_for(path: Path, note: KeyNote, environment: Mapping[str, str]) -> str:
     return key
 
 
-def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) -> tuple[str, KeyNote]:
+def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) -> "tuple[str, KeyNote]":
     """Return a new key for the store, from the variable or file the user gave, or stored in the keychain."""
+    from recollect.model import KeyNote
+
     salt = secrets.token_hex(16)
     if environment.get(VARIABLE):
         text, where = environment[VARIABLE], "variable"
@@ -168,7 +175,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
     return key, KeyNote(check_of(key), salt, where, _public(key))
 
 
-def drop_key(path: Path, note: KeyNote) -> None:
+def drop_key(path: Path, note: "KeyNote") -> None:
     """Delete the key from the keychain. A key in a file or variable belongs to the user."""
     if note.where == "keychain":
         import keyring

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.model import to_text
-
 Values = dict[str, Any]
 
 # The tables that hold memories, what depends on them, and module maps, parents first, with the columns of their keys.
@@ -120,6 +118,8 @@ def values_to_restore(row: RowSnapshot, current: Values) -> Values:
 
 def with_new_grace(row: RowSnapshot, at: datetime) -> RowSnapshot:
     """Return the row with its deletion dated `at`, so that it can be restored for a full grace period again."""
+    from recollect.model import to_text  # takes 45 ms to import, and the code graph needs none of it
+
     name = {"memories": "deleted_at", "messages": "forgotten_at"}.get(row.table, "")
     if not row.before or not row.after or not row.before.get(name) or name not in row.after:
         return row

@@ -1,4 +1,6 @@
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -220,3 +222,18 @@ def test_the_first_question_does_not_wait_for_the_garbage_collector(root, tmp_pa
 
     assert during <= 2  # at the end, when it is on again
     assert gc.isenabled()
+
+
+def test_a_question_for_files_alone_loads_neither_the_tokenizer_nor_the_model_of_memories(root, tmp_path):
+    Codebase(root, tmp_path / "code.db", None).refresh()
+    program = f"""
+import sys
+from pathlib import Path
+from recollect.code.codebase import Codebase
+found = Codebase(Path({str(root)!r}), Path({str(tmp_path / "code.db")!r}), None).relevant("prices", budget=0)
+print(len(found.files), sorted({{"splintr", "recollect.model"}} & sys.modules.keys()))
+"""
+
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert printed.stdout.split(maxsplit=1) == ["2", "[]\n"]

@@ -215,6 +215,8 @@ def _symbols(passages: Sequence[tuple[float, Passage]]) -> Iterator[SymbolHit]:
 
 def _snippets(passages: Sequence[tuple[float, Passage]], budget: int) -> Iterator[Snippet]:
     """Yield snippets until the next best does not fit."""
+    if not budget:
+        return  # without loading the tokenizer
     shown: Counter[str] = Counter()
     for score, passage in passages:
         if shown[passage.path] == w.SNIPPETS_PER_FILE:
