@@ -177,6 +177,18 @@ def test_a_failure_brings_the_known_fix(hook, memory):
     assert "npm install jest" in told
 
 
+def test_what_helped_is_told_however_long_the_error_is(hook, memory):
+    known = (
+        "`python3 -m pytest tests/payments` failed: “ModuleNotFoundError: No module named 'shop'”."
+        " What worked: the same with `PYTHONPATH=src`, because the package is not installed here."
+    )
+    memory.remember(known, kind="error_pattern")
+
+    told = run(hook, "pytest", "Exit code 2\nModuleNotFoundError: No module named 'shop'", failed=True)
+
+    assert "PYTHONPATH=src" in told
+
+
 @pytest.mark.parametrize(
     "host, event, tool, response",
     [

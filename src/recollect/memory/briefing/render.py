@@ -31,7 +31,7 @@ TITLES = {
 NAME = 40  # characters of a person's name
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
 LINE = 40  # tokens of a statement; summaries made on writing have at most 35
-DETAIL = 100  # tokens of a procedure's steps, or of what it needs
+DETAIL = 100  # tokens of a procedure's steps, of what it needs, or of an error and what helped
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,16 @@ def memory_entry(
         name=file_label(memory.file_paths or tuple(anchor.path for anchor in memory.anchors)),
         id=name,
         marks=tuple(filter(None, marks)),
-        text=one_line(memory.summary or memory.content),
+        text=_statement(memory),
         details=_procedure_details(memory.procedure) if memory.procedure else (),
     )
+
+
+def _statement(memory: m.Memory) -> str:
+    """Return what a memory says as one line. What helped against an error is at its end, where a summary is cut."""
+    if memory.kind == "error_pattern":
+        return one_line(memory.content, DETAIL)
+    return one_line(memory.summary or memory.content)
 
 
 def _procedure_details(procedure: m.Procedure) -> tuple[str, ...]:
