@@ -1,6 +1,7 @@
 """What the user says to one agent is obeyed in the next session, in every host; what an agent claims of the user is not."""
 
 import json
+import subprocess
 
 import pytest
 from hook_fields import answered, fields
@@ -116,6 +117,31 @@ def test_the_project_is_not_introduced_with_a_tool_that_the_user_has_ruled_out(c
 
 def stored(memory):
     return {each.content: each for each in memory.list()}
+
+
+def test_a_rule_about_this_branch_is_told_on_that_branch_only(conversation, hosts, folder, service):
+    def git(*words):
+        named = ["git", "-c", "user.name=t", "-c", "user.email=t@t", *words]
+        subprocess.run(named, cwd=folder, check=True, capture_output=True)
+
+    git("init", "-b", "main")
+    git("commit", "--allow-empty", "-m", "First")
+    git("checkout", "-b", "vat")
+    talk = conversation("claude-code")
+    said = "From now on, show prices with VAT on this branch."
+    hosts.user("claude-code", talk.session, said, gitBranch="vat")
+    talk.forge(said)  # which the record above confirms
+    talk.answer("I will.")
+    talk.end()
+    service.settle(30)
+
+    here = conversation("claude-code", "on-the-branch").start()
+    git("checkout", "main")
+    elsewhere = conversation("claude-code", "on-main").start()
+
+    assert "[PREFERENCE]" in here
+    assert "[PREFERENCE]" not in elsewhere
+    assert "claude-code on vat" in elsewhere  # where that was asked
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -266,3 +266,55 @@ def test_being_linked_costs_a_memory_nothing(engine, tell):
     engine.delivery.flush()
 
     assert engine.get(linked.id).confidence == before
+
+
+@pytest.fixture
+def last_session(engine):
+    """Stores a session that is over, with its summary and with what it did about its task."""
+
+    def store(summary, task="", *, commands=(), files=()):
+        now, user, project = m.utc_now(), engine.settings.user, engine.project.id
+        engine.store.put_session(m.Session("s0", user, project, now, ended_at=now, summary=summary))
+        if task:
+            engine.episodes.start_task(task, session="s0")
+        for path in files:
+            engine.episodes.record("Edit", {"file_path": path}, session="s0", files=[(path, "edit")])
+        for command, success in commands:
+            engine.episodes.record("Bash", {"command": command}, session="s0", success=success)
+        engine.episodes.flush()
+        engine.episodes.close_task("s0")
+
+    return store
+
+
+def test_a_session_that_only_stated_a_rule_is_not_told_of_beside_the_rule(engine, last_session, tell):
+    rule = "Always show prices with VAT."
+    engine.remember(rule, kind="preference")
+    last_session(f"- Asked: {rule}\n- {rule}", rule)
+
+    text = tell(Moment.START).text
+
+    assert text.count("prices with VAT") == 1
+    assert "Left open" not in text
+
+
+@pytest.mark.parametrize(
+    "commands, why", [((), "neither checked nor committed"), ((("pytest -q", False),), "pytest failed last")]
+)
+def test_what_was_left_open_says_why_and_says_nothing_twice(last_session, tell, commands, why):
+    task = "Round the discount up"
+    last_session(f"- Asked: {task}\n- Changed: cart.py", task, commands=commands, files=["cart.py"])
+
+    text = tell(Moment.START).text
+
+    assert f"- Left open: {task} ({why})\n- Changed: cart.py\n" in text
+    assert "Asked" not in text
+
+
+def test_a_task_that_was_checked_is_not_left_open(last_session, tell):
+    task = "Round the discount up"
+    last_session(
+        f"- Asked: {task}\n- Changed: cart.py", task, commands=[("pytest -q", True)], files=["cart.py"]
+    )
+
+    assert f"- Asked: {task}\n- Changed: cart.py\n" in tell(Moment.START).text

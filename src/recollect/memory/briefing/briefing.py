@@ -51,7 +51,7 @@ class BriefingContent:
     fixes: tuple[str, ...] = ()  # what helped against such a failure
     bridge: tuple[m.Finding, ...] = ()  # new, of other running sessions
     task: tuple[m.Hit, ...] = ()  # the best first
-    summaries: tuple[m.Session, ...] = ()
+    summaries: tuple[m.Session, ...] = ()  # with the branch of those that were on another one
     conflicts: tuple[Conflict, ...] = ()
     stale: frozenset[str] = frozenset()  # ids of memories whose code has changed since
     missing: frozenset[str] = frozenset()  # ids of memories of agents about a file that is not there
@@ -326,6 +326,6 @@ def _session(session: m.Session) -> BriefingEntry:
     return BriefingEntry(
         kind="session",
         heading="SESSION",
-        name=f"{when} {session.agent or session.host}",
+        name=f"{when} {session.agent or session.host}" + (f" on {session.branch}" if session.branch else ""),
         details=tuple(f"- {one_line(bullet)}" for bullet in bullets if bullet)[:MOST_BULLETS],
     )

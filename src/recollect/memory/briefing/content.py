@@ -3,7 +3,7 @@
 Nothing here searches or loads a model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -124,8 +124,33 @@ def recent_sessions(sessions: Sequence[m.Session], own: str | None, most: int) -
 
 def did_something(session: m.Session) -> bool:
     """Whether its summary says more than what was asked."""
-    lines = (line.strip().lstrip("-*•").strip().lower() for line in session.summary.splitlines())
+    lines = (_words_of(line).lower() for line in session.summary.splitlines())
     return any(line and not line.startswith(_ASKED) for line in lines)
+
+
+def without_lines(session: m.Session, fingerprints: Container[str]) -> m.Session:
+    """Return the session without the lines of its summary that say what has one of these fingerprints."""
+    lines = [
+        line for line in session.summary.splitlines() if m.fingerprint(_words_of(line)) not in fingerprints
+    ]
+    return replace(session, summary="\n".join(lines))
+
+
+def with_open_tasks(session: m.Session, tasks: Sequence[m.Task]) -> m.Session:
+    """Return the session with a line for each task that it has not finished, which need not say again what was asked."""
+    asked = {f"{_ASKED} {task.description}".lower() for task in tasks}
+    done = [line for line in session.summary.splitlines() if _words_of(line).lower() not in asked]
+    return replace(session, summary="\n".join((*map(_open_line, tasks), *done)))
+
+
+def _open_line(task: m.Task) -> str:
+    """Return what was left open and why it counts as open; the summary names the files that were changed."""
+    parts = [part for part in task.outcome.split("; ") if not part.lower().startswith("changed ")]
+    return f"- Left open: {task.description}" + (f" ({'; '.join(parts)})" if parts and parts[0] else "")
+
+
+def _words_of(line: str) -> str:
+    return line.strip().lstrip("-*•").strip()
 
 
 def fresh_findings(store: Store, running: Iterable[m.Session], own: str | None) -> tuple[m.Finding, ...]:

@@ -27,6 +27,8 @@ from recollect.memory.briefing.content import (
     recent_sessions,
     role_named,
     rules_in,
+    with_open_tasks,
+    without_lines,
 )
 from recollect.memory.preferences import Preferences
 from recollect.memory.search.usefulness import Usefulness, judge_hits
@@ -378,7 +380,7 @@ class Composer:
             bridge=material.findings,
             task=tuple(hits),
             fixes=fixes,
-            summaries=self._last_sessions(request, plan, sessions) if role.summaries else (),
+            summaries=self._last_sessions(request, plan, sessions, always) if role.summaries else (),
             conflicts=material.conflicts,
             stale=material.stale,
             missing=missing_files(context.root, (*always, *(hit.memory for hit in hits))),
@@ -475,18 +477,28 @@ class Composer:
         return [hit for hit in found.results if hit.score >= ranking.KNOWN_ERROR_SCORE]
 
     def _last_sessions(
-        self, request: DeliveryRequest, plan: MomentPlan, sessions: Sequence[m.Session]
+        self,
+        request: DeliveryRequest,
+        plan: MomentPlan,
+        sessions: Sequence[m.Session],
+        rules: Sequence[m.Memory],
     ) -> tuple[m.Session, ...]:
-        """Return the last sessions that did something, the latest with the tasks that it left open."""
-        last = recent_sessions(sessions, request.session, plan.sessions)
+        """Return the last sessions that did something besides stating `rules`, the latest with what it left open."""
+        stated = frozenset(memory.fingerprint for memory in rules)
+        here = {None, *(self._context.view().branches or ())}
+        others = [without_lines(session, stated) for session in sessions]
+        last = [
+            replace(session, branch=None) if session.branch in here else session
+            for session in recent_sessions(others, request.session, plan.sessions)
+        ]
         if not last:
             return ()
         owner = m.Owner(self._context.user_id, self._context.project_id)
         unfinished = self._store.episodes.tasks(
             owner, (m.TaskStatus.ACTIVE, m.TaskStatus.PAUSED), _TASKS_READ
         )
-        lines = [f"- Left open: {task.description}" for task in unfinished if task.session == last[0].id]
-        return (replace(last[0], summary="\n".join((*lines[:MOST_OPEN_TASKS], last[0].summary))), *last[1:])
+        open_tasks = [task for task in unfinished if task.session == last[0].id and _is_left_open(task)]
+        return (with_open_tasks(last[0], open_tasks[:MOST_OPEN_TASKS]), *last[1:])
 
     def _project(self, rules: Sequence[m.Memory]) -> ProjectCard | None:
         project = self._context.project
@@ -514,6 +526,11 @@ def _is_starting(request: DeliveryRequest, told: Told) -> bool:
 
 def _plan_for(moment: Moment, starting: bool) -> MomentPlan:
     return PLANS[Moment.AFTER_COMPACTION if starting else moment]
+
+
+def _is_left_open(task: m.Task) -> bool:
+    """Whether work on a task was begun and not finished: a session that only talked has left nothing open."""
+    return task.status is m.TaskStatus.ACTIVE or bool(task.outcome)
 
 
 def _text_of(request: DeliveryRequest) -> str:

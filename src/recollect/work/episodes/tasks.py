@@ -118,6 +118,8 @@ def outcome_of(executions: Sequence[ToolExecution]) -> tuple[TaskStatus, str]:
         parts.append(f"{check[0]} {'passed' if check[1] else 'failed'} last")
     if committed:
         parts.append("committed")
+    elif files and not check:
+        parts.append("neither checked nor committed")
     done = committed or (check is not None and check[1]) or (not files and check is None and bool(executions))
     outcome = "; ".join(parts) or ("looked at, nothing changed" if executions else "")
     return (TaskStatus.COMPLETED if done else TaskStatus.PAUSED), clean(

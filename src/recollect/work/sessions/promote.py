@@ -1,5 +1,6 @@
 """Decide which findings of a session become memories: signals, filters, presets, branches."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ POINTS = {
 BYPASS = frozenset({"user-intent", "explicit-pin"})  # what the user wants remembered passes every filter
 IMPORTANT = 0.7
 SEVERAL = 2  # sessions or agents
+_THIS_BRANCH = re.compile(r"\b(?:on|in|for) this branch\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ def _signals(finding: m.Finding, sessions: int, agents: int) -> tuple[str, ...]:
 
 
 def branch_of(finding: m.Finding, folder: ProjectFolder | None) -> str | None:
-    """Return the branch to which a finding belongs, and a memory made of it; None = all: a rule of the user holds on all."""
-    if finding.source in USER_SOURCES or folder is None:
+    """Return the branch to which a finding belongs, and a memory made of it; None = all.
+
+    A rule of the user holds on all branches, unless it speaks of the one it was stated on.
+    """
+    if folder is None or (finding.source in USER_SOURCES and not _THIS_BRANCH.search(finding.content)):
         return None
     return branch_of_its_own(folder, finding.branch)

@@ -55,9 +55,9 @@ class SessionRecord:
             return None, Evidence(False, f"the host's record could not be read: {error.message}")
         if first is None:
             return None, Evidence(False, "the host's record has nothing of this session")
-        return self._on_branches(session.id, chain([first], events)), evidence
+        return self.on_branches(session.id, chain([first], events)), evidence
 
-    def _on_branches(self, session_id: str, events: Iterable[Event]) -> Iterator[Event]:
+    def on_branches(self, session_id: str, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the events with the branch that was checked out then, as recorded here: few hosts record it."""
         recorded = [(event.at, event.branch) for event in self.events(session_id) if event.at is not None]
         times = [at for at, _ in recorded]

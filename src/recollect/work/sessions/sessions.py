@@ -266,7 +266,7 @@ class Sessions:
         if record is None or not evidence.is_confirmed or record.size() > LARGEST_RECORD:
             return ()
         try:
-            events = map(clean_event, record.events(session.id))
+            events = map(clean_event, self.recorded.on_branches(session.id, record.events(session.id)))
             findings = rules_of(extract(events, self.clock(), users_only=True))
         except Refused:
             return ()
