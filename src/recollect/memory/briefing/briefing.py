@@ -125,6 +125,7 @@ class _Candidate:
     key: str  # identifies it; each key is shown once
     order: tuple[float, float, str]  # its position in the tier, once chosen
     entry: BriefingEntry
+    news: tuple[str, ...] = ()  # keys of what is to be known of it by now, and is worth saying it again
 
 
 @dataclass(slots=True)
@@ -152,7 +153,7 @@ class _TierFiller:
         chosen: list[tuple[_Candidate, str]] = []
         for candidate in candidates if room > 0 else ():
             key = candidate.key
-            if key in self._keys or key in self.told or candidate.entry.is_empty:
+            if key in self._keys or self._was_told(candidate) or candidate.entry.is_empty:
                 continue
             new_conflicts = tuple(text for text in candidate.entry.conflicts if text not in self.conflicts)
             text = self.form.write(replace(candidate.entry, conflicts=new_conflicts))
@@ -170,10 +171,14 @@ class _TierFiller:
         self.shown += [
             m.ShownItem(candidate.key, tier, self.probabilities.get(candidate.key)) for candidate, _ in chosen
         ]
+        self.shown += [m.ShownItem(news, tier) for candidate, _ in chosen for news in candidate.news]
         self.sections[tier] = self.form.section(tier, [text for _, text in chosen])
         used = tokens.count(self.sections[tier])
         self.left -= used
         return used
+
+    def _was_told(self, candidate: _Candidate) -> bool:
+        return candidate.key in self.told and all(news in self.told for news in candidate.news)
 
 
 class _EntryMaker:
@@ -237,10 +242,11 @@ class _EntryMaker:
 
     def _memory(self, memory: m.Memory) -> _Candidate:
         conflicts = self._conflicts.get(memory.id, [])
+        is_stale = memory.id in self._content.stale
         entry = memory_entry(
             memory,
             self._names[memory.id],
-            stale=memory.id in self._content.stale,
+            stale=is_stale,
             missing=memory.id in self._content.missing,
             disputed=bool(conflicts),
             by=self._content.names.get(memory.user_id, ""),
@@ -249,6 +255,7 @@ class _EntryMaker:
             memory.id,
             _stable_order(memory),
             replace(entry, conflicts=tuple(conflicts[:MOST_CONFLICTS])),
+            (f"stale {memory.id}",) if is_stale else (),
         )
 
     def _conflict_lines(self) -> dict[str, list[str]]:
