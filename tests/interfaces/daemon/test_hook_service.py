@@ -56,6 +56,24 @@ def test_what_was_shown_is_not_shown_again(hook, memory):
     assert hook("UserPromptSubmit", prompt=f"{ASK} and log each payment webhook retry") == ""
 
 
+def test_a_memory_that_has_become_stale_is_shown_once_more(hook, memory, folder):
+    code = folder / "webhook.py"
+    code.write_text("def retry_payment(payment):\n    return payment.send(times=3)\n")
+    memory.remember(f"{GOTCHA} `retry_payment` in webhook.py sees to that.", kind="gotcha")
+    memory.care.check_code()
+    hook("SessionStart", source="startup")
+    first = hook("UserPromptSubmit", prompt=ASK)
+    code.write_text("def retry_payment(payment, times=5):\n    return payment.send_later(times)\n")
+
+    second = hook("UserPromptSubmit", prompt=f"{ASK} once more")
+    third = hook("UserPromptSubmit", prompt=f"{ASK} and again")
+
+    assert GOTCHA in first
+    assert "(stale)" not in first
+    assert "(stale)" in second
+    assert third == ""
+
+
 def test_after_a_compaction_it_is_shown_again(hook, memory):
     memory.remember("Releases go out on Tuesdays only", kind="convention")
     hook("SessionStart", source="startup")
@@ -233,6 +251,22 @@ def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder
     assert GOTCHA in late
 
 
+def test_two_prompts_that_are_answered_late_are_not_told_the_same(hook, memory, embedder, monkeypatch):
+    monkeypatch.setattr("recollect.interfaces.daemon.hook_session.PROMPT_SECONDS", 60.0)
+    memory.remember(GOTCHA, kind="gotcha")
+    gate, quick = threading.Event(), embedder.embed
+    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+
+    nothing_yet = [hook("UserPromptSubmit", prompt=f"{ASK} {number}", seconds="0.5") for number in (1, 2)]
+    gate.set()
+    late = hook("UserPromptSubmit", prompt="Say hello")
+    while GOTCHA not in late:
+        late += hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert nothing_yet == ["", ""]
+    assert late.count(GOTCHA) == 1
+
+
 @pytest.mark.parametrize("shown_with", ["PreToolUse", "SessionStart"])
 def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, service, memory, embedder, shown_with):
     memory.remember(GOTCHA, kind="gotcha")
@@ -301,6 +335,28 @@ def test_a_session_is_learnt_from_at_its_end(hook, service, memory):
     assert any("pnpm" in each.content for each in memory.list())
     assert memory.store.get_session("s1").ended_at is not None
     assert "pnpm" in hook("SessionStart", session="s2", source="startup")
+
+
+def test_a_session_that_begins_as_the_last_one_ends_is_told_of_it(hook, service, monkeypatch):
+    others_are_read = threading.Event()
+    read, end = service._learn_from_others, service._end
+
+    def learn_from_others(session):
+        read(session)
+        others_are_read.set()
+
+    def end_late(session, event):
+        others_are_read.wait(20)
+        end(session, event)
+
+    monkeypatch.setattr(service, "_learn_from_others", learn_from_others)
+    monkeypatch.setattr(service, "_end", end_late)
+    hook("UserPromptSubmit", prompt="Speed up the checkout page")
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": "checkout.py"}, "tool_response": "ok"}
+    hook("PostToolUse", **edit)
+    hook("SessionEnd", reason="other")
+
+    assert "Changed: checkout.py" in hook("SessionStart", session="s2", source="startup")
 
 
 def test_the_last_turn_is_learnt_from_even_if_it_comes_soon_after_another(hook, service, memory, clock):

@@ -124,6 +124,9 @@ class HookService:
         self.model_is_ready.set()  # until `warm_up` begins to load it
         self._stopping = threading.Event()
         self._changed_folders: set[str] = set()  # in which something has happened
+        self._ending: dict[
+            str, Future[None]
+        ] = {}  # by folder, the last session that ended and is learnt from
         self._recovered: dict[str, float] = {}  # when each folder's lost sessions were last looked for
         self._scheduled: set[str] = set()  # background jobs that are queued already
         self._last_hook = self._now()
@@ -251,6 +254,9 @@ class HookService:
         if request.moment is Moment.START:  # what happened a moment ago in this project, if that is quick
             learning = self._rules.submit(session.folder, self._attempt, self._learn_from_others, session)
             wait([learning], min(left(), RULES_SECONDS))
+            ending = self._ending.get(session.folder)
+            if ending is not None:
+                wait([ending], left())
         if request.moment in (Moment.PROMPT, Moment.AFTER_COMPACTION):
             self.code_index.read(session.folder)
             if left() >= CODE_SECONDS:
@@ -431,7 +437,9 @@ class HookService:
         if kind is HookKind.SESSION_END:
             with self._lock:
                 self._sessions.pop(session.session, None)
-            self._later(session.folder, self._end, session, event)
+            ending = self._later(session.folder, self._end, session, event)
+            if ending is not None:
+                self._ending[session.folder] = ending
         elif kind in (HookKind.TURN_END, HookKind.COMPACTION):
             session.turn_ended(event)
             self._later(session.folder, self._note_answer, session)

@@ -44,6 +44,7 @@ RECENT = 40  # messages that a look takes into account
 LONGEST = 4_000  # characters of one
 CHECKPOINT_EVERY = 30.0  # seconds at least between two
 CHECKPOINT_SHARE = 0.05  # of the time that checkpoints may take: each reads the whole transcript
+PROMPT_SECONDS = 2.0  # that a prompt waits for the answer to the one before
 LARGEST_LOOK = 4 * 1024 * 1024  # bytes of a transcript that are looked at while a prompt waits
 LARGEST_OUTPUT = 64_000  # characters: redacting more takes longer than a hook waits
 _ASKS_FOR_ALL = ("read_source", "history output")  # a tool's name, a command: what asks for a whole output
@@ -54,7 +55,7 @@ HELD = "It was not run. Ask the user before you repeat it; a repeated call runs.
 
 
 class HookSession:
-    """Recording and warning never wait; other lookups run one at a time. The engine is passed in: it may change."""
+    """Recording and warning never wait; prompts are answered one at a time. The engine is passed in: it may change."""
 
     def __init__(self, session: str, host: str, folder: str) -> None:
         self.session = session
@@ -70,6 +71,7 @@ class HookSession:
         self.transcript = ""  # the host's own, once it names one that may be read
         self._told: Told | None = None  # None until it is read from the store
         self._told_lock = threading.Lock()
+        self._prompt_lock = threading.Lock()
         self._is_compacted = False  # and nothing was said since
         self._transcript_read: int | None = None  # bytes of it that were looked at; None until it is named
         self._held: set[tuple[str, str]] = set()  # calls that were refused: tool, words of its input
@@ -273,7 +275,20 @@ class HookSession:
             self._told = None
 
     def compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool = True) -> ComposedDelivery:
-        """Return what the session is told at this moment. It counts as told once it is `received`."""
+        """Return what the session is told at this moment. It counts as told once it is `received`.
+
+        Prompts are answered one after the other: two at once would be told the same.
+        """
+        if request.moment is not Moment.PROMPT:
+            return self._compose(engine, request, can_wait=can_wait)
+        is_alone = self._prompt_lock.acquire(timeout=PROMPT_SECONDS)
+        try:
+            return self._compose(engine, request, can_wait=can_wait)
+        finally:
+            if is_alone:
+                self._prompt_lock.release()
+
+    def _compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool) -> ComposedDelivery:
         told = self._told_by(engine)
         is_new = request.moment is Moment.START and not told.has_started
         message = look_back(engine.context, self.session) if is_new and HOSTS[self.host].message_user else ""
