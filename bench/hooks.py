@@ -38,7 +38,9 @@ from recollect.work.sessions.transcript import LearningReport, learn_from_file
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.reading import Report
 
-PROGRAM = str(Path(sys.executable).with_name("recollect"))
+PROGRAM = str(
+    Path(sys.executable).with_name("recollect-hook")
+)  # as `recollect install` tells hosts to run it
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
 DAY = ("claude-code-01", "claude-code-05", "claude-code-02")
 AT_ONCE = 50
@@ -533,7 +535,7 @@ def _place() -> Iterator[tuple[Path, Path]]:
 
 def _hook(event: str, payload: dict[str, Any]) -> str:
     done = subprocess.run(
-        [PROGRAM, "hook", "claude-code", event],
+        [PROGRAM, "claude-code", event],
         input=json.dumps({**payload, "hook_event_name": event}).encode(),
         capture_output=True,
         check=True,

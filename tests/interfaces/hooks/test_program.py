@@ -16,6 +16,7 @@ from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.spool import HookSpool
 from recollect.interfaces.hooks.deliver import deliver
 from recollect.interfaces.hooks.program import DEADLINE, SESSION_DEADLINE, deadline
+from recollect.interfaces.install.machine import running_hook_program
 
 SECRET = "ghp_" + "q7Rk2mX9" * 4 + "aBcd"
 
@@ -205,3 +206,23 @@ def test_without_a_daemon_a_status_line_is_empty_and_leaves_nothing_behind(hook,
 def test_a_status_line_is_printed_as_the_daemon_has_it(hook, home):
     with FakeDaemon(home, b"ok 5\nlearn"):
         assert hook("StatusLine") == b"learn"
+
+
+def test_hosts_start_a_script_that_imports_no_regular_expressions(home, folder):
+    (program,) = running_hook_program()
+    body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"})
+    words = [
+        sys.executable,
+        "-X",
+        "importtime",
+        program,
+        "claude-code",
+        "StatusLine",
+    ]  # which starts no daemon
+
+    done = subprocess.run(words, input=body, capture_output=True, text=True, timeout=60)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "recollect.interfaces.hooks.program" in done.stderr
+    assert "| re\n" not in done.stderr
+    assert subprocess.run([program, "claude-code", "StatusLine"], input=body, text=True).returncode == 0

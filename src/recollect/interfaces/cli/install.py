@@ -177,8 +177,8 @@ class _Installer:
             click.echo(f"{host.title} can show in its status line what memory did for a session.")
             wanted = click.confirm("Show it?", default=True)
         if wanted and current == "other":
-            words = output.one_line(self.machine.command_line((*self.machine.program, "hook", host.name)))
-            click.echo(f"Your status line is kept. To add ours, run `{words} StatusLine` in it.", err=True)
+            words = output.one_line(self.machine.command_line(self.machine.hook_words(host, "StatusLine")))
+            click.echo(f"Your status line is kept. To add ours, run `{words}` in it.", err=True)
         self.machine = replace(self.machine, status_line=wanted)
 
     def _may_ask(self) -> bool:

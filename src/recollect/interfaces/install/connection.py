@@ -108,7 +108,7 @@ def _check_host(installation: Installation, machine: Machine, records: Iterable[
             if missing:
                 return problem(f"{edit.path} starts {missing[0]}, which does not exist.")
             # Entries that start another program belong to another Recollect, and are as that one wants them.
-            if not edit.is_applied(text) and programs <= {machine.program[0]}:
+            if not edit.is_applied(text) and programs <= {machine.program[0], *machine.hook_program}:
                 return problem(f"{edit.path} differs from what would be installed now.")
         except (RecollectError, ValueError) as error:
             return problem(f"{edit.path} cannot be read: {error}")
@@ -197,14 +197,14 @@ def _run(command: str) -> str:
 
 def _check_hook(installation: Installation, machine: Machine) -> Diagnosis:
     """Start the hook program without an event: it does nothing, but shows that it runs."""
-    words = [*machine.program, "hook", installation.host.name, installation.host.hooks[0].event]
+    words = machine.hook_words(installation.host, installation.host.hooks[0].event)
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_HOOK_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         return Diagnosis("hook", False, f"{words[0]} does not run: {error}.", "Install Recollect again.")
     if done.returncode or done.stdout:
         lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-        finding = f"{words[0]} hook ends with code {done.returncode}: {lines[-1] if lines else 'no message'}"
+        finding = f"{words[0]} ends with code {done.returncode}: {lines[-1] if lines else 'no message'}"
         return Diagnosis("hook", False, finding, "Install Recollect again.")
     return Diagnosis("hook", True, f"{words[0]} runs.")
 

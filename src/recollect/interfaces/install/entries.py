@@ -11,7 +11,7 @@ from recollect.work.hosts.host import Hook, HookCommand, Host
 SERVER = "recollect"  # our name among the MCP servers
 # The MCP tools that change nothing, which a user may allow agents to use without being asked.
 READ_TOOLS = ("search_memory", "code_graph", "module_map", "work_history", "session_search", "read_source")
-_OURS = re.compile(r"""(?:^|[\s/\\"'])recollect(?:\.exe)?["']?\s+(hook|mcp)\b""")
+_OURS = re.compile(r"""(?:^|[\s/\\"'])recollect(?:-hook["']?\s|(?:\.exe)?["']?\s+(?:hook|mcp)\b)""")
 
 
 def hook_entries(host: Host, machine: Machine) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -23,7 +23,7 @@ def hook_entries(host: Host, machine: Machine) -> tuple[tuple[str, dict[str, Any
 
 def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
     """Return one element of the host's list for an event."""
-    words = (*machine.program, "hook", host.name, hook.event)
+    words = machine.hook_words(host, hook.event)
     assert host.hook_entry is not None
     return host.hook_entry(hook, HookCommand(words, machine.hook_line(words), machine.shortens_output))
 
@@ -31,7 +31,7 @@ def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
 def status_line_entry(host: Host, machine: Machine) -> dict[str, Any]:
     """Return the host's entry for our status line."""
     assert host.status_line is not None
-    words = (*machine.program, "hook", host.name, host.status_line.event)
+    words = machine.hook_words(host, host.status_line.event)
     return host.status_line.entry(HookCommand(words, machine.hook_line(words), machine.shortens_output))
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from recollect.work.hosts.host import Host
 
+LONGEST_INTERPRETER = 120  # bytes that every system takes after `#!`
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -19,6 +21,7 @@ class Machine:
     program: tuple[str, ...]  # words; the first is an absolute path
     environment: Mapping[str, str]
     platform: str = sys.platform
+    hook_program: tuple[str, ...] = ()  # a lighter one for hooks; empty = `program hook`
     shortens_output: bool = False  # hooks replace outputs of tools, so that hosts must wait for them
     allows_tools: bool | None = (
         None  # agents may use tools that only read without asking; None = as it is now
@@ -32,6 +35,10 @@ class Machine:
         if path.parts[:1] == ("~",):
             path = self.user.joinpath(*path.parts[1:])
         return path if path.is_absolute() else root / path
+
+    def hook_words(self, host: Host, event: str) -> tuple[str, ...]:
+        """Return what a host runs at an event."""
+        return (*(self.hook_program or (*self.program, "hook")), host.name, event)
 
     def hook_line(self, words: Sequence[str]) -> str:
         """Return `words` as a command line that does nothing if the program is gone: hosts show errors of hooks."""
@@ -50,10 +57,26 @@ def this_machine() -> Machine:
     from recollect.config import expand_home, load_settings
 
     shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
-    return Machine(expand_home("~"), running_program(), os.environ, shortens_output=shortens)
+    return Machine(
+        expand_home("~"),
+        running_program(),
+        os.environ,
+        hook_program=running_hook_program(),
+        shortens_output=shortens,
+    )
 
 
 def running_program() -> tuple[str, ...]:
     """Return how to start this Recollect from anywhere: the script beside the interpreter, else the interpreter."""
     beside = Path(sys.executable).absolute().with_name("recollect.exe" if os.name == "nt" else "recollect")
     return (str(beside),) if beside.is_file() else (sys.executable, "-P", "-m", "recollect")
+
+
+def running_hook_program() -> tuple[str, ...]:
+    """Return the script for hooks beside the interpreter; nothing if it is not there, or may not start.
+
+    Installers write the interpreter into its first line as it is: with a space or too long, a system cannot start it.
+    """
+    beside = Path(sys.executable).absolute().with_name("recollect-hook")
+    starts = " " not in sys.executable and len(os.fsencode(sys.executable)) <= LONGEST_INTERPRETER
+    return (str(beside),) if os.name != "nt" and starts and os.access(beside, os.X_OK) else ()
