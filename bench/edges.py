@@ -6,7 +6,8 @@
 
 The oracle is basedpyright (a fork of pyright), asked by the language server protocol. Python's own `ast` finds every
 call and every attribute that is read inside a function; the server says where what is called is defined. That makes an
-edge from the function around it to the function there; calling a class is calling its `__init__`. Attributes count where
+edge from the function around it to the function there; calling a class is calling its `__init__`, calling an object its
+class's `__call__`. Attributes count where
 they lead to a property. Calls in decorators, in defaults and in the bases of a class belong to the function around the
 definition. Only functions of the package itself count, on both sides. Of our edges those count that are
 shown by default. The server's answers take minutes, and are kept in bench/out by commit; all differences are in
@@ -130,7 +131,7 @@ class Source(ast.NodeVisitor):
         self.text = text
         self.names: dict[tuple[int, int], str] = {}  # of functions and classes, by where their name stands
         self.classes: dict[str, list[Site]] = {}  # with their bases
-        self.constructors: set[str] = set()  # classes that have their own
+        self.special: dict[str, set[str]] = {"__init__": set(), "__call__": set()}  # classes with their own
         self.properties: set[str] = set()
         self.sites: list[Site] = []
         self._lines = text.encode().split(b"\n")
@@ -142,8 +143,9 @@ class Source(ast.NodeVisitor):
         name = self._named(node)
         bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
         self.classes[name] = [self._site(base, called=False) for base in bases]
-        if any(getattr(one, "name", "") == "__init__" for one in node.body):
-            self.constructors.add(name)
+        for one in node.body:
+            if (method := getattr(one, "name", "")) in self.special:
+                self.special[method].add(name)
         self._enter(node, name, self._function)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -212,26 +214,29 @@ def _targets(oracle: "Server", sources: dict[str, Source], path: str, site: Site
     defined = oracle.defined("definition", sources, path, site)
     for there, target in defined:
         if site.called and target in sources[there].classes:
-            yield from _constructor(oracle, sources, there, target)
+            yield from _method(oracle, sources, there, target)
         elif site.called or target in sources[there].properties:
             yield f"{there}::{target}"
     if site.called and not defined:
-        # Perhaps a variable that holds a class: `self.config_class(…)`, `cls(…)`.
+        # Perhaps a variable that holds a class, `self.config_class(…)`, `cls(…)`, or an object with `__call__`.
         told = oracle.hover(path, site)
         if itself := re.search(r": type\[Self@(\w+)\]", told):
-            yield from _constructor(oracle, sources, path, itself[1])
-        elif told.startswith("(type) ") or ": type[" in told:
-            for there, target in oracle.defined("typeDefinition", sources, path, site):
-                yield from _constructor(oracle, sources, there, target)
+            yield from _method(oracle, sources, path, itself[1])
+            return
+        is_class = told.startswith("(type) ") or ": type[" in told
+        for there, target in oracle.defined("typeDefinition", sources, path, site):
+            yield from _method(oracle, sources, there, target, "__init__" if is_class else "__call__")
 
 
-def _constructor(oracle: "Server", sources: dict[str, Source], path: str, name: str) -> list[str]:
+def _method(
+    oracle: "Server", sources: dict[str, Source], path: str, name: str, method: str = "__init__"
+) -> list[str]:
     """The class's own, else that of its first base that has one."""
-    if name in sources[path].constructors:
-        return [f"{path}::{name}.__init__"]
+    if name in sources[path].special[method]:
+        return [f"{path}::{name}.{method}"]
     for base in sources[path].classes.get(name, ()):
         for there, target in oracle.defined("definition", sources, path, base):
-            if (there, target) != (path, name) and (found := _constructor(oracle, sources, there, target)):
+            if (there, target) != (path, name) and (found := _method(oracle, sources, there, target, method)):
                 return found
     return []
 

@@ -36,7 +36,17 @@ _TEST_NAME = re.compile(
 _TEST_FOLDER = re.compile(
     r"tests?[-_](?:helpers?|utils?|support|fixtures?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
 )
-_TEST_PROJECT = re.compile(r".+\.(?:Unit|Integration|Functional)?Tests?")  # as .NET names them
+_TEST_PROJECT = re.compile(
+    r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?|(?:Unit|Integration|Functional|Acceptance)Tests?"
+)  # as .NET names them
+_TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:-.+)?")
+_EXAMPLE_PACKAGE = re.compile(
+    r"(?:examples?|samples?|demos?)-.+|.+-(?:examples?|samples?|demos?|playgrounds?)"
+)
+_BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:marks?)?", re.IGNORECASE)
+_CONTAINERS = frozenset(
+    "packages crates apps modules libs projects src".split()
+)  # of parts, which say what they are
 _SETTINGS = re.compile(
     r".+\.config(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
 )
@@ -109,9 +119,14 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
         role = folder_role(folders[depth]) if depth < len(folders) else None
         if folders and folders[0].startswith(".") and role is not FileRole.CI:
             continue  # settings of editors and the like
-        if package and re.fullmatch(r"tests?-.+|.+-tests?", package.rsplit("/", 1)[-1]):
-            roles[path] = FileRole.TESTS, package
+        if package and (of_package := _package_role(package)):
+            roles[path] = of_package
             continue
+        if not package and len(folders) > 1 and folders[0] in _CONTAINERS and folders[0] != "src":
+            inner = folder_role(folders[1])
+            if inner in (FileRole.DOCS, FileRole.EXAMPLES):
+                roles[path] = inner, "/".join(folders[:2])
+                continue
         tested = next(
             (number for number, folder in enumerate(folders) if _TEST_PROJECT.fullmatch(folder)), None
         )
@@ -124,7 +139,8 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
         if template is not None:
             roles[path] = FileRole.EXAMPLES, "/".join(folders[: template + 1])
             continue
-        if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders)):
+        is_namespace = path.endswith(".php") and folders[depth : depth + 1] and folders[depth][0].isupper()
+        if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders or is_namespace)):
             roles[path] = role, "/".join(folders[: depth + 1])
             continue
         tests = next((folder for folder in _prefixes(folders) if folder in test_folders), None)
@@ -133,6 +149,26 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
         elif is_code(path):
             roles[path] = (FileRole.TESTS, "/".join(folders)) if is_test_name(path) else (FileRole.CODE, "")
     return roles
+
+
+def _package_role(package: str) -> tuple[FileRole, str] | None:
+    """Return the role of a part that is no code, by its name or that of a folder around it, and the folder that decides it."""
+    folders = package.split("/")
+    for number, folder in enumerate(folders):
+        role = None
+        if _TEST_PACKAGE.fullmatch(folder):
+            role = FileRole.TESTS
+        elif _EXAMPLE_PACKAGE.fullmatch(folder):
+            role = FileRole.EXAMPLES
+        elif _BENCH_PACKAGE.fullmatch(folder) and number:
+            role = FileRole.TOOLING
+        elif (
+            number and folders[0] in _CONTAINERS and folder_role(folder) in (FileRole.DOCS, FileRole.EXAMPLES)
+        ):
+            role = folder_role(folder)
+        if role:
+            return role, "/".join(folders[: number + 1])
+    return None
 
 
 def _code_despite_name(paths: Iterable[str]) -> set[str]:
@@ -165,13 +201,15 @@ def _test_folders(paths: Iterable[str]) -> set[str]:
     for path in filter(is_code, paths):
         for folder in _prefixes(path.split("/")[:-1]):
             name = folder.rsplit("/", 1)[-1]
-            if name == "testing" or folder_role(name) is FileRole.TESTS:
+            if name == "testing" or folder_role(name) is FileRole.TESTS or "/features/" in f"/{folder}":
                 total[folder] += 1
                 tests[folder] += is_test_name(path)
     return {
         folder
         for folder, count in total.items()
         if tests[folder] * 2 > count
-        or folder.endswith(("src/test", "fixtures", "testdata"))
+        or folder.endswith(
+            ("src/test", "fixtures", "testdata", "features/step_definitions", "features/support")
+        )
         or "/__test" in f"/{folder}"
     }

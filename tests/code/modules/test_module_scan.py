@@ -457,3 +457,62 @@ def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_
 
     assert {"_shop/assertion", "_shop/config", "_shop/mark"} <= set(found)
     assert found["_shop/config"].description == "Reads settings."
+
+
+@pytest.mark.parametrize(
+    "path, manifest, kind",
+    [
+        ("src/UnitTests/Bug/Maps.cs", "src/UnitTests/UnitTests.csproj", FileRole.TESTS),
+        ("src/IntegrationTests/Maps.cs", "src/IntegrationTests/IntegrationTests.csproj", FileRole.TESTS),
+        ("src/Benchmark/Engine.cs", "src/Benchmark/Benchmark.csproj", FileRole.TOOLING),
+        ("shop-tests-java8/src/A.java", "shop-tests-java8/build.gradle", FileRole.TESTS),
+        ("shop-examples/src/A.java", "shop-examples/build.gradle", FileRole.EXAMPLES),
+        ("example-maven/src/A.java", "example-maven/pom.xml", FileRole.EXAMPLES),
+        ("packages/docs/.vitepress/theme.ts", "packages/docs/package.json", FileRole.DOCS),
+        ("packages/online-playground/main.ts", "packages/online-playground/package.json", FileRole.EXAMPLES),
+        ("packages/playground/main.ts", "README.md", FileRole.EXAMPLES),
+        ("features/step_definitions/cli_steps.rb", "Gemfile", FileRole.TESTS),
+    ],
+)
+def test_parts_for_tests_examples_and_documents_are_no_code(path, manifest, kind):
+    files = {"src/shop/app.py": code(), path: code(), manifest: '{"name": "part"}'}
+
+    assert not any(path in each.core_files for each in modules(files).values())
+    assert kind is FileRole.TESTS or modules(files, kind=kind)  # tests may belong to a module
+
+
+def test_a_namespace_of_php_is_code_whatever_its_name():
+    files = package("composer.json", "CI/Reporter.php", "Command/Help.php", "Command/List.php")
+
+    assert "CI" in modules(files)
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "The fun way to sell things.",
+        '"Describe an order." "It sums its items."',
+        "Packages within this module are listed below.",
+        "Base class for orders",
+    ],
+)
+def test_a_slogan_a_quotation_or_a_class_does_not_describe_a_package(doc):
+    files = {"shop/__init__.py": f"'''{doc}'''", **package("shop/order.py", "shop/price.py", "shop/tax.py")}
+
+    assert doc.strip(".") not in next(iter(modules(files).values())).description
+
+
+def test_tests_inside_a_file_of_rust_do_not_describe_it():
+    files = package(*(f"src/{name}.rs" for name in ("range", "lib", "line", "text", "input")), kilobytes=20)
+
+    found = modules(files, names={"src/range.rs": ["Range", "parse", "test_parse", "tests"]})
+
+    assert found["range"].description == "Range, parse"
+
+
+def test_a_type_does_not_describe_a_file_of_go():
+    files = package(*(f"{name}.go" for name in ("key", "order", "price", "mail", "stock")), kilobytes=20)
+
+    found = modules(files, docs={"key.go": "Key represents a key."}, names={"key.go": ["Key", "Press"]})
+
+    assert found["key"].description == "Key, Press"

@@ -69,7 +69,6 @@ PROJECTS = {
             "build": "cargo build --workspace",
             "test": "cargo test --workspace",
             "lint": "cargo clippy",
-            "format": "cargo fmt",
             "run": "cargo run",
         },
     ),
@@ -408,7 +407,7 @@ def test_settings_of_a_linter_that_nothing_runs_do_not_name_it():
         ".pre-commit-config.yaml": "repos:\n  - repo: https://example.org/ruff\n    hooks:\n      - id: ruff\n",
     }
 
-    assert find_tools(scan_input(files))[0].linters == ("pre-commit", "ruff")
+    assert find_tools(scan_input(files))[0].linters == ("ruff",)
 
 
 def test_the_types_are_checked_by_the_script_for_it():
@@ -835,3 +834,47 @@ def test_of_two_builds_of_java_the_one_that_ci_runs_counts():
     assert commands(files)["test"] == "mvn test"
     assert commands({**files, **ci})["test"] == "./gradlew test"
     assert commands({**files, **ci}, "till")["test"] == "./gradlew :till:test"
+
+
+def test_a_linter_in_a_comment_of_ci_is_not_run():
+    files = {
+        "Cargo.toml": '[package]\nname = "rg"\n',
+        ".github/workflows/ci.yml": "jobs:\n  test:\n    steps:\n      - run: cargo test\n      # - run: cargo clippy\n      # - run: cargo fmt --check\n",
+        "src/lib.rs": "",
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert tools.linters == ()
+    assert set(tools.commands) == {"build", "test"}
+
+
+def test_commands_in_one_line_are_told_apart():
+    files = {
+        "build.gradle": "",
+        "gradlew": "",
+        "src/main/java/App.java": "",
+        ".github/workflows/ci.yml": "steps:\n  - run: ./gradlew --stop;./gradlew clean; ./gradlew build\n",
+    }
+
+    assert find_tools(scan_input(files))[0].commands["build"] == "./gradlew build"
+
+
+def test_only_a_project_of_spring_boot_is_run_by_it():
+    library = {"build.gradle": "", "src/A.java": "", "starter/build.gradle": "id 'org.springframework.boot'"}
+    service = {
+        "build.gradle": "plugins {\n  id 'org.springframework.boot' version '3.2'\n}",
+        "src/A.java": "",
+    }
+
+    assert "run" not in find_tools(scan_input(library))[0].commands
+    assert find_tools(scan_input(service))[0].commands["run"] == "gradle bootRun"
+
+
+def test_a_report_of_checkstyle_is_no_linter():
+    plugin = "<plugin><artifactId>maven-checkstyle-plugin</artifactId></plugin>"
+    reported = {"pom.xml": f"<project><reporting>{plugin}</reporting></project>", "src/main/java/A.java": ""}
+    built = {"pom.xml": f"<project><build>{plugin}</build></project>", "src/main/java/A.java": ""}
+
+    assert "lint" not in find_tools(scan_input(reported))[0].commands
+    assert find_tools(scan_input(built))[0].sources["lint"] == "set up in pom.xml"

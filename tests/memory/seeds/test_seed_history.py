@@ -55,7 +55,7 @@ def test_files_that_change_together_are_told(repository):
 
 
 def test_a_document_that_follows_the_code_is_told_earlier_than_code(repository):
-    for number in range(5):
+    for number in range(6):
         repository(f"change {number}", "src/order.py", "doc/orders.rst", "examples/order.py")
 
     assert [text for _, text, _ in told(repository)] == [

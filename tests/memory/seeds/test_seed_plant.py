@@ -1,7 +1,7 @@
 import pytest
 
 import recollect.model as m
-from recollect.memory.seeds.find import MOST_SEEDS, WORTH, find_seeds
+from recollect.memory.seeds.find import DESCRIBED, MOST_SEEDS, WORTH, find_seeds
 from recollect.memory.seeds.offer import offer_seeds
 
 RULES = "- Use tabs for indentation\n- Never push to main on a Friday\n- Put handlers into `src/api`\n"
@@ -117,7 +117,7 @@ def test_of_two_that_cannot_both_be_true_the_surer_is_offered(folder):
     (folder / ".flake8").write_text("[flake8]\nmax-line-length = 79\n")
 
     assert [each.content for each in find_seeds(folder)] == [
-        "Lines of Python are at most 100 characters long (ruff)."
+        "The line length of Python is set to 100 (ruff)."
     ]
 
 
@@ -164,6 +164,8 @@ def test_what_was_planted_before_an_interrupt_is_asked_about_the_next_time(engin
         ("Call `open_all()` after every test", True),
         ("Name a change `changes/123.bugfix.md`", True),
         ("Copy `<path>/config.yml` into your home", True),
+        ("Run `npm test` before a commit", False),
+        ("Run `pnpm test` before a commit", True),
     ],
 )
 def test_a_seed_names_only_what_the_project_has(tmp_path, rule, is_kept):
@@ -171,6 +173,7 @@ def test_a_seed_names_only_what_the_project_has(tmp_path, rule, is_kept):
     (tmp_path / "changes").mkdir()
     (tmp_path / "src/api/app.py").write_text("def open_all(): ...\n")
     (tmp_path / "Makefile").write_text("test:\n\tpytest\n")
+    (tmp_path / "pnpm-lock.yaml").touch()
     (tmp_path / "AGENTS.md").write_text(f"- {rule}\n")
 
     found = find_seeds(tmp_path, symbols={"open_all"})
@@ -204,3 +207,35 @@ def test_what_an_item_only_describes_comes_last(tmp_path):
         "Contains router and middleware stacks.",
     ]
     assert found[-1].confidence < WORTH
+
+
+@pytest.mark.parametrize(
+    "item, expected",
+    [
+        ("`Order` — base class for all orders of a shop", False),
+        ("`Order` / `Basket<T>` — what every customer fills", False),
+        ("`Order` / `Basket` — must never be changed after it was paid", True),
+    ],
+)
+def test_a_glossary_is_no_rule(tmp_path, item, expected):
+    (tmp_path / "AGENTS.md").write_text(f"- {item}\n- The price has no tax in it, add it when you show it\n")
+
+    found = find_seeds(tmp_path)
+
+    is_rule = next(seed for seed in found if seed.content == f"{item}.").confidence > DESCRIBED
+    assert is_rule is expected
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "If you prefer to run `pytest` directly, we suggest to create an environment and",
+        "Note that small fixes do not require a CLA, which `LICENSE.md` says",
+        "Verify _Files Changed_ shows only `src/` and never `target/*.class`",
+        "You should always run `make test` and then",
+    ],
+)
+def test_half_sentences_and_formalities_of_a_guide_are_no_seeds(tmp_path, rule):
+    (tmp_path / "CONTRIBUTING.md").write_text(f"# Development\n\n- {rule}\n")
+
+    assert find_seeds(tmp_path) == []

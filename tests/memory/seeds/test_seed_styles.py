@@ -18,7 +18,7 @@ def found(root, files):
         (
             "pyproject.toml",
             "[tool.ruff]\nline-length = 110\n",
-            "Lines of Python are at most 110 characters long (ruff).",
+            "The line length of Python is set to 110 (ruff).",
         ),
         (
             "ruff.toml",
@@ -29,13 +29,13 @@ def found(root, files):
         (
             "pyproject.toml",
             "[tool.black]\nline-length = 99\n",
-            "Lines of Python are at most 99 characters long (black).",
+            "The line length of Python is set to 99 (black).",
         ),
         ("pyproject.toml", "[tool.mypy]\nstrict = true\n", "mypy checks the types, in strict mode."),
         (
             "setup.cfg",
             "[flake8]\nmax-line-length = 90\n",
-            "Lines of Python are at most 90 characters long (flake8).",
+            "The line length of Python is set to 90 (flake8).",
         ),
         (
             ".prettierrc",
@@ -64,7 +64,7 @@ def found(root, files):
             "root = true\n[*]\nindent_style = space\nindent_size = 4\n[Makefile]\nindent_style = tab\n",
             "Indentation is 4 spaces in all files and tabs in Makefile (.editorconfig).",
         ),
-        ("rustfmt.toml", "max_width = 120\n", "Lines of Rust are at most 120 characters long (rustfmt)."),
+        ("rustfmt.toml", "max_width = 120\n", "The line length of Rust is set to 120 (rustfmt)."),
         (
             "Cargo.toml",
             '[lints.clippy]\nunwrap_used = "deny"\n',
@@ -88,12 +88,12 @@ def found(root, files):
         (
             "checkstyle.xml",
             '<module name="LineLength">\n<property name="max" value="140"/>\n</module>',
-            "Lines of Java are at most 140 characters long (Checkstyle).",
+            "The line length of Java is set to 140 (Checkstyle).",
         ),
         (
             ".rubocop.yml",
             "Layout/LineLength:\n  Max: 130\n",
-            "Lines of Ruby are at most 130 characters long (RuboCop).",
+            "The line length of Ruby is set to 130 (RuboCop).",
         ),
         (
             ".rubocop.yml",
@@ -124,7 +124,7 @@ def test_a_tools_settings_are_conventions(tmp_path, name, text, expected):
 def test_a_seed_says_on_which_line_it_stands(tmp_path):
     seeds = found(tmp_path, {"pyproject.toml": "[project]\nname = 'x'\n\n[tool.ruff]\nline-length = 100\n"})
 
-    assert seeds["Lines of Python are at most 100 characters long (ruff)."].source == "pyproject.toml:5"
+    assert seeds["The line length of Python is set to 100 (ruff)."].source == "pyproject.toml:5"
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,16 @@ def test_a_seed_says_on_which_line_it_stands(tmp_path):
     "text", ["", "\x00\x01", "[[[", "{" * 5000, "[tool]\nruff = 3", '{"formatter": []}', "[flake8\n"]
 )
 def test_a_broken_file_says_nothing(tmp_path, name, text):
+    assert found(tmp_path, {name: text}) == {}
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        (".rubocop.yml", "Layout/LineLength:\n  Enabled: false\n  Max: 130\n"),
+        (".rubocop.yml", "Layout/LineLength:\n  Enabled: false\n\nMetrics/MethodLength:\n  Max: 30\n"),
+        (".flake8", "[flake8]\nmax-line-length = 90\nextend-ignore = E501\n"),
+    ],
+)
+def test_a_line_length_that_is_not_checked_is_not_told(tmp_path, name, text):
     assert found(tmp_path, {name: text}) == {}

@@ -105,6 +105,21 @@ def ci_files(project: ScanInput) -> list[str]:
     )
 
 
+def ci_text(project: ScanInput) -> str:
+    """Return the text of the workflows that check changes, without comments."""
+    return "\n".join(_without_comments(project.text(path)) for path in ci_files(project))
+
+
+def first_in_ci(project: ScanInput, pattern: str) -> str:
+    """Return the first workflow in which the pattern is found; "" if none."""
+    found = (path for path in ci_files(project) if re.search(pattern, _without_comments(project.text(path))))
+    return next(found, "")
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"(?m)^[ \t]*+#.*$", "", text)
+
+
 def _is_minor(path: str) -> bool:
     return not _MAIN.search(path.rsplit("/", 1)[-1].lower())
 
@@ -170,7 +185,11 @@ def _unquoted(value: str) -> str:
 def _commands(block: Iterable[str]) -> list[str]:
     whole = re.sub(r"\\\n\s*", " ", "\n".join(block))
     whole = re.sub(r"\$\{\{(?!\s{0,20}env\.).{0,300}?\}\}", _LATER, whole)
-    return [part.strip() for line in whole.splitlines() for part in re.split(r"\s(?:&&|;|\|\|)\s", line)]
+    return [
+        part.strip()
+        for line in whole.splitlines()
+        for part in re.split(r"\s(?:&&|\|\|)\s|;\s*+(?![;)}])", line)
+    ]
 
 
 _LATER = "\0"  # a value that only CI knows

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import PurePosixPath
 
 from recollect.text.sentences import cut_at_word
@@ -122,6 +123,7 @@ def first_sentence(text: str) -> str:
         plain,
     )
     plain = re.sub(r"(?<![\w\]`])\[([^\[\]]{1,80})\](?:\[[^\]]{0,80}\])?(?!\()", r"\1", plain)
+    plain = re.sub(r"\{(#?[A-Z][\w:#.]{0,100})\}", r"\1", plain)  # a link of YARD
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
     if (
@@ -130,13 +132,20 @@ def first_sentence(text: str) -> str:
         or _REMARK.match(first)
         or _GAP.search(first)
         or _NAMESPACE.fullmatch(first)
+        or _SLOGAN.search(first)
     ):
         return ""
     return cut_at_word(first, LONGEST)
 
 
+_SLOGAN = re.compile(  # which sells rather than describes
+    r"^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
+    r"|\b(?:fun,|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b",
+    re.I,
+)
 _REMARK = re.compile(
-    r"(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W", re.I
+    r"[\"'“‘]|(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
+    re.I,
 )
 _NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
 _GAP = re.compile(
@@ -171,17 +180,24 @@ _UNREADY = re.compile(
 )
 
 
+_MARKUP = re.compile(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}")
+_MOST_PARAGRAPHS = 2  # of prose, that are tried: those after them are about details
+
+
 def readme_summary(text: str) -> str:
-    """Return the first sentence of the first paragraph that is no heading, badge or list."""
+    """Return the first sentence of the first paragraph that is no heading, badge or list; "" if it is a slogan."""
     text = re.sub(r"(?s)<!--(?:(?!<!--).)*?-->|```.*?(?:```|\Z)", "", text)
-    for paragraph in re.split(r"\n\s*\n", text):
-        bare = paragraph.strip()
+    paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", text))
+    prose = (
+        each
+        for each in paragraphs
+        if each and not _MARKUP.match(each) and not each.endswith(":") and not _INSTRUCTION.match(each)
+    )
+    for paragraph in islice(prose, _MOST_PARAGRAPHS):
+        if _SLOGAN.search(" ".join(paragraph.split())):
+            return ""  # what follows goes on from there
         if (
-            bare
-            and not re.match(r"[#=*<|!\[.:>-]|\d+\.|.*\n[=-]{3,}", bare)
-            and not bare.endswith(":")  # what follows says it
-            and not _INSTRUCTION.match(bare)
-            and len((sentence := first_sentence(bare)).split()) > 3
+            len((sentence := first_sentence(paragraph)).split()) > 3
             and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
             and sentence[-1] not in "!:"
             and not _UNREADY.search(sentence)
@@ -204,4 +220,16 @@ def readme_entry(text: str, name: str) -> str:
 
 def says_what_it_is(sentence: str) -> bool:
     """Return whether a sentence may describe a module: it tells the reader to do nothing, and is no remark."""
-    return not (_INSTRUCTION.match(sentence) or _UNREADY.search(sentence))
+    return not (_INSTRUCTION.match(sentence) or _UNREADY.search(sentence) or _ELSEWHERE.search(sentence))
+
+
+_ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|above|the following)\b", re.I)
+_OF_ONE_CLASS = re.compile(
+    r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b",
+    re.I,
+)
+
+
+def says_what_one_class_is(sentence: str) -> bool:
+    """Return whether a sentence describes a class, which is not all that a module of several files has."""
+    return bool(_OF_ONE_CLASS.match(sentence))

@@ -14,6 +14,7 @@ from recollect.code.modules.descriptions import (
     readme_entry,
     readme_summary,
     says_what_it_is,
+    says_what_one_class_is,
 )
 from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.grouping import CLASS_FILES, Group, group_files, main_folder
@@ -58,6 +59,7 @@ _ENTRIES = (  # by file name, the likeliest first
     r"(routes|urls|router)\.\w+",
     r"index\.(ts|tsx|js|mjs|vue)|lib\.rs|mod\.rs",
 )
+_TEST_OF_FILE = re.compile(r"tests?$|test_|Test[A-Z_]")  # as Rust has them beside the code
 _C_FILES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")  # which hold several classes
 _README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
 _TEST_MARK = re.compile(r"^test_|_tests?$|_spec$|[-.](test|spec)$|Tests?$|TestCase$")
@@ -133,6 +135,8 @@ class _Scan:
 
     def _description(self, group: Group, name: str) -> str:
         found = filter(None, self._descriptions(group, name.rsplit("/", 1)[-1]))
+        if len(group.files) > 1:
+            found = filter(lambda sentence: not says_what_one_class_is(sentence), found)
         return next(filter(says_what_it_is, found), "") or self._contents(group)
 
     def _descriptions(self, group: Group, name: str) -> Iterator[str]:
@@ -161,7 +165,7 @@ class _Scan:
         own = by_stem.get(name.lower(), "")
         if own and not own.endswith(CLASS_FILES):  # which says of one class what it is
             yield headline(own, self._project.text(own))
-        if len(group.files) == 1:
+        if len(group.files) == 1 and not group.files[0].endswith(CLASS_FILES):
             yield self._headline(group.files[0])
 
     def _contents(self, group: Group) -> str:
@@ -170,14 +174,14 @@ class _Scan:
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:
             defined = dict.fromkeys(self._project.names.get(group.files[0], ()))
-            names = [each for each in defined if each[:1] != "_"]
+            names = [each for each in defined if each[:1] != "_" and not _TEST_OF_FILE.match(each)]
             if group.files[0].endswith(".go"):  # which exports by a capital letter
                 names = [each for each in names if each[:1].isupper()] or names
         return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
     def _headline(self, path: str) -> str:
         """Return what a file says of itself, or its main class of itself: of other files, that says nothing."""
-        of_class = "" if path.endswith(_C_FILES) else self._project.docs.get(path, "")
+        of_class = "" if path.endswith((*_C_FILES, ".go")) else self._project.docs.get(path, "")
         return headline(path, self._project.text(path)) or first_sentence(of_class)
 
     def _terms(self, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from recollect.code.modules.commands import (
     CiCommand,
     ProjectTask,
     ci_commands,
-    ci_files,
+    ci_text,
     guide_commands,
     runner_names,
     slot_of,
@@ -171,7 +171,7 @@ def packages_in(project: ScanInput, folder: str) -> dict[str, PackageInfo]:
     names = project.inside(folder)
     found = [name for name, each in ECOSYSTEMS.items() if has_manifest(names, each.manifests)]
     if "java" in found and "gradle" in found:
-        in_ci = "".join(map(project.text, ci_files(project)))
+        in_ci = ci_text(project)
         uses_gradle = "gradlew " in in_ci and not re.search(r"\bmvnw? ", in_ci)
         found.remove("java" if uses_gradle else "gradle")
     if len(found) > 1:

@@ -11,7 +11,7 @@ from recollect.context.git import Repository
 from recollect.memory.seeds.seed import Seed
 from recollect.text.sentences import clip, sentences
 
-SUPPORT = 5  # commits in which two files changed together
+SUPPORT = 6  # commits in which two files changed together
 CONFIDENCE = 0.6  # of the commits in which one of them changed
 OF_CODE, SURE_OF_CODE = 8, 0.65  # the same for two files of code, which a compiler or a test would ask for
 USUALLY = 0.8  # of the commits with the rarer file, if the other one changes often without it
@@ -23,7 +23,7 @@ _MOST_PAIRS = 4
 _MOST_REVERTS = 3
 LONGEST_AGO = (
     3 * 365 * 24 * 3600
-)  # seconds before the newest commit: the reason of an older revert may be gone
+)  # seconds before the newest commit: what has not happened since may no longer be true
 _SECONDS = 20
 _LOG = (
     "log",
@@ -41,7 +41,7 @@ _TRAILER = re.compile(
     re.I | re.M,
 )
 _DULL = re.compile(
-    r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|version|__version__|__about__)\b"
+    r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|[\w-]*version|__version__|__about__)\b"
     r"|\.(?:lock|po|pot|mo|snap|svg|png|jar|bin|dump|min\.js)$|(?:^|/)(?:gradlew|mvnw)|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]{0,80}\.txt$",
     re.I,
 )
@@ -99,13 +99,18 @@ def read_commits(root: Path) -> list[Commit]:
 def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[Seed]:
     alone: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()
-    total = 0
+    newest_of: dict[tuple[str, str], int] = {}
+    total = newest = 0
     for commit in commits:
         total += 1
+        newest = max(newest, commit.at)
         files = sorted(path for path in commit.files if not _DULL.search(path) and not _TEST.search(path))
         if len(commit.files) <= _MOST_FILES:
             alone.update(files)
-            both.update(combinations(files, 2))
+            pairs_here = list(combinations(files, 2))
+            both.update(pairs_here)
+            for pair in pairs_here:
+                newest_of.setdefault(pair, commit.at)  # the newest commits come first
     pairs = [
         (count / min(alone[one], alone[other]), count, one, other)
         for (one, other), count in both.items()
@@ -121,6 +126,7 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
         )
         and not (total >= _FEWEST and max(alone[one], alone[other]) > HUB * total)
         and not (_EXAMPLE.search(one) or _EXAMPLE.search(other))
+        and newest_of[one, other] >= newest - LONGEST_AGO
     ]
     # A text or a setting that must follow the code is forgotten more often than code that the compiler asks for.
     pairs.sort(key=lambda pair: (_is_code(pair[2]) and _is_code(pair[3]), -pair[0] * pair[1], pair[2:]))

@@ -74,7 +74,7 @@ _NAMES_SOMETHING = re.compile(
 )  # code, a path, a number, a name
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
-    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\bgeneric\b.{0,40}(?:advice|knowledge|tips)|confirmation message",
+    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\b(?:generic|basic)\b.{0,40}(?:advice|knowledge|tips)|confirmation message",
     re.I,
 )
 
@@ -144,7 +144,12 @@ def _whole(text: str) -> str:
 
 def _is_telling(text: str) -> bool:
     words = re.findall(r"\w+", text)
-    return len(words) >= _FEWEST_WORDS and not text.endswith((":", "?"))
+    return len(words) >= _FEWEST_WORDS and not text.endswith((":", "?")) and not _UNFINISHED.search(text)
+
+
+_UNFINISHED = re.compile(
+    r"\b(?:and|or|then|to|with|by|for|in|of|the|a|an|using|like|such as|as)\W{0,3}$", re.I
+)
 
 
 def _parts(text: str) -> Iterator[tuple[int, bool, str]]:

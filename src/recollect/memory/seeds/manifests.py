@@ -187,6 +187,8 @@ def _jvm(root: Path) -> Iterator[Seed]:
         yield from _version("Java", found.value(pattern), found.where(pattern))
     elif found := read_first(root, "build.gradle.kts", "build.gradle"):
         pattern = r"(?:JavaLanguageVersion\.of\(|sourceCompatibility\s*=?\s*(?:JavaVersion\.VERSION_)?[\"']?|jvmToolchain\()(\d+)"
+        if len(set(re.findall(pattern, found.text))) > 1:
+            return  # which one counts depends on more than this file
         yield from _version("Java", found.value(pattern), found.where(pattern))
     if found and "spring-boot" in found.text:
         yield Seed("The frameworks here: Spring Boot.", "architecture", found.where("spring-boot"), _SURE)

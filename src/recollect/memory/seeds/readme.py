@@ -65,6 +65,7 @@ _OTHERS = re.compile(
 _GENERAL = re.compile(
     r"pull request|\bPRs?\b|\bissues?\b|\bfork|new branch|your branch|upstream|origin/|git (?:clone|checkout|push|remote|add|commit)"
     r"|https?://|mailing|discord|slack|\blabel|sign(?:ed)?[ -]off|maintainers?|reviewers?|welcome|thank|please (?:open|file)|e\.g\.$"
+    r"|\bCLA\b|contributor licen|files changed|we (?:suggest|recommend)|you prefer|leave blank"
     r"|you (?:can|may|might|could)|if you (?:want|like|wish)|\bwe(?:'ll| will)\b|AUTHORS",
     re.I,
 )

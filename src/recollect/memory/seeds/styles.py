@@ -3,6 +3,7 @@
 import configparser
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ _CHECKED = ("black", "isort", "flake8", "mypy", "pyright", "ruff")  # tools whos
 def _line_length(at: str, length: Any, tool: str) -> Iterator[Seed]:
     if str(length).isdigit() and 40 <= int(length) <= 400:
         of = f" of {language}" if (language := _LANGUAGES.get(tool)) else ""
-        yield Seed(f"Lines{of} are at most {length} characters long ({tool}).", "convention", at, _SURE)
+        # A formatter may leave longer lines, so nothing is said of every line.
+        yield Seed(f"The line length{of} is set to {length} ({tool}).", "convention", at, _SURE)
 
 
 def _quotes(at: str, style: Any, tool: str) -> Iterator[Seed]:
@@ -102,7 +104,8 @@ def _python(root: Path) -> Iterator[Seed]:
     for name, section in ((".flake8", "flake8"), ("setup.cfg", "flake8"), ("tox.ini", "flake8")):
         if (found := read_first(root, name)) and (flake8 := _ini(found, section)):
             length = flake8.get("max-line-length") or flake8.get("max_line_length")
-            yield from _line_length(found.where("max.line.length"), length, "flake8")
+            if "E501" not in f"{flake8.get('ignore', '')}{flake8.get('extend-ignore', '')}":
+                yield from _line_length(found.where("max.line.length"), length, "flake8")
     if (found := read_first(root, "mypy.ini", ".mypy.ini")) and _ini(found, "mypy").get(
         "strict", ""
     ).lower() == "true":
@@ -241,9 +244,13 @@ def _others(root: Path) -> Iterator[Seed]:
         yield Seed("Java code is checked by Checkstyle.", "convention", found.path, 0.4)
         yield from _line_length(found.where("LineLength"), length, "Checkstyle")
     if found := read_first(root, ".rubocop.yml"):
-        length = found.value(r"^Layout/LineLength:[\s\S]{0,200}?\bMax:\s*(\d+)")
+        length = found.value(
+            r"^Layout/LineLength:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+Max:\s*(\d+)"
+        )
         yield from _line_length(found.where("Layout/LineLength"), length, "RuboCop")
-        quotes = found.value(r"^Style/StringLiterals:[\s\S]{0,200}?EnforcedStyle:\s*(\w+)_quotes")
+        quotes = found.value(
+            r"^Style/StringLiterals:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+EnforcedStyle:\s*(\w+)_quotes"
+        )
         yield from _quotes(found.where("Style/StringLiterals"), quotes, "RuboCop")
     if found := read_first(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):
         rules = re.findall(r'<rule\s+ref="(\w+)"', found.text)
@@ -263,9 +270,10 @@ def _others(root: Path) -> Iterator[Seed]:
             for hook in re.findall(r"^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w.-]+)", found.text, re.M)
             if hook not in _BORING_HOOKS
         ]
-        yield from _rules(
+        for seed in _rules(
             found.where("id:"), list(dict.fromkeys(hooks)), "Before a commit pre-commit", "runs"
-        )
+        ):
+            yield replace(seed, confidence=0.45)  # they run by themselves
 
 
 _BORING_HOOKS = frozenset(

@@ -43,6 +43,15 @@ class ProjectNames:
     def _files(self) -> frozenset[str]:
         return frozenset(list_files(self.root).files)
 
+    @cached_property
+    def _managers(self) -> set[str]:
+        """The package managers of Node that lock files and the manifest name."""
+        locks = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "package-lock.json": "npm"}
+        found = {manager for name, manager in locks.items() if (self.root / name).is_file()}
+        manifest = read_first(self.root, "package.json")
+        named = re.search(r'"packageManager"\s*:\s*"(\w+)@', manifest.text) if manifest else None
+        return {named[1]} if named else found
+
     def has_path(self, path: str) -> bool:
         bare = path.strip("./").rstrip("/")
         if not bare or (self.root / bare).exists():
@@ -58,6 +67,8 @@ class ProjectNames:
     def has_task(self, runner: str, task: str) -> bool:
         program = runner.split()[0]
         if program in ("npm", "pnpm", "yarn"):
+            if program not in (self._managers or {program}):
+                return False  # it is installed and run by another one
             if task in _BUILT_IN and " " not in runner:
                 return True
             found = read_first(self.root, "package.json")

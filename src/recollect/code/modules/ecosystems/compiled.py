@@ -2,7 +2,7 @@
 
 import re
 
-from recollect.code.modules.commands import ci_files
+from recollect.code.modules.commands import ci_text, first_in_ci
 from recollect.code.modules.ecosystems.package_info import (
     SET_UP,
     PackageInfo,
@@ -39,15 +39,16 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
     doors = [
         path for each in (*named, "src/main.rs", "src/lib.rs") if (path := join(folder, each)) in project
     ]
-    in_ci = "".join(map(project.text, ci_files(project)))
-    lints = not names.isdisjoint({"clippy.toml", ".clippy.toml"}) or "clippy" in table_at(document, "lints")
-    formats = not names.isdisjoint({"rustfmt.toml", ".rustfmt.toml"}) or re.search(
-        r"rustfmt|\bcargo (?:\+\S{1,40} )?fmt\b", in_ci
+    lints = first_name(names, r"\.?clippy\.toml") or (
+        "Cargo.toml" if "clippy" in table_at(document, "lints") else ""
     )
+    formats = first_name(names, r"\.?rustfmt\.toml")
+    in_ci = ci_text(project)
+    checked_by = first_in_ci(project, r"rustfmt|\bcargo (?:\+\S{1,40} )?fmt\b")
     defaults = {
         "build": f"cargo build{everything}",
         "test": f"cargo test{everything}",
-        "format": "cargo fmt",
+        **({"format": "cargo fmt"} if formats or checked_by else {}),
         **({"run": "cargo run"} if doors and not doors[0].endswith("lib.rs") else {}),
         **({"lint": "cargo clippy"} if lints else {}),
     }
@@ -59,11 +60,12 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
         defaults,
         {},
         TestFramework("cargo test", "", defaults["test"]),
-        (("clippy",) if lints or "clippy" in in_ci else ()) + (("rustfmt",) if formats else ()),
+        (("clippy",) if lints or "clippy" in in_ci else ()) + (("rustfmt",) if formats or checked_by else ()),
         name,
         str(package.get("description", "")).strip(),
         needs,
         tuple(doors),
+        sources={"lint": f"{SET_UP}{lints}", "format": checked_by or f"{SET_UP}{formats}"},
     )
 
 
@@ -101,7 +103,8 @@ def read_maven(project: ScanInput, folder: str) -> PackageInfo:
     name = re.search(r"<artifactId>([^<$]+)</artifactId>", head)
     description = re.search(r"(?s)<description>([^<]+)</description>", head)
     poms = text + "".join(project.text(path) for path in project.sizes if path.endswith("/pom.xml"))
-    linters, commands = _java_linters(poms, f"{mvn} spotless:", f"{mvn} checkstyle:check")
+    built = re.sub(r"(?s)<reporting>(?:(?!<reporting>).)*?</reporting>|<!--(?:(?!<!--).)*?-->", "", poms)
+    linters, commands = _java_linters(built, f"{mvn} spotless:", f"{mvn} checkstyle:check")
     test = TestFramework(_java_tests(poms), "", f"{mvn} test")
     return PackageInfo(
         "maven",
@@ -112,6 +115,7 @@ def read_maven(project: ScanInput, folder: str) -> PackageInfo:
         name[1] if name else "",
         " ".join(description[1].split()) if description else "",
         frozenset(re.findall(r"<groupId>([\w.]+)</groupId>", text)),
+        sources=dict.fromkeys(commands, f"{SET_UP}pom.xml"),
     )
 
 
@@ -124,13 +128,18 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
         if word in text:
             linters, commands = (*linters, word), {"lint": f"{gradle} {command}", **commands}
     test = TestFramework(_java_tests(text), "", f"{gradle} test")
-    run = {"run": f"{gradle} bootRun"} if "springframework.boot" in text else {}
+    own = project.text(join(folder, "build.gradle")) + project.text(join(folder, "build.gradle.kts"))
+    is_spring = re.search(
+        r"""(?:id|plugin)\b[^\n]{0,5}['"]org\.springframework\.boot['"](?!.*apply false)""", own
+    )
+    run = {"run": f"{gradle} bootRun"} if is_spring else {}
     return PackageInfo(
         "gradle",
         {"build": f"{gradle} build", "test": test.run_command, **run, **commands},
         {},
         test,
         linters,
+        sources=dict.fromkeys(commands, f"{SET_UP}build.gradle"),
     )
 
 
@@ -144,7 +153,7 @@ def _java_tests(text: str) -> str:
 def _java_linters(text: str, spotless: str, checkstyle: str) -> tuple[tuple[str, ...], dict[str, str]]:
     linters, commands = [], {}
     check, apply = ("check", "apply") if spotless.endswith(":") else ("Check", "Apply")
-    if "checkstyle" in text:
+    if re.search(r"""maven-checkstyle-plugin|(?m:^\s*+checkstyle\s*+(?:\{|$))|['"`]checkstyle['"`]""", text):
         linters.append("checkstyle")
         commands["lint"] = checkstyle
     if "spotless" in text:
@@ -216,7 +225,7 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         defaults.pop("test")
     linters = [each for each in ("clang-format", "clang-tidy") if f".{each}" in names]
     files = "git ls-files '*.c' '*.cc' '*.cpp' '*.h' '*.hpp' | xargs"
-    in_ci = "".join(map(project.text, ci_files(project)))
+    in_ci = ci_text(project)
     sources = {}
     if "clang-format" in linters and "clang-format" in in_ci:
         defaults["lint"], sources["lint"] = (
