@@ -202,6 +202,19 @@ def test_the_findings_of_a_running_session_are_told_to_another_person(team):
     assert ada.call("material", moment="prompt", text="run the payment tests", session="s1").findings == ()
 
 
+def test_a_member_undoes_a_change_while_others_share_memories_with_tags(team):
+    ada = team.new_team()
+    ben = team.add(ada, "Ben")
+    ada.call("remember", content="Tests need Redis", tags=("redis",), visibility="team")
+    his = ben.call("remember", content="Prices are in cents", tags=("money",), visibility="team").id
+    ben.call("forget", name=his)
+
+    ben.call("undo", name=ben.call("changes")[0].id)
+
+    assert ben.call("get", name=his).state == "active"
+    assert {tag.name for tag in ben.call("tags")} >= {"redis", "money"}
+
+
 def test_conflicts_between_people_keep_both(team):
     ada = team.new_team()
     ben = team.add(ada, "Ben")

@@ -28,7 +28,7 @@ from recollect.store.rows import CHANGE_COLUMNS, change_from, change_row
 
 _MISSING_TAGS = (
     "SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m ON m.num = t.num"
-    " WHERE NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)"
+    " WHERE m.user_id = %s AND NOT EXISTS (SELECT 1 FROM tags g WHERE g.user_id = m.user_id AND g.name = t.tag)"
 )
 Key = tuple[str, tuple[Any, ...]]  # a table and the key of a row in it
 
@@ -157,7 +157,8 @@ class PostgresChangeLog:
         order, journal, table_rows = list(ALL_TABLES), self._db.journal, Rows(db)
         for row in sorted(rows, key=lambda row: order.index(row.table)):
             _put_back(db, journal, table_rows, row)
-        for tag in db.execute(_MISSING_TAGS).fetchall():  # dropped since
+        mine = (self._db.identity.user,)  # whose tags others have is not known here
+        for tag in db.execute(_MISSING_TAGS, mine).fetchall():  # dropped since
             journal.created("tags", *tag)
             db.execute("INSERT INTO tags (user_id, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", tag)
         _drop_dangling(db, journal)
