@@ -225,6 +225,10 @@ class TooManyRequests(TeamError):
     seconds = 1  # after which another attempt may succeed
 
 
+class ClientTooOld(TeamError):
+    """Raised by a server for a client whose requests it no longer understands."""
+
+
 class VectorsNeeded(TeamError):
     """Raised on the server when a client makes the vectors itself, and has not sent those of some texts."""
 

@@ -130,6 +130,12 @@ class TeamClient:
         joined: Joined = self._understood("join", TypeAdapter(Joined), answer)
         return joined.token
 
+    def server_version(self) -> str:
+        """Return the version of Recollect that the server has."""
+        answer = self.request("GET", "/health")
+        found: dict[str, Any] = self._understood("health", TypeAdapter(dict[str, Any]), answer)
+        return str(found.get("version", ""))[:20]
+
     def provider(self) -> IdentityProvider:
         """Return where people of this server sign in. Raise `RecollectError` if there is no such place."""
         answer = self.request("GET", f"{PREFIX}/sign-in")

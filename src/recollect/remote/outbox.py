@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import Offline, RecollectError, TokenRefused, TooManyRequests
+from recollect.errors import ClientTooOld, Offline, RecollectError, TokenRefused, TooManyRequests
 from recollect.remote.wire import Place
 from recollect.store.spool_files import SpoolFiles
 
@@ -46,7 +46,7 @@ class Outbox:
                         actor,
                         key,
                     )
-                except (Offline, TokenRefused, TooManyRequests) as error:
+                except (ClientTooOld, Offline, TokenRefused, TooManyRequests) as error:
                     raise TimeoutError from error  # the file stays
                 except RecollectError as error:
                     logger.warning("what waited for the team server was refused: %s", error.message)

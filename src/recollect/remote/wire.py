@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ PREFIX = f"/api/{API}"
 ACTOR_HEADER = "recollect-actor"
 IDEMPOTENCY_HEADER = "idempotency-key"
 VERSION_HEADER = "recollect-version"
+OLDEST_CLIENT = (0, 2)  # whose requests this server understands; tests repeat what it sends
 
 _TYPES = {
     name: kind
@@ -59,6 +61,12 @@ def team_project_id(user: str, keys: Sequence[str]) -> str | None:
     if not keys:
         return None
     return project_id_of(keys[0] if keys[0].startswith("remote:") else f"{user} {keys[0]}")
+
+
+def is_too_old(version: str) -> bool:
+    """Whether a client of this version is no longer understood. One that does not say its version is."""
+    numbers = re.match(r"(\d{1,6})\.(\d{1,6})", version)
+    return numbers is not None and tuple(map(int, numbers.groups())) < OLDEST_CLIENT
 
 
 def error_json(error: RecollectError) -> dict[str, Any]:

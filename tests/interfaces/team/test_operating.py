@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from bench.local_postgres import OWNER, SERVER
 from fakes import FakeEmbedder
 from recollect.errors import Refused
 from recollect.interfaces.team.server import JsonFormatter
@@ -128,3 +129,17 @@ def test_a_request_under_way_is_answered_when_the_server_stops(home, postgres_te
         team.stop()
         team.start()
         assert ada.call("get", name=receipts[0].id).content == "The vault opens at nine"
+
+
+def test_the_tables_are_updated_while_the_server_runs(team, postgres, person):
+    ada = team.new_team()
+    before = ada.call("remember", content="Tests need Redis", visibility="team")
+
+    said = person("admin").run(
+        "team", "upgrade", "--database", postgres.url(SERVER), "--admin-database", postgres.url(OWNER)
+    )
+
+    assert said.out == "The tables are up to date.\n"
+    assert [hit.memory.id for hit in ada.call("search", query="redis").results] == [before.id]
+    assert ada.call("remember", content="Prices are in cents", visibility="team").id
+    assert len(team.backend.directory.people(ada.tenant)) == 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect import __version__
 from recollect.errors import Refused
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered
@@ -203,15 +204,19 @@ def whoami(cli: CliContext) -> CommandResult:
         return CommandResult(
             value, lambda: click.echo(f"{user}, with the local store. Not logged in to a team.")
         )
-    me: WhoAmI = client_of(cli).call("whoami", {})
+    client = client_of(cli)
+    me: WhoAmI = client.call("whoami", {})
+    there = client.server_version()
 
     def text() -> None:
         click.echo(output.one_line(f"{me.name} ({me.role}) in {me.team}, on {known.address}"))
+        click.echo(output.one_line(f"Recollect {__version__} here, {there} on the server."))
         if me.agent:
             click.echo(output.one_line(f"As the agent {me.agent}."))
         click.echo(output.one_line(f"The token allows: {', '.join(me.actions)}."))
 
-    return CommandResult({"login": _login_json(me, known.address), "user": me.user}, text)
+    login = _login_json(me, known.address)
+    return CommandResult({"login": login, "user": me.user, "server_version": there}, text)
 
 
 def _login_json(me: "WhoAmI", address: str) -> dict[str, Any]:

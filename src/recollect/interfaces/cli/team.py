@@ -97,6 +97,25 @@ def init(
 
 @team.command()
 @_DATABASE
+@click.option(
+    "--admin-database", metavar="URL", required=True, help="The same database as the owner of its tables."
+)
+@rendered()
+def upgrade(cli: CliContext, database: str | None, admin_database: str) -> CommandResult:
+    """Update the tables for this version of Recollect.
+
+    Run it once with the new version, then replace the servers one by one. Servers of the version before go on meanwhile.
+    """
+    from recollect.store import migrate_team
+
+    if not database:
+        raise BadSetting("No database is named.", "Give --database, or set RECOLLECT_TEAM_DATABASE.")
+    migrate_team(admin_database, database)
+    return CommandResult({"upgraded": True}, lambda: click.echo("The tables are up to date."))
+
+
+@team.command()
+@_DATABASE
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 0 for any free one [7438].")
 @click.option(

@@ -42,11 +42,13 @@ from recollect.remote.wire import (
     IDEMPOTENCY_HEADER,
     MOST_VECTORS,
     NOWHERE,
+    OLDEST_CLIENT,
     PREFIX,
     VERSION_HEADER,
     ClientVectors,
     Place,
     error_json,
+    is_too_old,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ _STATUS: dict[type[errors.RecollectError], int] = {  # the first that fits
     errors.ContentRefused: 422,
     errors.UnknownName: 422,
     errors.VectorsNeeded: 424,
+    errors.ClientTooOld: 426,
     errors.LimitReached: 429,
     errors.TooManyRequests: 429,
     errors.Refused: 409,
@@ -190,6 +193,7 @@ class TeamApp:
             Route(f"{PREFIX}/events", self._events),
             Route(f"{PREFIX}/{{name}}", self._operation, methods=["POST"]),
             Route(f"{PREFIX}/{{path:path}}", self._nothing),
+            Route("/api/{path:path}", self._another_interface, methods=["GET", "POST"]),
             Route("/health", self._health),
             Route("/ready", self._ready),
             Route("/metrics", self._metrics),
@@ -217,11 +221,18 @@ class TeamApp:
         name = request.path_params["name"]
         operation = OPERATIONS.get(name)
         if operation is None:
-            return _error(404, errors.RecollectError(f"There is no operation {name[:60]!r}."))
+            return _error(
+                404,
+                errors.RecollectError(
+                    f"There is no operation {name[:60]!r}.",
+                    f"The server has Recollect {__version__}. If yours is newer, the server needs an upgrade.",
+                ),
+            )
         began = time.perf_counter()
         identity: Identity | None = None
         self.metrics.active += 1
         try:
+            _refuse_old(request)
             identity = await self._in_thread(self.verifier.identify, request.headers.get("authorization"))
             body = await _read_body(request)
             answer, left = await self._in_thread(self._run, operation, identity, request.headers, body)
@@ -317,6 +328,7 @@ class TeamApp:
             return bool(await self._in_thread(self.may_see, identity, project))
 
         try:
+            _refuse_old(request)
             identity = await recheck()
             if READ not in identity.actions:
                 raise errors.OutOfScope("This token does not allow to read.", "It needs the action read.")
@@ -341,6 +353,7 @@ class TeamApp:
     async def _join(self, request: Request) -> Response:
         """Exchange an invitation code for a token. It needs no token: the code is the secret, and works once."""
         try:
+            _refuse_old(request)
             body = await _read_body(request)
             given = JoinBody.model_validate_json(body)
             joined = await self._in_thread(self._accept, given)
@@ -360,6 +373,7 @@ class TeamApp:
             where = {"issuer": self.provider.issuer, "client_id": self.provider.client_id, "scope": "openid"}
             return JSONResponse(where)
         try:
+            _refuse_old(request)
             given = SignInBody.model_validate_json(await _read_body(request))
             joined = await self._in_thread(self._verified, self.provider, given)
         except ValidationError as error:
@@ -419,6 +433,11 @@ class TeamApp:
         """Answer as the interface does, and not with a page: operations are sent by POST."""
         return _error(404, errors.RecollectError("There is nothing to read at this address."))
 
+    async def _another_interface(self, request: Request) -> Response:
+        """Answer a client of another time, whichever interface it knows."""
+        message = f"This server speaks {API} of its interface, and has Recollect {__version__}."
+        return _error(404, errors.TeamError(message, "Use the same version of Recollect on both sides."))
+
     async def _openapi(self, request: Request) -> Response:
         return JSONResponse(document())
 
@@ -457,6 +476,16 @@ def check_agrees(identity: Identity) -> None:
         raise errors.OutOfScope(
             "You no longer agree that the server stores what is yours.",
             "Run `recollect team consent server` to agree again.",
+        )
+
+
+def _refuse_old(request: Request) -> None:
+    """Raise `ClientTooOld` for a client whose requests are no longer understood."""
+    version = request.headers.get(VERSION_HEADER, "")[:20]
+    if is_too_old(version):
+        raise errors.ClientTooOld(
+            f"Your Recollect {version} is too old for this server, which has {__version__}.",
+            f"Upgrade it to {'.'.join(map(str, OLDEST_CLIENT))} or newer: pip install --upgrade recollect",
         )
 
 
