@@ -195,6 +195,27 @@ def test_a_failure_brings_the_known_fix(hook, memory):
     assert "npm install jest" in told
 
 
+def test_what_helped_in_the_last_session_is_told_once(hook, service, memory):
+    def run(command, output, code, session="s1"):
+        given = {"tool_name": "bash", "tool_input": {"command": command}, "tool_use_id": f"{session}-{code}"}
+        response = {"output": output, "metadata": {"exit": code}}
+        return hook("tool.execute.after", session, "opencode", tool_response=response, **given)
+
+    failure = "ModuleNotFoundError: No module named 'shop'"
+    hook("chat.message", host="opencode", prompt="Run the tests of the shop")
+    run("python3 -m pytest tests", failure, 2)
+    run("PYTHONPATH=src python3 -m pytest tests", "3 passed", 0)
+    hook("session.deleted", host="opencode")
+    service.settle(30)
+    memory.episodes.refresh()
+
+    told = run("python3 -m pytest tests", failure, 2, "s2")
+
+    assert [each.kind for each in memory.list()] == ["error_pattern"]
+    assert told.count(failure) == 1
+    assert "PYTHONPATH=src" in told
+
+
 def test_what_helped_is_told_however_long_the_error_is(hook, memory):
     known = (
         "`python3 -m pytest tests/payments` failed: “ModuleNotFoundError: No module named 'shop'”."

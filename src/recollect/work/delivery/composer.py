@@ -1,6 +1,7 @@
 """Decide what an agent is told. `engine.delivery` is a `Composer`, and every interface asks it."""
 
 import logging
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -71,6 +72,7 @@ MOST_FIXES = 2
 MOST_FINDINGS = 3
 MOST_OPEN_TASKS = 2
 _SESSIONS_READ = 20
+_QUOTED = re.compile("“[^”]+”")  # the error, in what is learnt from a failure
 _TASKS_READ = 10
 
 
@@ -369,7 +371,8 @@ class Composer:
         fixes: tuple[str, ...] = ()
         if plan.fixes:
             known = self._parts.episodes.fixes_for(request.text, request.command, MOST_FIXES)
-            fixes, hits = tuple(fix.text for fix in known), list(material.known_errors)
+            fixes = tuple(fix.text for fix in known)
+            hits = [hit for hit in material.known_errors if not _is_said_in(fixes, hit.memory)]
         context = self._context
         sessions = self._store.sessions(context.user_id, context.project_id, _SESSIONS_READ)
         content = BriefingContent(
@@ -531,6 +534,12 @@ def _plan_for(moment: Moment, starting: bool) -> MomentPlan:
 def _is_left_open(task: m.Task) -> bool:
     """Whether work on a task was begun and not finished: a session that only talked has left nothing open."""
     return task.status is m.TaskStatus.ACTIVE or bool(task.outcome)
+
+
+def _is_said_in(fixes: Sequence[str], memory: m.Memory) -> bool:
+    """Whether what helped before says already what a memory of the same error says."""
+    quoted = _QUOTED.search(memory.content)
+    return quoted is not None and any(quoted[0] in fix for fix in fixes)
 
 
 def _text_of(request: DeliveryRequest) -> str:
