@@ -38,6 +38,14 @@ def test_a_label_that_names_no_memory_is_refused(tmp_path):
         load("dev", tmp_path)
 
 
+def test_all_projects_of_a_folder_without_a_split_are_blind(tmp_path):
+    _write(tmp_path, "shop.memories.jsonl", {"id": "a", "kind": "fact", "content": "x", "source": "observed"})
+    _write(tmp_path, "shop.tasks.jsonl", {"id": "t", "prompt": "p", "useful": ["a"], "acceptable": []})
+
+    assert [project.name for project in load("blind", tmp_path)] == ["shop"]
+    assert load("dev", tmp_path) == []
+
+
 def test_a_useful_memory_that_is_shown_counts_and_an_acceptable_one_does_not():
     known = DeliveryTask("t1", "p", frozenset({"a", "b"}), frozenset({"c"}))
     unknown = DeliveryTask("t2", "p", frozenset(), frozenset())

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from bench.delivery import files, measure, refit
 from bench.delivery.datasets import DATA, SPLITS, load
@@ -13,6 +14,11 @@ from recollect.engine import Engine
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench delivery", description=__doc__)
     parser.add_argument("--split", choices=(*SPLITS, "all"), default="all")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="read projects from here, and measure no files; they are blind unless a split.json says otherwise",
+    )
     parser.add_argument("--only", choices=("memories", "files"))
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument(
@@ -28,21 +34,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with Engine.open() as engine:
             refit.show(refit.run(engine))
         return
-    if options.failures and options.split not in ("dev", "unseen"):
-        parser.error("--failures needs --split dev or unseen: nobody looks at single tasks of the blind part")
+    if options.failures and options.split != "dev":
+        parser.error("--failures needs --split dev: nobody looks at single tasks of the blind part")
+    folder = options.folder or DATA
     if options.only != "files":
-        result = measure.run(options.split, options.systems)
+        result = measure.run(options.split, options.systems, folder=folder)
         details = result.pop("details")
         measure.show(result)
         if options.failures:
             for system in options.systems:
-                _list(system, details[system])
-    if options.only != "memories":
+                _list(system, details[system], folder)
+    if options.only != "memories" and not options.folder:
         files.show(files.run(options.split))
 
 
-def _list(system: str, details: list[dict[str, object]]) -> None:
-    contents = {row["id"]: row["content"] for project in load("dev", DATA) for row in project.memories}
+def _list(system: str, details: list[dict[str, object]], folder: Path) -> None:
+    contents = {row["id"]: row["content"] for project in load("dev", folder) for row in project.memories}
     for row in details:
         if row["missed"] or row["wrong"]:
             print(f"\n[{system}] {row['task']}: {json.dumps(row['prompt'], ensure_ascii=False)}")

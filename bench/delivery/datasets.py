@@ -11,7 +11,8 @@ from recollect.engine import Engine
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "delivery"
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)  # ages are counted back from here
-SPLITS = ("dev", "unseen", "blind")  # `unseen` was looked at once, and has been used for development since
+SPLITS = ("dev", "unseen", "blind")  # no project is in `unseen` any more, but half of the commits are
+_MEMORIES = ".memories.jsonl"
 AGE = 30  # days, where a memory has no age
 
 
@@ -36,8 +37,15 @@ class DeliveryProject:
 
 
 def load(split: str, folder: Path = DATA) -> list[DeliveryProject]:
-    """Return the projects of a split, or all of them. Raise `ValueError` for a file that breaks the format."""
-    names: dict[str, list[str]] = json.loads((folder / "split.json").read_text(encoding="utf-8"))
+    """Return the projects of a split, or all of them. Raise `ValueError` for a file that breaks the format.
+
+    In a folder without `split.json` all projects are blind.
+    """
+    names: dict[str, list[str]] = {
+        "blind": sorted(path.name.removesuffix(_MEMORIES) for path in folder.glob(f"*{_MEMORIES}"))
+    }
+    if (folder / "split.json").exists():
+        names = json.loads((folder / "split.json").read_text(encoding="utf-8"))
     wanted = SPLITS if split == "all" else (split,)
     return [_project(folder, name, part) for part in wanted for name in names.get(part, ())]
 
@@ -76,7 +84,7 @@ def _record(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _project(folder: Path, name: str, split: str) -> DeliveryProject:
-    memories = tuple(_rows(folder / f"{name}.memories.jsonl"))
+    memories = tuple(_rows(folder / f"{name}{_MEMORIES}"))
     tasks = tuple(
         DeliveryTask(row["id"], row["prompt"], frozenset(row["useful"]), frozenset(row.get("acceptable", ())))
         for row in _rows(folder / f"{name}.tasks.jsonl")
