@@ -6,6 +6,7 @@ import sys
 import pytest
 from sources import write
 
+from recollect.code.facts import FileFacts
 from recollect.code.graph import invalidation, resolving, workers
 from recollect.code.graph.database import GraphDatabase, WriteFailed
 from recollect.code.graph.invalidation import LazyFacts
@@ -161,10 +162,22 @@ def test_few_facts_are_kept_at_once_and_the_edges_are_the_same(folder, files, st
     monkeypatch.setattr(invalidation, "MOST_FACTS", 2)
     for path in files:
         facts[path]
-        seen.append(len(facts._fetched))
+        seen.append(len(facts._fetched.keys() | facts._older.keys()))
 
     assert max(seen) == 2
     assert unfolded(resolve_files("python", files, stored, folder)) == here
+
+
+def test_facts_that_are_used_again_and_again_are_fetched_once(monkeypatch):
+    fetched = []
+    monkeypatch.setattr(invalidation, "MOST_FACTS", 4)
+    facts = LazyFacts("abcdefghi", lambda path: fetched.append(path) or FileFacts("python"))
+
+    for path in "abcdefghi":
+        facts[path]
+        facts["a"]
+
+    assert fetched == list("abcdefghi")
 
 
 def test_facts_that_were_replaced_are_not_fetched_again(files, stored):

@@ -19,7 +19,7 @@ from recollect.code.source_hash import CODE, WORDS_AND_SECRETS, source_hash
 from recollect.store.sqlite.connection import connect
 
 if TYPE_CHECKING:
-    from recollect.code.packing import ParsedFile
+    from recollect.code.packing import PackedFacts, ParsedFile
 
 logger = logging.getLogger(__name__)
 
@@ -217,6 +217,17 @@ class GraphDatabase:
                     (blob, language),
                 ):
                     yield (blob, language), ParsedFile(*row)
+
+    def facts(self, key: ParseKey) -> "PackedFacts | None":
+        """Return the packed facts of a parsed file without the rest of it; None if it is not stored."""
+        if unsaved := self._unsaved.get(key):
+            return key[1], *unsaved[:3]
+        with self._translated():
+            for outline, rest, references in self._connection.execute(
+                "SELECT outline, rest, refs FROM parses WHERE blob = ? AND language = ?", key
+            ):
+                return key[1], outline, rest, references
+        return None
 
     def mentioning(self, hashes: Sequence[bytes]) -> set[ParseKey]:
         """Return the parsed files in use whose texts have one of these words. Reads none of their facts."""

@@ -26,7 +26,7 @@ from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
 
 EVERYTHING = "*"  # the name of an import that takes everything
-MOST_FACTS = 1_500  # files whose facts are kept, some 20 KB each; neighbours need the same ones
+MOST_FACTS = 4_000  # files whose facts are kept: 20 KB each, most of which the resolver keeps anyway
 _MANY = 200  # files
 _MANY_NAMES = 20  # with more, most files use one of them
 _KEPT = 1_500  # files whose dependencies are kept: some 20 KB each
@@ -175,28 +175,33 @@ def _word(name: str) -> str:
 
 
 class LazyFacts(MutableMapping[str, FileFacts]):
-    """The facts of a family's files, each fetched when it is used, and kept for a while."""
+    """The facts of a family's files, each fetched when it is used, and kept while it is used again and again."""
 
     def __init__(self, paths: Iterable[str], fetch: Callable[[str], FileFacts]) -> None:
         self._known: dict[str, FileFacts | None] = dict.fromkeys(paths)  # None = to be fetched
         self._fetch = fetch
         self._fetched: dict[str, FileFacts] = {}
+        self._older: dict[str, FileFacts] = {}  # fetched before those; what is not used again is dropped
 
     def __getitem__(self, path: str) -> FileFacts:
         facts = self._known[path] or self._fetched.get(path)
         if facts is None:
-            if len(self._fetched) >= MOST_FACTS:
-                self._fetched.clear()
-            facts = self._fetched[path] = self._fetch(path)
+            if len(self._fetched) >= MOST_FACTS // 2:
+                self._older, self._fetched = self._fetched, {}
+            facts = self._fetched[path] = self._older.get(path) or self._fetch(path)
         return facts
 
     def __setitem__(self, path: str, facts: FileFacts) -> None:
         self._known[path] = facts
-        self._fetched.pop(path, None)
+        self._forget(path)
 
     def __delitem__(self, path: str) -> None:
         del self._known[path]
+        self._forget(path)
+
+    def _forget(self, path: str) -> None:
         self._fetched.pop(path, None)
+        self._older.pop(path, None)
 
     def __contains__(self, path: object) -> bool:
         return path in self._known

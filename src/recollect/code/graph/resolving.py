@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
@@ -46,7 +47,11 @@ def resolve_files(
         else []
     )
     try:
-        facts = LazyFacts(files, lambda path: stored_facts(database, files[path]))
+        in_order = [
+            *chain.from_iterable(others),
+            *own_share,
+        ]  # what is read last is still there when it is resolved
+        facts = LazyFacts(in_order, lambda path: stored_facts(database, files[path]))
         resolver = resolver_for(family, facts, config_reader(root))
         digest = resolver.digest()
         for process in processes:
@@ -76,9 +81,10 @@ def resolve_files(
 
 def stored_facts(database: GraphDatabase, key: ParseKey) -> FileFacts:
     """Return the facts of a parsed file. Raise `ConcurrentUpdate` if another process has removed it."""
-    for (_, language), parse in database.parses([key]):
-        return unpack_facts(language, *parse[:3])
-    raise ConcurrentUpdate
+    facts = database.facts(key)
+    if facts is None:
+        raise ConcurrentUpdate
+    return unpack_facts(*facts)
 
 
 def config_reader(root: Path) -> Callable[[str], bytes | None]:
