@@ -2,13 +2,14 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recollect.interfaces.install import templates
 from recollect.interfaces.install.bundles import FOLDER, bundles
-from recollect.interfaces.install.entries import hook_entries, is_ours, program_of
+from recollect.interfaces.install.entries import hook_entries, is_ours, program_of, server_entry
 from recollect.interfaces.install.machine import Machine, running_program
 from recollect.memory.briefing.render import FORMATS
 from recollect.work.hosts.registry import BRIEFING_FORMATS, HOSTS
@@ -189,3 +190,19 @@ def test_only_what_was_typed_after_a_command_counts_as_the_users_words(host, nam
     words = own_words(prompt.replace(HOSTS[host].commands.arguments, typed))
 
     assert words == (typed if name == "remember" else "")
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode"])
+def test_hooks_are_started_by_the_script_for_hooks_if_there_is_one(name):
+    machine = replace(MACHINE, hook_program=("/opt/bin/recollect-hook",))
+    host = HOSTS[name]
+
+    text = (
+        templates.plugin(host, machine)
+        if host.hook_entry is None
+        else json.dumps(hook_entries(host, machine))
+    )
+
+    assert "/opt/bin/recollect-hook" in text
+    assert 'bin/recollect"' not in text
+    assert "/opt/my venv" in json.dumps(server_entry(host, machine))

@@ -36,9 +36,14 @@ class Machine:
             path = self.user.joinpath(*path.parts[1:])
         return path if path.is_absolute() else root / path
 
+    @property
+    def hook_start(self) -> tuple[str, ...]:
+        """How the program for hooks is started, before the names of host and event."""
+        return self.hook_program or (*self.program, "hook")
+
     def hook_words(self, host: Host, event: str) -> tuple[str, ...]:
         """Return what a host runs at an event."""
-        return (*(self.hook_program or (*self.program, "hook")), host.name, event)
+        return (*self.hook_start, host.name, event)
 
     def hook_line(self, words: Sequence[str]) -> str:
         """Return `words` as a command line that does nothing if the program is gone: hosts show errors of hooks."""

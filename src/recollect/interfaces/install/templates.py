@@ -73,8 +73,8 @@ def rules(machine: Machine) -> str:
 def plugin(host: Host, machine: Machine) -> str:
     """Return the plugin of a host that is not configured with hooks."""
     text = _read(host.plugin_template)
-    words = json.dumps(list(machine.program), ensure_ascii=False)
-    return f"// {MARK}.\n" + text.replace('const PROGRAM = ["recollect"]', f"const PROGRAM = {words}")
+    words = json.dumps(list(machine.hook_start), ensure_ascii=False)
+    return f"// {MARK}.\n" + text.replace('const PROGRAM = ["recollect", "hook"]', f"const PROGRAM = {words}")
 
 
 def _read(name: str) -> str:

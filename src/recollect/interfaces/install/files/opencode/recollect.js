@@ -2,7 +2,7 @@
 // It throws only to hold back a tool that a rule of the user's forbids, and waits no longer than its deadline.
 import { spawn } from "node:child_process"
 
-const PROGRAM = ["recollect"]
+const PROGRAM = ["recollect", "hook"]
 const DEADLINE = 3000 // milliseconds
 const LARGEST = 200000 // characters of a tool's output that are handed on
 const CHANGING = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"]) // tools worth a check before they run
@@ -12,7 +12,7 @@ const hook = (event, payload, wait) =>
     let out = ""
     try {
       const [program, ...rest] = PROGRAM
-      const child = spawn(program, [...rest, "hook", "opencode", event], {
+      const child = spawn(program, [...rest, "opencode", event], {
         stdio: ["pipe", "pipe", "ignore"],
         windowsHide: true,
         env: wait ? { ...process.env, RECOLLECT_HOOK_DEADLINE: wait } : process.env,
