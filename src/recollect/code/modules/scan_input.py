@@ -13,6 +13,7 @@ from recollect.code.paths import folder_of, join
 Links = Mapping[str, Mapping[str, float]]  # path → path → weight
 
 MOST_OF = 0.6  # of a file's lines
+MUCH_OF = 0.25  # of a file, that the class of its name must be to describe it: a type may have that name, too
 MOST_READ = 64 * 1024  # characters of a file
 # These decide which package manager is used, and file listings leave them out.
 _LOCKS = (
@@ -112,8 +113,9 @@ def _about(path: str, symbols: Sequence[Symbol]) -> str:
     stem = path.rsplit("/", 1)[-1].partition(".")[0].replace("_", "").lower()
     lines = max((symbol.end for symbol in symbols), default=0)
     for symbol in sorted(symbols, key=lambda symbol: symbol.line - symbol.end):
-        is_most = (symbol.end - symbol.line) > MOST_OF * lines
-        if symbol.doc and symbol.kind == CLASS and (is_most or symbol.name.lower() == stem):
+        part = (symbol.end - symbol.line) / max(lines, 1)
+        is_main = part > MOST_OF or (symbol.name.lower() == stem and part > MUCH_OF)
+        if symbol.doc and symbol.kind == CLASS and is_main:
             return _marked_as_cut(path, symbol.doc)
     return ""
 
