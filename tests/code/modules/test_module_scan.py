@@ -493,6 +493,9 @@ def test_a_namespace_of_php_is_code_whatever_its_name():
         "The fun way to sell things.",
         '"Describe an order." "It sums its items."',
         "Packages within this module are listed below.",
+        "This guide outlines how to sell things.",
+        "Use beautiful code to generate beautiful code.",
+        "Feed of releases: https://example.org/feed",
         "Base class for orders",
     ],
 )

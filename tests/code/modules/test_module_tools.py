@@ -878,3 +878,37 @@ def test_a_report_of_checkstyle_is_no_linter():
 
     assert "lint" not in find_tools(scan_input(reported))[0].commands
     assert find_tools(scan_input(built))[0].sources["lint"] == "set up in pom.xml"
+
+
+@pytest.mark.parametrize(
+    "rakefile, command",
+    [
+        ("RSpec::Core::RakeTask.new\n", "bundle exec rake spec"),
+        ("RSpec::Core::RakeTask.new do |t|\nend\n", "bundle exec rake spec"),
+        ("RSpec::Core::RakeTask.new(:spec)\n", "bundle exec rake spec"),
+        ("RSpec::Core::RakeTask.new('spec:unit') do |t|\nend\n", "bundle exec rake spec:unit --trace"),
+    ],
+)
+def test_a_task_of_rake_has_the_name_that_it_is_given(rakefile, command):
+    files = {
+        "Gemfile": "",
+        "Rakefile": rakefile,
+        "spec/order_spec.rb": "",
+        ".github/workflows/ci.yml": "steps:\n  - run: bundle exec rake spec:unit --trace\n",
+    }
+
+    assert find_tools(scan_input(files))[0].commands["test"] == command
+
+
+@pytest.mark.parametrize("header, framework", [("test/catch.hpp", "Catch2"), ("test/own.hpp", "ctest")])
+def test_the_tests_of_cmake_are_named_by_their_framework(header, framework):
+    files = {"CMakeLists.txt": "enable_testing()", "src/a.cpp": "", header: ""}
+
+    assert find_tools(scan_input(files))[0].test.tool == framework
+
+
+def test_what_only_ci_needs_is_not_part_of_a_command():
+    line = "dotnet test Shop.csproj -c Release --logger GitHubActions -p:CI=true"
+    files = {"Shop.csproj": "xunit", ".github/workflows/ci.yml": f"steps:\n  - run: {line}\n", "A.cs": ""}
+
+    assert find_tools(scan_input(files))[0].commands["test"] == "dotnet test Shop.csproj -c Release"

@@ -390,3 +390,18 @@ def test_a_framework_of_two_packages_is_named_once(tmp_path):
     )
 
     assert [seed.content for seed in manifest_seeds(tmp_path)] == ["The tests are written for pytest."]
+
+
+def test_many_versions_are_told_by_their_ends_and_a_server_by_its_maker(tmp_path):
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    versions = ", ".join(f'"{number}.1"' for number in (9, 10, 0, 4, 5, 6, 7, 8, 3))
+    (folder / "ci.yml").write_text(
+        "jobs:\n  test:\n    services:\n      db:\n        image: mcr.example.org/mssql/server:2019\n"
+        f"    strategy:\n      matrix:\n        node-version: [{versions}]\n"
+    )
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == [
+        "CI tests with Node.js 0.1 to 10.1 (9 versions).",
+        "CI starts mssql server for the tests.",
+    ]

@@ -195,7 +195,7 @@ def _commands(block: Iterable[str]) -> list[str]:
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
-    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
+    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
 )
 _NOISE_OF_MAVEN = re.compile(r"-[BXeVUq]|-ntp|--errors|--debug|--show-version|--file=pom\.xml")
 
@@ -229,7 +229,7 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
             if (":" not in word or "spotless" in word or "checkstyle" in word)
             and not _NOISE_OF_MAVEN.fullmatch(word)
         ]
-    plain = " ".join(words)
+    plain = re.sub(r" --logger \S{1,80}| --$", "", " ".join(words))
     return "" if re.search(r"\$[\w({]|`", plain) else plain
 
 

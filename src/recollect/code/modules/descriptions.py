@@ -129,6 +129,7 @@ def first_sentence(text: str) -> str:
     if (
         len(first.split()) < 2
         or " = " in first
+        or "://" in first
         or _REMARK.match(first)
         or _GAP.search(first)
         or _NAMESPACE.fullmatch(first)
@@ -144,7 +145,7 @@ _SLOGAN = re.compile(  # which sells rather than describes
     re.I,
 )
 _REMARK = re.compile(
-    r"[\"'“‘]|(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
+    r"[\"'“‘]|this (?:guide|document|page|readme|tutorial|article|section)\b|(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )
 _NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
@@ -170,7 +171,7 @@ def _prose(paragraph: str) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?:to (?:build|run|install|test|start|use|get|set)|run|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
     re.I,
 )
 

@@ -59,6 +59,7 @@ _ENTRIES = (  # by file name, the likeliest first
     r"(routes|urls|router)\.\w+",
     r"index\.(ts|tsx|js|mjs|vue)|lib\.rs|mod\.rs",
 )
+_NAME = re.compile(r"[^\W_][\w$.:?!=~-]*")
 _TEST_OF_FILE = re.compile(r"tests?$|test_|Test[A-Z_]")  # as Rust has them beside the code
 _C_FILES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")  # which hold several classes
 _README = re.compile(r"readme(\.(md|rst|txt|markdown))?", re.IGNORECASE)
@@ -174,7 +175,7 @@ class _Scan:
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:
             defined = dict.fromkeys(self._project.names.get(group.files[0], ()))
-            names = [each for each in defined if each[:1] != "_" and not _TEST_OF_FILE.match(each)]
+            names = [each for each in defined if _NAME.fullmatch(each) and not _TEST_OF_FILE.match(each)]
             if group.files[0].endswith(".go"):  # which exports by a capital letter
                 names = [each for each in names if each[:1].isupper()] or names
         return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")

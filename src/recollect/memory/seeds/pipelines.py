@@ -22,6 +22,8 @@ _MOVING = re.compile(
     re.I,
 )
 _MOST_FILES = 20
+_MOST_VERSIONS = 8  # of a list: of a longer one, the ends are told
+_GENERIC_IMAGES = frozenset("server service db database".split())  # names that need the one before them
 # Workflows that test this project, by name; others lint it, release it, or test what uses it.
 _TESTS = re.compile(
     r"tests?\b|testing|\bci|\bci\b|unit|build|main|check|push|pull|pr\b|matrix|integration|quality|\bqa\b|workflow|pipeline"
@@ -46,11 +48,19 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
             services.setdefault(service, found.where(r"^\s*services:"))
     for name, (versions_found, at) in versions.items():
         if len(versions_found) > 1 and name not in unclear:
-            yield Seed(
-                f"CI tests with {_LANGUAGES[name]} {listed(versions_found)}.", "dependency_relation", at, 0.7
-            )
+            content = f"CI tests with {_LANGUAGES[name]} {_told(versions_found)}."
+            yield Seed(content, "dependency_relation", at, 0.7)
     if services:
         yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
+
+
+def _told(versions: list[str]) -> str:
+    """Return the versions, or the oldest and the newest of many."""
+    numbered = [each for each in versions if re.fullmatch(r"\d+(?:\.\d+)*(?:\.x)?", each)]
+    if len(versions) <= _MOST_VERSIONS or len(numbered) < len(versions):
+        return listed(versions)
+    numbered.sort(key=lambda each: [int(part) for part in re.findall(r"\d+", each)])
+    return f"{numbered[0]} to {numbered[-1]} ({len(versions)} versions)"
 
 
 def _files(root: Path) -> Iterator[ProjectFile]:
@@ -110,4 +120,6 @@ def _services(found: ProjectFile) -> Iterator[str]:
     for block in re.finditer(
         r"^([ \t]*)services:[ \t]*\n((?:\1[ \t][^\n]*+\n|[ \t]*+\n|(?!))++)", found.text, re.M
     ):
-        yield from re.findall(r"image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)(?::[\w.-]+)?", block[2])
+        for path in re.findall(r"image:\s*[\"']?([\w./-]+)", block[2]):
+            above, _, name = path.rpartition("/")
+            yield f"{above.rpartition('/')[2]} {name}" if above and name in _GENERIC_IMAGES else name

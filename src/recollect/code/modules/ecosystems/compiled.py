@@ -23,6 +23,16 @@ _C_TESTS = (
 )
 
 
+_RUNNERS = {"cmake": "ctest", "meson": "meson test", "autotools": "make check"}
+_SINGLE_HEADERS = {"catch.hpp": "Catch2", "catch_amalgamated.hpp": "Catch2", "doctest.h": "doctest"}
+
+
+def _beside_tests(project: ScanInput) -> str:
+    """Return the framework whose only header the project has a copy of; "" if there is none."""
+    names = {path.rsplit("/", 1)[-1] for path in project.sizes}
+    return next((framework for header, framework in _SINGLE_HEADERS.items() if header in names), "")
+
+
 # Tests that are not built unless you ask for them.
 _OPTIONAL_TESTS = re.compile(
     r"option\(\s*(\w*(?:BUILD|ENABLE)\w*TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*\)", re.I
@@ -236,5 +246,7 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         defaults["format"], sources["format"] = f"{files} clang-format -i", f"{SET_UP}.clang-format"
     test = None
     if "test" in defaults:
-        test = TestFramework(framework or tool, "", defaults["test"])
+        test = TestFramework(
+            framework or _beside_tests(project) or _RUNNERS.get(tool, tool), "", defaults["test"]
+        )
     return PackageInfo(tool, defaults, {}, test, tuple(linters), sources=sources)

@@ -31,10 +31,9 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     has_specs = any(path.startswith(start) and path.endswith("_spec.rb") for path in project.sizes)
     framework = "rspec" if ".rspec" in names or has_specs else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
-    if "TestTask" in rakefile:
-        tasks.setdefault("test", "rake")
-    if "RSpec::Core::RakeTask" in rakefile:
-        tasks.setdefault("spec", "rake")
+    for library, usual in (("TestTask", "test"), ("RSpec::Core::RakeTask", "spec")):
+        for name in re.findall(rf"""\b{library}\b(?:\.new\b[ (]*(?::|['"])?([a-z][\w:]*+)?)?""", rakefile):
+            tasks.setdefault(usual if name in ("", "do") else name, "rake")
     known = {name for names in task_names().values() for name in names}
     named = tasks_by_slot(
         {name: body for name, body in tasks.items() if name in known}, f"{run}rake ", join(folder, "Rakefile")
