@@ -161,6 +161,14 @@ def test_a_host_that_cannot_ask_refuses_a_call_once_and_says_why(decide, memory,
     assert NEVER in refused(other)
 
 
+def test_a_refusal_is_two_sentences(decide, memory):
+    memory.remember("Never run rm -rf build", kind="negative", triggers=("rm -rf",))
+
+    said = decide("codex", "PreToolUse", "Bash")["hookSpecificOutput"]["permissionDecisionReason"]
+
+    assert said == f"Your rule: Never run rm -rf build. {HELD}"
+
+
 def test_a_warning_that_cannot_be_shown_before_a_tool_comes_with_its_output(
     hook, decide, home, folder, embedder
 ):

@@ -558,4 +558,5 @@ def _fitted(
 
 
 def _reason(forbidding: Sequence[m.Memory]) -> str:
-    return " ".join(f"Your rule: {memory.summary or memory.content}" for memory in forbidding[:MOST_WARNINGS])
+    rules = (memory.summary or memory.content for memory in forbidding[:MOST_WARNINGS])
+    return " ".join(f"Your rule: {rule.rstrip('.')}." for rule in rules)
