@@ -6,7 +6,7 @@ from livehosts.check import CheckRun
 from livehosts.checks.briefing import RULE, prepare
 from livehosts.delivered import blocks_in, memory_ids
 from livehosts.interactive import interactive_session
-from livehosts.model_request import ModelRequest
+from livehosts.model_request import RESULT, ModelRequest
 from livehosts.sandbox import Sandbox
 from livehosts.script import RunShell, Say
 
@@ -65,8 +65,13 @@ def nothing_repeated(run: CheckRun) -> None:
 
 
 def _repeated(request: ModelRequest) -> list[str]:
-    """Return the memories and lines of ours that a request has more than once."""
-    blocks = [block for part in request.parts for block in blocks_in(part.text)]
+    """Return the memories and lines of ours that a request has more than once.
+
+    Gemini CLI sends the results of tools twice in a session that it resumes, with whatever came with them.
+    """
+    results = dict.fromkeys(part for part in request.parts if part.kind == RESULT)
+    others = [part for part in request.parts if part.kind != RESULT]
+    blocks = [block for part in (*results, *others) for block in blocks_in(part.text)]
     counts = Counter(item for block in blocks for item in {*memory_ids(block)})
     lines = Counter(line for block in blocks for line in block.splitlines() if RULE in line)
     return [item for item, count in (counts + lines).items() if count > 1]
