@@ -378,6 +378,7 @@ def test_a_session_that_begins_as_the_last_one_ends_is_told_of_it(hook, service,
         others_are_read.wait(20)
         end(session, event)
 
+    monkeypatch.setattr("recollect.interfaces.daemon.hook_service.ENDING_SECONDS", 20.0)
     monkeypatch.setattr(service, "_learn_from_others", learn_from_others)
     monkeypatch.setattr(service, "_end", end_late)
     hook("UserPromptSubmit", prompt="Speed up the checkout page")

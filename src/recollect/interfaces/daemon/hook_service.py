@@ -60,6 +60,7 @@ LOOKUP_SECONDS = 30.0  # after which a lookup or the recording of an event is ab
 JOB_SECONDS = 600.0  # after which a background job is: reading the code of a large project takes minutes
 STOP_SECONDS = 2.5  # that current work has when the daemon stops
 RECOVER_EVERY = 300.0  # seconds between two searches for sessions that never ended
+ENDING_SECONDS = 0.5  # that the start of a session waits until the one that has just ended is learnt from
 GONE_SECONDS = 2.0  # in which events of a host that is gone may still come in
 # What goes on after the end of a session resumes it. The end of a turn, which may come late, does not.
 RESUMING = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.BEFORE_TOOL})
@@ -256,7 +257,7 @@ class HookService:
             wait([learning], min(left(), RULES_SECONDS))
             ending = self._ending.get(session.folder)
             if ending is not None:
-                wait([ending], left())
+                wait([ending], min(left(), ENDING_SECONDS))
         if request.moment in (Moment.PROMPT, Moment.AFTER_COMPACTION):
             self.code_index.read(session.folder)
             if left() >= CODE_SECONDS:
