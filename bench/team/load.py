@@ -2,16 +2,17 @@
 
 The rows are made in the database, with random words and vectors. Server, clients and local engine are processes of their own,
 with the same texts, the same embedder and as many clients; each client is a person of another team. The first figures are
-those of teams of one size, then those of one large team.
+those of teams of one size, then those of one large team, then how they grow with the size of a team and with the clients.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from recollect.remote.secrets import new_secret
 from recollect.remote.wire import team_project_id
 
 _FILLING = 2  # connections that fill the database
+_GROWTH = (0.25, 4, 16)  # sizes of further teams, for how figures grow: 1 = the others'
+_FEW = 4  # clients of one team for that
 _POOL = 2000  # different texts and vectors; a memory is one of each
 _PEOPLE = """
     INSERT INTO tenants (tenant, name, created_at) VALUES (%(tenant)s, 'Load', %(now)s);
@@ -169,13 +172,20 @@ def beside_local(
 
 
 def on_server(
-    server: LocalPostgres, tokens: list[str], seconds: float, embedder: str, folder: Path, processes: int = 1
+    server: LocalPostgres,
+    tokens: list[str],
+    seconds: float,
+    embedder: str,
+    folder: Path,
+    processes: int = 1,
+    *,
+    limits: bool = True,
 ) -> dict[str, Any]:
-    """Measure clients with these tokens, spread over so many server processes."""
+    """Measure clients with these tokens, spread over so many server processes, which have their usual limits or none."""
     started: list[ServerProcess] = []
     try:
         for _ in range(processes):
-            started.append(ServerProcess(server.url(SERVER), folder, embedder))
+            started.append(ServerProcess(server.url(SERVER), folder, embedder, limits=limits))
         ports = [process.port for process in started]
         first = time.monotonic()
         measure({"ports": ports, "tokens": tokens, "seconds": 0})  # reads the indexes of all teams
@@ -208,7 +218,8 @@ def run(
     figures: dict[str, Any] = {"teams": teams, "memories": teams * size, "clients": clients, "large": large}
     kept = Path(folder) if folder else None
     begun = time.monotonic()
-    server, tokens = filled(kept, [size] * teams + [large] * bool(large), embedder)
+    steps = [int(size * step) for step in _GROWTH if int(size * step) < (large or size * 5)]
+    server, tokens = filled(kept, [size] * teams + steps + [large] * bool(large), embedder)
     figures["fill_s"] = time.monotonic() - begun
     try:
         with tempfile.TemporaryDirectory() as temporary:
@@ -220,14 +231,34 @@ def run(
             spread = tokens[:teams][:: max(teams // clients, 1)][:clients]
             spread = [spread[number % len(spread)] for number in range(clients)]
             figures["teams_of_one_size"] = beside_local(server, spread, size, seconds, embedder, homes)
-            figures["two_processes"] = on_server(server, spread, seconds / 4, embedder, homes, processes=2)
+            # One and two processes for as long as each other: the first seconds cost more.
+            figures["one_process"] = on_server(server, spread, seconds / 2, embedder, homes)
+            figures["two_processes"] = on_server(server, spread, seconds / 2, embedder, homes, processes=2)
+            figures["disk_mb"] = disk_bytes(server) / 1e6
             if large:
                 figures["large_team"] = beside_local(
-                    server, tokens[-1:] * 4, large, min(seconds, 30.0), embedder, homes
+                    server, tokens[-1:] * _FEW, large, min(seconds, 30.0), embedder, homes
                 )
+            sized = [(size, tokens[0]), *zip(steps + [large] * bool(large), tokens[teams:], strict=True)]
+            figures["by_size"] = {
+                number: on_server(server, [token] * _FEW, seconds / 8, embedder, homes, limits=False)
+                for number, token in sorted(sized)
+            }
+            figures["by_clients"] = {
+                number: on_server(server, spread[:number], seconds / 8, embedder, homes, limits=False)
+                for number in sorted({1, 4, 16, clients})
+                if number <= clients
+            }
     finally:
         server.stop()
     return figures
+
+
+def disk_bytes(server: LocalPostgres) -> int:
+    with psycopg.connect(server.url("postgres")) as db:
+        row = db.execute("SELECT pg_database_size(current_database())").fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -266,12 +297,42 @@ def show(figures: dict[str, Any]) -> None:
         for error in server["errors"] + local["errors"]:
             print(f"  {error}")
     if "two_processes" in figures:
-        _show_targets(figures["teams_of_one_size"], figures["two_processes"])
+        _show_targets(figures)
+        print(f"database on disk: {figures['disk_mb']:,.0f} MB")
+    for name, of in (("by_size", "memories"), ("by_clients", "clients")):
+        if name in figures:
+            _show_growth(of, figures[name])
 
 
-def _show_targets(one: dict[str, Any], two: dict[str, Any]) -> None:
+def _show_growth(of: str, seen: dict[int, dict[str, Any]]) -> None:
+    """Print how figures grow, and from the first to the last row as which power of the size: 0 = not, 1 = as much."""
+    names: dict[str, Callable[[dict[str, Any]], float]] = {
+        "search p50 ms": lambda each: each["search"]["p50_ms"],
+        "search p95 ms": lambda each: each["search"]["p95_ms"],
+        "server CPU ms": lambda each: each["cpu_ms"],
+        "database CPU ms": lambda each: each["database_cpu_ms"],
+        "first search s": lambda each: each["first_search_s"],
+        "memory MB": lambda each: each["memory_mb"],
+        "requests/s": lambda each: each["per_second"],
+    }
+    print(f"{of:>10} {'errors':>7} " + " ".join(f"{name:>15}" for name in names))
+    for number, each in seen.items():
+        print(
+            f"{number:10,} {each['error_count']:7} "
+            + " ".join(f"{read(each):15.2f}" for read in names.values())
+        )
+    first, last = min(seen), max(seen)
+    if last > first:
+        powers = [
+            math.log(read(seen[last]) / read(seen[first])) / math.log(last / first) for read in names.values()
+        ]
+        print(f"{'grows as':>10} {'':7} " + " ".join(f"{f'n^{power:.2f}':>15}" for power in powers))
+
+
+def _show_targets(figures: dict[str, Any]) -> None:
     """Print each target beside what was seen."""
-    local, server = one["local"], one["server"]
+    local, server = figures["teams_of_one_size"]["local"], figures["teams_of_one_size"]["server"]
+    one, two = figures["one_process"], figures["two_processes"]
     rows = [
         ("errors", server["error_count"], server["error_count"] == 0, "0"),
         _at_most(
@@ -279,13 +340,15 @@ def _show_targets(one: dict[str, Any], two: dict[str, Any]) -> None:
         ),
         _at_most("memory of the server, MB", server["memory_mb"], 1500),
         # Twice the requests for twice the processor time would be 2: where cores are shared, time of the clock shows nothing.
-        _at_least("requests for CPU of two processes, one = 1", 2 * server["cpu_ms"] / two["cpu_ms"], 1.6),
+        _at_least("requests for CPU of two processes, one = 1", 2 * one["cpu_ms"] / two["cpu_ms"], 1.6),
     ]
     print(f"{'target':46} {'seen':>8} {'wanted':>8}")
     for name, seen, is_met, wanted in rows:
         print(f"{name:46} {seen:8.2f} {wanted:>8}  {'met' if is_met else 'MISSED'}")
     print(
-        f"two processes: {two['requests']:,} requests, {two['error_count']} errors, {two['per_second']:.0f}/s"
+        f"two processes: {two['requests']:,} requests, {two['error_count']} errors, {two['per_second']:.0f}/s,"
+        f" CPU per request {two['cpu_ms']:.1f} ms; one: {one['requests']:,}, {one['error_count']} errors,"
+        f" {one['per_second']:.0f}/s, {one['cpu_ms']:.1f} ms"
     )
 
 

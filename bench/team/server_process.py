@@ -1,6 +1,6 @@
 """A team server in a process of its own.
 
-`python -m bench.team.server_process DATABASE HOME EMBEDDER [PORT]` prints its port. With a port, nobody is limited.
+`python -m bench.team.server_process DATABASE HOME EMBEDDER LIMITS [PORT]` prints its port. LIMITS is `limits` or `none`.
 """
 
 import subprocess
@@ -14,14 +14,17 @@ from recollect.interfaces.team.limits import Rates
 from recollect.interfaces.team.server import Listening, TeamServer, build
 from recollect.store.postgres.team import PostgresTeam
 
-NO_LIMITS = Rates(person=0, writes=0, tenant=0, joins=0)
+NO_LIMITS = Rates(person=0, writes=0, tenant=0, joins=0, person_day=0, agent_day=0, tenant_day=0)
 
 
 class ServerProcess:
     """Starts such a process, and kills it."""
 
-    def __init__(self, database: str, home: Path, embedder: str = "synthetic") -> None:
-        self._command = [sys.executable, "-m", "bench.team.server_process", database, str(home), embedder]
+    def __init__(
+        self, database: str, home: Path, embedder: str = "synthetic", *, limits: bool = False
+    ) -> None:
+        given = [database, str(home), embedder, "limits" if limits else "none"]
+        self._command = [sys.executable, "-m", "bench.team.server_process", *given]
         self.port = 0
         self.start()
 
@@ -50,9 +53,9 @@ class ServerProcess:
             raise
 
 
-def main(database: str, home: str, embedder: str, port: str = "0") -> None:
+def main(database: str, home: str, embedder: str, limits: str, port: str = "0") -> None:
     backend = PostgresTeam(database)
-    rates = NO_LIMITS if port != "0" else Rates()
+    rates = Rates() if limits == "limits" else NO_LIMITS
     app = build(backend, load_settings(Path(home)), embedder_named(embedder), rates)
     server = TeamServer(app, Listening(port=int(port)))
     print(server.port, flush=True)
