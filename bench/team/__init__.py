@@ -12,6 +12,7 @@
 - `document`: requests that schemathesis makes from the OpenAPI document
 - `quality`: questions of the recall bench, asked of a server and of a local engine
 - `faults`: writes while the server or its database is killed, cut off, full, replaced by its replica, and restored from a backup
+- `versions`: an earlier version and this one on one database, each with commands and a server
 - `load`: searches and writes in a database with many teams, beside the local engine
 
 It starts a PostgreSQL of its own each time, from the wheel that the tests use.
@@ -19,7 +20,7 @@ It starts a PostgreSQL of its own each time, from the wheel that the tests use.
 
 from typing import Any
 
-from bench.team import document, faults, interface, isolation, load, quality, sensitivity
+from bench.team import document, faults, interface, isolation, load, quality, sensitivity, versions
 
 PARTS = {
     "isolation": isolation,
@@ -28,6 +29,7 @@ PARTS = {
     "document": document,
     "quality": quality,
     "faults": faults,
+    "versions": versions,
     "load": load,
 }
 

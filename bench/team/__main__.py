@@ -15,6 +15,7 @@ parser.add_argument("--large", type=int, help="memories of one more team under l
 parser.add_argument("--embedder", choices=("synthetic", "minilm"), help="under load")
 parser.add_argument("--folder", help="where a database for load is filled once and kept")
 parser.add_argument("--examples", type=int, help="of the document, for each operation")
+parser.add_argument("--before", help="the earlier version, as git names it")
 parser.add_argument("--questions", type=int, help="of each set, for quality")
 OPTIONS = {
     "isolation": ("operations", "seed", "teams"),
@@ -23,6 +24,7 @@ OPTIONS = {
     "document": ("examples",),
     "quality": ("questions",),
     "faults": ("times",),
+    "versions": ("before",),
     "load": ("teams", "size", "clients", "seconds", "large", "embedder", "folder"),
 }
 
