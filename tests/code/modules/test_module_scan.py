@@ -494,6 +494,7 @@ def test_a_namespace_of_php_is_code_whatever_its_name():
         '"Describe an order." "It sums its items."',
         "Packages within this module are listed below.",
         "This guide outlines how to sell things.",
+        "The focus of the project has been to sell things.",
         "Use beautiful code to generate beautiful code.",
         "Feed of releases: https://example.org/feed",
         "Base class for orders",
@@ -519,3 +520,10 @@ def test_a_type_does_not_describe_a_file_of_go():
     found = modules(files, docs={"key.go": "Key represents a key."}, names={"key.go": ["Key", "Press"]})
 
     assert found["key"].description == "Key, Press"
+
+
+def test_a_readme_may_begin_with_the_name_of_its_project():
+    readme = "# shop\n\n`shop` is a router for orders.\n\nThe focus has been on speed.\n"
+    files = {"README.md": readme, **package("order.go", "price.go")}
+
+    assert next(iter(modules(files).values())).description == "shop is a router for orders."

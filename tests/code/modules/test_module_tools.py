@@ -907,6 +907,37 @@ def test_the_tests_of_cmake_are_named_by_their_framework(header, framework):
     assert find_tools(scan_input(files))[0].test.tool == framework
 
 
+def test_tests_with_some_features_are_not_all_tests():
+    steps = (
+        "steps:\n  - run: cargo test --no-default-features\n  - run: cargo test --workspace --all-features\n"
+    )
+    files = {"Cargo.toml": "[workspace]", "src/lib.rs": "", ".github/workflows/ci.yml": steps}
+
+    assert find_tools(scan_input(files))[0].commands["test"] == "cargo test --workspace --all-features"
+
+
+def test_specs_may_be_written_for_minitest():
+    files = {"Gemfile": "gem 'minitest'", "Rakefile": "task 'spec' do\nend", "spec/order_spec.rb": ""}
+
+    assert find_tools(scan_input(files))[0].test.tool == "minitest"
+
+
+def test_the_name_of_a_task_is_no_linter():
+    files = {
+        "composer.json": '{"scripts": {"phpcs": "php-cs-fixer fix --dry-run"}}',
+        "src/A.php": "",
+        ".github/workflows/ci.yml": "steps:\n  - run: composer phpcs\n",
+    }
+
+    assert "phpcs" not in find_tools(scan_input(files))[0].linters
+
+
+def test_a_task_that_shows_the_documents_does_not_run_the_project():
+    files = {"package.json": '{"scripts": {"start": "cd website && yarn start"}}', "index.js": ""}
+
+    assert all("run" not in each.commands for each in find_tools(scan_input(files)))
+
+
 def test_what_only_ci_needs_is_not_part_of_a_command():
     line = "dotnet test Shop.csproj -c Release --logger GitHubActions -p:CI=true"
     files = {"Shop.csproj": "xunit", ".github/workflows/ci.yml": f"steps:\n  - run: {line}\n", "A.cs": ""}

@@ -157,3 +157,13 @@ def test_a_broken_file_says_nothing(tmp_path, name, text):
 )
 def test_a_line_length_that_is_not_checked_is_not_told(tmp_path, name, text):
     assert found(tmp_path, {name: text}) == {}
+
+
+def test_indentation_of_files_that_are_not_there_is_not_told(tmp_path):
+    rules = "[*.proto]\nindent_style = tab\n[*.{cs,vb}]\nindent_size = 4\n"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/Order.cs").touch()
+
+    seeds = found(tmp_path, {".editorconfig": rules})
+
+    assert list(seeds) == ["Indentation is 4 spaces in *.{cs,vb} (.editorconfig)."]

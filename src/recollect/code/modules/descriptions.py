@@ -145,7 +145,8 @@ _SLOGAN = re.compile(  # which sells rather than describes
     re.I,
 )
 _REMARK = re.compile(
-    r"[\"'“‘]|this (?:guide|document|page|readme|tutorial|article|section)\b|(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
+    r"[\"'“‘]|this (?:guide|document|page|readme|tutorial|article|section)\b"
+    r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )
 _NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
@@ -199,7 +200,11 @@ def readme_summary(text: str) -> str:
             return ""  # what follows goes on from there
         if (
             len((sentence := first_sentence(paragraph)).split()) > 3
-            and not sentence[0].islower()  # the rest of a sentence whose beginning was markup
+            # The rest of a sentence whose beginning was markup, unless it begins with a name.
+            and (
+                not sentence[0].islower()
+                or re.match(r"[`*_]{1,3}[\w.-]+[`*_]{1,3} (?:is|provides)\b", paragraph)
+            )
             and sentence[-1] not in "!:"
             and not _UNREADY.search(sentence)
         ):

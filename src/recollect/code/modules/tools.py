@@ -45,6 +45,9 @@ _IN_GUIDES = (
 )  # slots for which a guide counts; "build" may be about its pages
 FEWEST_PASSES = 3  # of a command that agents ran, and that no file names
 _OWN_TASKS = ("npm ", "pnpm ", "yarn ", "bun ", "composer ", "make ", "just ", "task ", "rake")
+_OF_DOCUMENTS = re.compile(
+    r"\bcd (?:\./)?(?:website|docs?|examples?|playground)\b|docusaurus|vitepress|storybook|mkdocs"
+)  # what a task shows that does not run the project
 _SCOPED = {  # how to address one package of a workspace from the root; for others, `cd` into it
     "cargo": {"build": "cargo build -p {name}", "test": "cargo test -p {name}"},
     "maven": {"build": "{mvn} package -pl {path} -am", "test": "{mvn} test -pl {path} -am"},
@@ -217,6 +220,8 @@ def _tools(
             if each.slot == slot and each.folder == folder and each.ecosystem in families
         ]
 
+    if "run" in tasks and _OF_DOCUMENTS.search(tasks["run"].body):
+        del tasks["run"]
     for slot in SLOTS:
         given = of_slot(slot, in_ci)
         default = _default(slot, info)
@@ -234,7 +239,11 @@ def _tools(
             commands[slot] = redact(chosen.line)[0]
             sources[slot] = chosen.source
         if slot in ("lint", "format", "types"):
-            linters += [each.tool.split()[0].removesuffix(".phar") for each in given if each.ecosystem]
+            linters += [
+                each.tool.split()[0].removesuffix(".phar")
+                for each in given
+                if each.ecosystem and not each.line.startswith(_OWN_TASKS)  # a task may have any name
+            ]
     test = info.test
     if test and "test" not in commands:
         test = None

@@ -205,6 +205,8 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
             elif name == "max_line_length" and section == "*":
                 length = value
     told = [section for section in indented if section and len(section) <= _LONGEST_PATTERN][:_MOST_PATTERNS]
+    if "*" not in told:
+        told = [section for section in told if any(root.rglob(re.sub(r"\{(\w+).*\}", r"\1", section)))]
     every = "all files" if len(told) == len(indented.keys() - {""}) else "most files"
     if told:
         styles = [f"{indented[section]} in {every if section == '*' else section}" for section in told]

@@ -29,7 +29,8 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     run = "bundle exec " if "Gemfile" in names else ""
     start = f"{folder}/" if folder else ""
     has_specs = any(path.startswith(start) and path.endswith("_spec.rb") for path in project.sizes)
-    framework = "rspec" if ".rspec" in names or has_specs else "minitest"
+    is_rspec = ".rspec" in names or (has_specs and not ("minitest" in gems and "rspec" not in gems))
+    framework = "rspec" if is_rspec else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
     for library, usual in (("TestTask", "test"), ("RSpec::Core::RakeTask", "spec")):
         for name in re.findall(rf"""\b{library}\b(?:\.new\b[ (]*(?::|['"])?([a-z][\w:]*+)?)?""", rakefile):
