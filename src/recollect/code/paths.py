@@ -39,6 +39,7 @@ _TEST_FOLDER = re.compile(
 _TEST_PROJECT = re.compile(
     r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?|(?:Unit|Integration|Functional|Acceptance)Tests?"
 )  # as .NET names them
+_SOURCE_SET = re.compile(r"(?:^|/)src/[a-z]\w*Test$")  # of Kotlin and Android: `src/commonTest`
 _TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:-.+)?")
 _EXAMPLE_PACKAGE = re.compile(
     r"(?:examples?|samples?|demos?)-.+|.+-(?:examples?|samples?|demos?|playgrounds?)"
@@ -201,7 +202,12 @@ def _test_folders(paths: Iterable[str]) -> set[str]:
     for path in filter(is_code, paths):
         for folder in _prefixes(path.split("/")[:-1]):
             name = folder.rsplit("/", 1)[-1]
-            if name == "testing" or folder_role(name) is FileRole.TESTS or "/features/" in f"/{folder}":
+            if (
+                name == "testing"
+                or folder_role(name) is FileRole.TESTS
+                or "/features/" in f"/{folder}"
+                or _SOURCE_SET.search(folder)
+            ):
                 total[folder] += 1
                 tests[folder] += is_test_name(path)
     return {
@@ -209,7 +215,8 @@ def _test_folders(paths: Iterable[str]) -> set[str]:
         for folder, count in total.items()
         if tests[folder] * 2 > count
         or folder.endswith(
-            ("src/test", "fixtures", "testdata", "features/step_definitions", "features/support")
+            ("src/test", "fixtures", "testdata", "src/tests", "features/step_definitions", "features/support")
         )
         or "/__test" in f"/{folder}"
+        or _SOURCE_SET.search(folder)
     }

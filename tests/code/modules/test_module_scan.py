@@ -472,6 +472,8 @@ def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_
         ("packages/online-playground/main.ts", "packages/online-playground/package.json", FileRole.EXAMPLES),
         ("packages/playground/main.ts", "README.md", FileRole.EXAMPLES),
         ("features/step_definitions/cli_steps.rb", "Gemfile", FileRole.TESTS),
+        ("shop/src/commonTest/kotlin/Factory.kt", "shop/build.gradle.kts", FileRole.TESTS),
+        ("src/tests/recursive.rs", "Cargo.toml", FileRole.TESTS),
     ],
 )
 def test_parts_for_tests_examples_and_documents_are_no_code(path, manifest, kind):
@@ -527,3 +529,27 @@ def test_a_readme_may_begin_with_the_name_of_its_project():
     files = {"README.md": readme, **package("order.go", "price.go")}
 
     assert next(iter(modules(files).values())).description == "shop is a router for orders."
+
+
+def test_a_comment_of_c_that_is_about_the_next_line_does_not_describe_the_file():
+    text = "/* Copyright */\n\n/* disable warnings about old functions */\n#if defined(OLD)\n#endif\n"
+    files = {
+        "json.c": text + code(20),
+        **package(*(f"{name}.c" for name in ("a", "b", "d", "e")), kilobytes=20),
+    }
+
+    found = modules(files, names={"json.c": ["parse", "print"]})
+
+    assert found["json"].description == "parse, print"
+
+
+def test_the_readme_does_not_describe_a_script_beside_the_project():
+    files = {
+        "README.md": "# Shop\n\nShop is a system for selling things.\n",
+        "pom.xml": "<project/>",
+        "util/docs.sh": "",
+        "shop/pom.xml": "<project/>",
+        **package(*(f"shop/src/main/java/org/shop/{name}.java" for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
+    }
+
+    assert "selling" not in modules(files)["util"].description

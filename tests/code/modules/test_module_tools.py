@@ -943,3 +943,34 @@ def test_what_only_ci_needs_is_not_part_of_a_command():
     files = {"Shop.csproj": "xunit", ".github/workflows/ci.yml": f"steps:\n  - run: {line}\n", "A.cs": ""}
 
     assert find_tools(scan_input(files))[0].commands["test"] == "dotnet test Shop.csproj -c Release"
+
+
+def test_a_part_for_several_platforms_is_tested_by_its_check():
+    files = {
+        "settings.gradle.kts": 'include(":shop")',
+        "build.gradle.kts": "",
+        "shop/build.gradle.kts": 'plugins {\n  kotlin("multiplatform")\n}',
+        "shop/src/commonMain/kotlin/A.kt": "",
+        "shop/src/commonTest/kotlin/ATest.kt": "",
+    }
+
+    assert find_tools(scan_input(files))[1].commands["test"] == "gradle :shop:check"
+
+
+def test_a_makefile_beside_cmake_does_not_run_the_tests():
+    steps = "steps:\n  - run: |\n      cd build\n      cmake ..\n      make\n      make test\n"
+    files = {
+        "CMakeLists.txt": "enable_testing()",
+        "Makefile": "test: demo\n\t./demo\n",
+        "json.c": "",
+        ".github/workflows/ci.yml": steps,
+    }
+
+    assert find_tools(scan_input(files))[0].commands["test"].startswith("ctest ")
+
+
+def test_the_framework_of_dotnet_is_the_one_that_most_tests_use():
+    once, twice = '<PackageReference Include="xunit" />', '<PackageReference Include="NUnit" />' * 2
+    files = {"Shop.Tests/Shop.Tests.csproj": once + twice, "Shop.sln": "", "A.cs": ""}
+
+    assert find_tools(scan_input(files))[0].test.tool == "nunit"

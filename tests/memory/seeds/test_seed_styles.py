@@ -77,7 +77,7 @@ def found(root, files):
         ),
         (
             ".editorconfig",
-            "[*]\nindent_style = tab\n[*.{md,mdx,yml,yaml,json,toml,html}]\nindent_style = space\n",
+            "[*]\nindent_style = tab\n[*.{md,mdx,yml,yaml,json,toml,html,htm,xml,xsd,xslt,svg,css,scss,less,sass}]\nindent_style = space\n",
             "Indentation is tabs in most files (.editorconfig).",
         ),
         (
@@ -167,3 +167,17 @@ def test_indentation_of_files_that_are_not_there_is_not_told(tmp_path):
     seeds = found(tmp_path, {".editorconfig": rules})
 
     assert list(seeds) == ["Indentation is 4 spaces in *.{cs,vb} (.editorconfig)."]
+
+
+def test_indentation_of_most_files_is_not_told_if_code_may_be_among_the_others(tmp_path):
+    many = "{Makefile,go.mod,go.sum,go.work,go.work.sum,*.go,.gitmodules,.gitattributes}"
+
+    assert found(tmp_path, {".editorconfig": f"[*]\nindent_size = 2\n[{many}]\nindent_style = tab\n"}) == {}
+
+
+def test_indentation_that_is_unset_is_not_told(tmp_path):
+    rules = "[*]\nindent_size = 4\n[tests/inputs/*]\nindent_style = unset\nindent_size = unset\n"
+
+    seeds = found(tmp_path, {".editorconfig": rules})
+
+    assert list(seeds) == ["Indentation is 4 spaces in all files (.editorconfig)."]

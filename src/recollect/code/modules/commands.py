@@ -169,7 +169,10 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
                     block = [" ".join(block)]
             else:
                 block = [_unquoted(value)]
-            step += _commands(block)
+            is_elsewhere = any(
+                re.search(r"\bcmake\b.*\s\.\.(?:\s|$)|\bcd \S*build\b", line) for line in block
+            )
+            step += [line for line in _commands(block) if not (is_elsewhere and line.startswith("make"))]
     yield from ((line, folder) for line in step)
 
 

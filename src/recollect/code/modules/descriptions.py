@@ -59,6 +59,7 @@ def headline(path: str, text: str) -> str:
         block[1]
         for block in _BLOCK.finditer(header)
         if not _LICENCE.search(block[1])
+        and not (ending in _C and _is_above_code(header[block.end() :]))
         and (
             ending not in _SCRIPTS
             or _OF_FILE.search(block[1])
@@ -72,6 +73,11 @@ def _comment(text: str) -> str:
     if text.startswith("/*"):
         return first_sentence(_undressed(text.strip()[2:].removesuffix("*/")))
     return _first(_runs(text, "//"))
+
+
+def _is_above_code(rest: str) -> bool:
+    """Return whether a comment of C is about the line after it: nothing is between them."""
+    return not rest.strip() and rest.count("\n") < 2
 
 
 def _is_attached(header: str, end: int, text: str, *, is_doc: bool) -> bool:
@@ -172,7 +178,7 @@ def _prose(paragraph: str) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|select|configure|download|open|follow|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
     re.I,
 )
 

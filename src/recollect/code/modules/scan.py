@@ -39,6 +39,7 @@ MOST_RELATED = 5
 MOST_ENTRIES = 4
 MOST_DEPENDENCIES = 8
 MOST_TERMS = 24
+LEAST_OF_MAIN = 0.05  # of all files: a smaller part is not what the README is about
 FEW_PACKAGES = 3  # of a project whose README describes its main package
 _FRONTS = (
     "__init__.py",
@@ -59,6 +60,7 @@ _ENTRIES = (  # by file name, the likeliest first
     r"(routes|urls|router)\.\w+",
     r"index\.(ts|tsx|js|mjs|vue)|lib\.rs|mod\.rs",
 )
+_BUILD_FILES = (".gradle.kts", ".gradle", "module-info.java")
 _NAME = re.compile(r"[^\W_][\w$.:?!=~-]*")
 _TEST_OF_FILE = re.compile(r"tests?$|test_|Test[A-Z_]")  # as Rust has them beside the code
 _C_FILES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")  # which hold several classes
@@ -84,6 +86,7 @@ class _Scan:
 
     def map(self, runs: Sequence[CommandRun]) -> ModuleMap:
         code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
+        self._count = len(code)
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
             by_package[package_of(path, self._packages)].append(path)
@@ -155,7 +158,8 @@ class _Scan:
                 for front in _FRONTS:
                     yield headline(front, self._project.text(join(folder, front)))
         yield readme_entry(self._readme, name)
-        if not package and is_base and len(self._bases) <= FEW_PACKAGES:
+        is_main = len(group.files) >= LEAST_OF_MAIN * self._count
+        if not package and is_base and is_main and len(self._bases) <= FEW_PACKAGES:
             yield readme_summary(self._readme)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)
@@ -171,7 +175,8 @@ class _Scan:
 
     def _contents(self, group: Group) -> str:
         """Return the names of its files, or of what is defined in its only one."""
-        stems = [PurePosixPath(path).stem.removesuffix(".d") for path in self._ranked(group.files)]
+        files = [path for path in self._ranked(group.files) if not path.endswith(_BUILD_FILES)]
+        stems = [PurePosixPath(path).stem.removesuffix(".d") for path in files]
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:
             defined = dict.fromkeys(self._project.names.get(group.files[0], ()))

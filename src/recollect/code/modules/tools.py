@@ -220,6 +220,8 @@ def _tools(
             if each.slot == slot and each.folder == folder and each.ecosystem in families
         ]
 
+    if info.tool == "cmake" and not of_slot("test", in_ci):
+        tasks.pop("test", None)  # a Makefile beside it is for those who have no CMake
     if "run" in tasks and _OF_DOCUMENTS.search(tasks["run"].body):
         del tasks["run"]
     for slot in SLOTS:
@@ -338,6 +340,8 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str, *, is_mem
     commands = {}
     for slot, line in tools.commands.items():
         form = scoped.get(slot) or (scoped.get("*") if slot in info.tasks else None)
+        if form and line.endswith(" check"):
+            form = form.replace(":test", ":check")
         if scoped and not form and slot != "test":
             continue  # the workspace's own command will do
         task = line.split()[-1]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recollect.code.languages.table import CODE_ENDINGS
 from recollect.code.modules.ecosystems.package_info import table_at
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
@@ -184,7 +185,9 @@ def _eslint(root: Path) -> Iterator[Seed]:
         yield Seed(f"ESLint checks the code, as {found.path} says.", "convention", found.path, 0.3)
 
 
-_LONGEST_PATTERN = 24  # characters: longer ones list the endings of data files
+_LONGEST_PATTERN = (
+    60  # characters: of longer ones, and of many, nothing is told, since code may be among them
+)
 _MOST_PATTERNS = 4
 
 
@@ -198,7 +201,9 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
             section = match[1]
         elif match := re.match(r"\s*(indent_style|indent_size|max_line_length)\s*=\s*(\w+)", line):
             name, value = match[1], match[2].lower()
-            if name == "indent_style":
+            if value == "unset":
+                indented.pop(section, None)
+            elif name == "indent_style":
                 indented[section] = "tabs" if value == "tab" else indented.get(section, "spaces")
             elif name == "indent_size" and value.isdigit() and indented.get(section) != "tabs":
                 indented[section] = f"{value} spaces"
@@ -207,6 +212,9 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
     told = [section for section in indented if section and len(section) <= _LONGEST_PATTERN][:_MOST_PATTERNS]
     if "*" not in told:
         told = [section for section in told if any(root.rglob(re.sub(r"\{(\w+).*\}", r"\1", section)))]
+    left_out = " ".join(indented.keys() - {"", *told})
+    if "*" in told and any(f".{word}" in CODE_ENDINGS for word in re.findall(r"\w+", left_out)):
+        told = []  # what holds for most files does not hold for that code
     every = "all files" if len(told) == len(indented.keys() - {""}) else "most files"
     if told:
         styles = [f"{indented[section]} in {every if section == '*' else section}" for section in told]

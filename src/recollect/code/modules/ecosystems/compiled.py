@@ -24,7 +24,12 @@ _C_TESTS = (
 
 
 _RUNNERS = {"cmake": "ctest", "meson": "meson test", "autotools": "make check"}
-_SINGLE_HEADERS = {"catch.hpp": "Catch2", "catch_amalgamated.hpp": "Catch2", "doctest.h": "doctest"}
+_SINGLE_HEADERS = {
+    "catch.hpp": "Catch2",
+    "catch_amalgamated.hpp": "Catch2",
+    "doctest.h": "doctest",
+    "unity.h": "Unity",
+}
 
 
 def _beside_tests(project: ScanInput) -> str:
@@ -139,6 +144,11 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
             linters, commands = (*linters, word), {"lint": f"{gradle} {command}", **commands}
     test = TestFramework(_java_tests(text), "", f"{gradle} test")
     own = project.text(join(folder, "build.gradle")) + project.text(join(folder, "build.gradle.kts"))
+    common = join(folder, "src/commonMain/")
+    if "multiplatform" in own or any(path.startswith(common) for path in project.sizes):
+        test = TestFramework(
+            test.tool, "", f"{gradle} check"
+        )  # there is a task of tests for each platform only
     is_spring = re.search(
         r"""(?:id|plugin)\b[^\n]{0,5}['"]org\.springframework\.boot['"](?!.*apply false)""", own
     )
@@ -175,7 +185,8 @@ def _java_linters(text: str, spotless: str, checkstyle: str) -> tuple[tuple[str,
 
 def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
     text = "".join(project.text(path) for path in project.sizes if path.endswith((".csproj", ".props")))
-    tool = next((name for name in ("xunit", "nunit", "MSTest") if name.lower() in text.lower()), "")
+    counts = {name: text.lower().count(f'"{name.lower()}') for name in ("xunit", "nunit", "MSTest")}
+    tool = max(counts, key=lambda name: counts[name]) if any(counts.values()) else ""
     test = TestFramework(tool.lower(), "", "dotnet test") if tool else None
     defaults = {
         "build": "dotnet build",
