@@ -17,7 +17,8 @@ The data takes this path:
 from a folder, a database path and a key, and needs no store. `work.project_code.ProjectCode` (`engine.code`) adds what
 does: past tasks, which raise the files that similar tasks changed, and the module map.
 
-`uncollected` pauses the garbage collector while a graph or the indexes of a question are made.
+`uncollected` pauses the garbage collector while a graph or the indexes of a question are made; `source_hash` tells whether what is
+stored was made by other code.
 
 Who asks:
 
