@@ -62,6 +62,12 @@ class Host:
         self.service = HookService(EnginePool(opener), HookSpool(person.home))
         self._number = 0
 
+    def status_line(self, session="s1"):
+        """What the host shows of memory below its prompt."""
+        fields = ("claude-code", "StatusLine", "x", "1700000000000", "20", str(self.person.folder))
+        body = {"session_id": session, "cwd": str(self.person.folder)}
+        return self.service.handle(fields, body).decode()
+
     def hook(self, event, session="s1", **body):
         self._number += 1
         fields = (

@@ -24,7 +24,8 @@ class ServerProcess:
         self, database: str, home: Path, embedder: str = "synthetic", *, limits: bool = False
     ) -> None:
         given = [database, str(home), embedder, "limits" if limits else "none"]
-        self._command = [sys.executable, "-m", "bench.team.server_process", *given]
+        # The package imports this module before it is run, which Python would warn of.
+        self._command = [sys.executable, "-W", "ignore", "-m", "bench.team.server_process", *given]
         self.port = 0
         self.start()
 

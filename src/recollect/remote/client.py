@@ -45,6 +45,7 @@ MOST_IDLE = 8  # connections that are kept
 PAUSE = 1.0  # seconds after a failed connection in which no other is tried
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _TROUBLE = (OSError, http.client.HTTPException)
+_AWAY = (502, 503, 504)  # statuses of a proxy without its server, and of a server without its database
 
 
 def checked_address(url: str) -> str:
@@ -80,6 +81,7 @@ class TeamClient:
         self._lock = threading.Lock()
         self._down_until = 0.0
         self._why = ""
+        self.is_offline = False  # whether the last attempt to reach the server failed
         self.changes = 0  # of the team's memories that live updates have told of
 
     @property
@@ -184,6 +186,7 @@ class TeamClient:
                     connection.close()
                 if connection is None or fresh or attempt == 2 or isinstance(error, TimeoutError):
                     self._down_until, self._why = time.monotonic() + PAUSE, _reason(error)
+                    self.is_offline = True
                     raise Offline(self.address, self._why) from error
                 self.close()  # the server may have closed connections that were idle
                 continue
@@ -195,6 +198,7 @@ class TeamClient:
                 )
             self._release(connection)
             self._down_until = 0.0
+            self.is_offline = response.status in _AWAY
             if response.status == 200:
                 return data
             raise self._error(response.status, data)
@@ -209,6 +213,7 @@ class TeamClient:
         try:
             connection = self._connected(STREAM_SECONDS)
         except _TROUBLE as error:
+            self.is_offline = True
             raise Offline(self.address, _reason(error)) from error
         try:
             headers = {"authorization": f"Bearer {self._token}", VERSION_HEADER: version("recollect")}
@@ -219,12 +224,13 @@ class TeamClient:
                     raise self._error(response.status, response.read(LONGEST_LINE))
             except _TROUBLE as error:
                 raise Offline(self.address, _reason(error)) from error
+            self.is_offline = False
             yield _lines(response), partial(_hang_up, connection.sock)
         finally:
             connection.close()
 
     def _error(self, status: int, data: bytes) -> Exception:
-        if status in (502, 503, 504):
+        if status in _AWAY:
             return Offline(self.address, f"status {status}")
         with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
             return error_from(json.loads(data)["error"])

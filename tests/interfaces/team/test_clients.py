@@ -92,6 +92,23 @@ def test_without_the_server_commands_fail_and_hooks_go_on_and_what_was_learnt_is
     host.close()
 
 
+def test_the_status_line_says_that_the_server_is_away_until_it_is_back(team, ada, monkeypatch):
+    monkeypatch.setattr("recollect.remote.client.PAUSE", 0.0)
+    monkeypatch.setattr("recollect.interfaces.daemon.status_lines.FRESH_SECONDS", 0.0)
+    host = Host(ada)
+    host.hook("SessionStart", source="startup")
+    assert host.status_line() == ""
+
+    team.stop()
+    host.hook("UserPromptSubmit", prompt="why does the build fail")
+    assert host.status_line() == "Recollect: Memory unavailable: offline"
+
+    team.start()
+    host.hook("UserPromptSubmit", prompt="and now")
+    assert host.status_line() == ""
+    host.close()
+
+
 def test_no_memory_is_stored_on_a_machine_that_is_logged_in(ada):
     ada.run("remember", "The shop runs on port 8080", "--visibility", "team")
     ada.run("search", "port")

@@ -112,6 +112,21 @@ def test_somebody_is_invited_logs_in_and_reads_what_is_shared(new_page, site, ad
     expect(other.locator(".row")).to_have_count(2)
 
 
+def test_an_open_page_says_that_the_server_is_away_until_it_is_back(new_page, site, ada):
+    page = new_page(login=False)
+    page.goto("/")
+    page.get_by_label("Or paste a token of yours").fill(ada.token)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All projects")
+    away = page.locator("#notices").get_by_text("Memory unavailable: offline")
+
+    site.stop()
+    expect(away).to_be_visible(timeout=60_000)
+
+    site.start()
+    expect(away).to_be_hidden(timeout=60_000)
+
+
 def test_a_login_needs_a_valid_token_of_a_person(site, ada):
     nobody = Browser(site.address)
 

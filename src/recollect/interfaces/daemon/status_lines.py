@@ -4,15 +4,17 @@ import logging
 import time
 from concurrent.futures import TimeoutError as TooLate
 
+from recollect.engine import Engine
 from recollect.interfaces.daemon.watchdog import Abandoned, WatchedPool
 from recollect.interfaces.engine_pool import EnginePool
 from recollect.work.hosts.hook_input import HostEvent
-from recollect.work.metrics.glance import glance_at
+from recollect.work.metrics.glance import NAME, glance_at
 
 logger = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0  # in which a line is not read from the store again
 MOST = 64  # sessions whose lines are kept
+OFFLINE = f"{NAME}: Memory unavailable: offline"
 
 
 class StatusLines:
@@ -38,8 +40,22 @@ class StatusLines:
 
     def _read(self, event: HostEvent) -> str:
         with self._engines.use(event.cwd, self._actor) as engine:
-            line = glance_at(engine.context, event.session).status_line if engine.sessions.on else ""
+            line = ""
+            if engine.sessions.on:
+                line = (
+                    OFFLINE if _is_offline(engine) else glance_at(engine.context, event.session).status_line
+                )
         if event.session not in self._lines and len(self._lines) >= MOST:
             self._lines.pop(next(iter(self._lines)), None)
         self._lines[event.session] = time.monotonic(), line
         return line
+
+
+def _is_offline(engine: Engine) -> bool:
+    """Whether the memories are on a team server that did not answer the last time."""
+    if engine.context.remote is None:
+        return False
+    from recollect.remote.parts import Remote
+
+    remote = engine.context.remote
+    return isinstance(remote, Remote) and remote.client.is_offline

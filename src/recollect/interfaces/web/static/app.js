@@ -146,6 +146,12 @@
     find("[data-new]", notice).href = `/memories/${encodeURIComponent(replaced.id)}`;
     find("#notices").append(notice);
   }
+  let failures = 0;  // to reach the server, one after the other: the first may be a restart
+  function showOffline(isOffline) {
+    const shown = find("#notices .offline");
+    if (isOffline && !shown) find("#notices").append(find("#offline").content.firstElementChild.cloneNode(true));
+    if (!isOffline && shown) { shown.remove(); refresh(); }
+  }
   function follow() {
     if (document.hidden) { stream?.close(); stream = null; return; }  // a browser has six connections for all its tabs
     if (stream) return;
@@ -156,7 +162,11 @@
       replaced.forEach(announce);
       refresh();
     });
-    stream.addEventListener("error", () => { if (stream?.readyState === EventSource.CLOSED) stream = null; });
+    stream.addEventListener("open", () => { failures = 0; showOffline(false); });
+    stream.addEventListener("error", () => {
+      if (stream?.readyState === EventSource.CLOSED) stream = null;
+      else if (++failures > 1) showOffline(true);
+    });
   }
   document.addEventListener("focusout", () => setTimeout(() => { if (isWaiting) refresh(); }, 50));
   document.addEventListener("visibilitychange", () => { follow(); if (!document.hidden) refresh(); });
