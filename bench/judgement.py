@@ -17,8 +17,8 @@ DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
 SEEN = HALVES  # of the others only totals are printed
-PAIR_HALVES = (*HALVES, "dev5", "blind5")
-SECRET_HALVES = ("dev", "unseen", "dev5", "blind5")
+PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6")
+SECRET_HALVES = ("dev", "unseen", "dev5", "blind5", "dev6")
 
 _FILES = {"dev": "dev2"}  # an older set was called dev before
 _ALPHABETS = {
@@ -77,8 +77,12 @@ def pairs(half: str) -> list[LabelledPair]:
 
 def secrets(half: str) -> list[LabelledText]:
     """Texts with secrets and look-alikes, made from their templates: always the same, and no file holds a key."""
-    rows = _rows(f"secrets_{_FILES.get(half, half)}.jsonl")
-    return [_made(row) for row in rows]
+    return secrets_of(DATA / f"secrets_{_FILES.get(half, half)}.jsonl")
+
+
+def secrets_of(path: Path) -> list[LabelledText]:
+    """The texts of any file in the format of these sets; a secret may be written out instead of a template."""
+    return [_made(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def transcripts(half: str) -> list[JudgedTranscript]:

@@ -3,6 +3,7 @@
 Needs `../shared/data/secrets_dev.jsonl.gz` beside the repository, which is not ours to ship; without it
 the bench says so and is skipped. The sets of `bench/data` were written apart from the rules. Run with
 `python -m bench.secrets`; `-v` lists what was missed, but of the unseen half only totals.
+`python -m bench.secrets --file FILE…` counts other texts in the format of `bench/data`, and prints totals only.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +58,15 @@ def run() -> dict[str, Any]:
         "ms_per_2kb": _milliseconds(NOTES[:2048]),
         "ms_per_memory": _milliseconds(MEMORY[:100]),
         "disk": _on_disk(rows),
-        "apart": {half: _apart(half) for half in SECRET_HALVES},
+        "apart": {half: _apart(judgement.secrets(half)) for half in SECRET_HALVES},
         "details": {"missed": missed, "leaked": leaked, "alarms": alarms},
     }
 
 
-def _apart(half: str) -> dict[str, int]:
+def _apart(rows: Iterable[judgement.LabelledText]) -> dict[str, int]:
     """Count secrets and look-alikes in texts that were written apart from the rules."""
-    counts: Counter[str] = Counter()
-    for row in judgement.secrets(half):
+    counts: Counter[str] = Counter(secrets=0, found=0, others=0, alarms=0)
+    for row in rows:
         text, found = redact(row.text)
         size = min(8, len(row.secret))
         left = any(row.secret[at : at + size] in text for at in range(len(row.secret) - size + 1))
@@ -151,16 +153,24 @@ def show(result: dict[str, Any]) -> None:
     for group, (alarms, total) in result["false_alarms"].items():
         print(f"false alarms {group:<12} {alarms} of {total}{'   (target ≤ 1)' if group == 'neg' else ''}")
     for half, count in result["apart"].items():
-        print(
-            f"apart, {half:<13} {count['found']} of {count['secrets']}, false {count['alarms']} of {count['others']}"
-        )
+        _show_apart(half, count)
     print(f"ms per 2 KB          {result['ms_per_2kb']:.3f}   (target ≤ 5)")
     print(f"ms per 100 chars     {result['ms_per_memory']:.3f}")
     print(f"secrets written      {result['disk']['written']}")
     print(f"  8 characters found {result['disk']['found on disk']}   (target 0)")
 
 
+def _show_apart(name: str, count: dict[str, int]) -> None:
+    print(
+        f"apart, {name:<13} {count['found']} of {count['secrets']}, false {count['alarms']} of {count['others']}"
+    )
+
+
 def main() -> None:
+    if "--file" in sys.argv:
+        for path in map(Path, sys.argv[sys.argv.index("--file") + 1 :]):
+            _show_apart(path.name, _apart(judgement.secrets_of(path)))
+        return
     result = run()
     if "skipped" in result:
         print(f"skipped: {result['skipped']}")

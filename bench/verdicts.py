@@ -115,8 +115,15 @@ def judge_pairs(rows: Iterable[tuple[str, str, str]], nli: str = "") -> list[Jud
             second = engine.remember(new, **where)
             written.append((label, old, new, first.id, second.id, *_found(engine, first.id, second)))
         engine.care.consolidate()
+        asked = {
+            frozenset(memory.id for memory in question.memories)
+            for question in engine.questions()
+            if question.review.kind == "merge"
+        }
         for label, old, new, first_id, second_id, found, reason, acts in written:
             after = _after(engine, first_id, second_id)
+            if after == "two" and {first_id, second_id} in asked:
+                after = "proposed"
             judged.append(JudgedPair(label, acts, found, after, reason, old, new))
     return judged
 
@@ -167,7 +174,13 @@ def pair_figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:
         "duplicates": len(duplicates),
         "duplicates called contradictions": sum(row.found.endswith("contradiction") for row in duplicates)
         / max(1, len(duplicates)),
-        "duplicates two memories after consolidate": sum(row.after == "two" for row in duplicates),
+        "duplicates two memories after consolidate": sum(
+            row.after in ("two", "proposed") for row in duplicates
+        ),
+        "of these proposed for review": sum(row.after == "proposed" for row in duplicates),
+        "others proposed as duplicates": sum(
+            row.after == "proposed" for row in judged if row.label != "duplicate"
+        ),
         "wrongly merged after consolidate": len(wrong),
         "details": {"pairs": [row for row in judged if _is_wrong(row)]},
     }
@@ -180,7 +193,7 @@ def _is_wrong(row: JudgedPair) -> bool:
         case "duplicate":
             return row.after != "merged"
         case _:
-            return row.found.endswith("contradiction") or row.after != "two"
+            return row.found.endswith("contradiction") or row.after not in ("two", "proposed")
 
 
 def read_pairs(path: Path) -> list[tuple[str, str, str]]:

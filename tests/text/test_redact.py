@@ -474,3 +474,37 @@ def test_a_secret_where_two_pieces_of_a_long_text_meet_is_found():
         text = "a word " * (before // 7) + secret + " and a word" * 2_000
 
         assert secret[4:30] not in redact(text)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "she asked for a call back, 07700 900 461, after six",
+        "Klaus: 0171 555 2368",
+        "appelez le 06 39 98 12 04",
+        "pay it to GB33 BUKB 2020 1555 5555 55 please",
+        "the account is NL91ABNA0417164300",
+        "passport number is 533380006",
+    ],
+)
+def test_national_phone_numbers_accounts_and_passports_are_personal(text):
+    redacted, found = redact(text)
+
+    assert found
+    assert not any(
+        run in redacted for run in ("900 461", "555 2368", "98 12", "5555 55", "0417164300", "533380006")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "since 01-02-2024 the port is 8080",
+        "steps 01 02 03 04 are done",
+        "DE07 is the name of the cabinet",
+        "GB33 BUKB 2020 1555 5555 56 has wrong check digits",
+        "fixtures/blob.txt holds " + b64("the quick brown fox jumps over the lazy dog") + " in base64",
+    ],
+)
+def test_dates_cabinets_and_encoded_sentences_stay(text):
+    assert redact(text)[0] == text

@@ -15,6 +15,7 @@ from recollect.text.secret_values import (
     has_digest,
     has_filler,
     is_digest,
+    is_encoded_prose,
     is_figure,
     is_jumbled,
     is_key,
@@ -248,6 +249,17 @@ def _phone_number(match: re.Match[str]) -> bool:
     return 9 <= sum(map(str.isdigit, value_of(match))) <= 15
 
 
+def _national_number(match: re.Match[str]) -> bool:
+    return 10 <= sum(map(str.isdigit, value_of(match))) <= 12
+
+
+def _iban(match: re.Match[str]) -> bool:
+    """Check the two check digits of an international account number."""
+    value = match["secret"].replace(" ", "")
+    turned = value[4:] + value[:4]
+    return 15 <= len(value) <= 34 and int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
+
+
 def _card_number(match: re.Match[str]) -> bool:
     """Check Luhn's checksum."""
     digits = [int(char) for char in match["secret"] if char.isdecimal()]
@@ -265,7 +277,9 @@ CHECKS: dict[str, Check] = {
     "dotted_key": lambda match: any(map(is_key, match[0].split("."))),
     "email": _email,
     "header_value": _header_value,
+    "iban": _iban,
     "key": _key,
+    "national_number": _national_number,
     "key_of_a_secret": _key_of_a_secret,
     "long_chosen_or_key": lambda match: _key(match) or (len(value_of(match)) >= 12 and _chosen(match)),
     "not_filler": _not_filler,
@@ -331,6 +345,8 @@ _PUBLIC_VALUE = re.compile(DATA["public"]["value"])
 def _unexplained(match: re.Match[str]) -> bool:
     value = match["secret"]
     if _PUBLIC_VALUE.fullmatch(value) or value.startswith("/") or not is_random(value) or has_filler(value):
+        return False
+    if is_encoded_prose(value):
         return False
     after = match.string[match.end() : match.end() + 12]
     return not re.match(r"\.[a-z]{2,5}\b(?!\s)", after)  # the hash in a file name: index-B3xk….js

@@ -1,5 +1,6 @@
 """What a value looks like: is it a placeholder, a name, a number, or random?"""
 
+import base64
 import re
 import tomllib
 from itertools import pairwise
@@ -153,6 +154,15 @@ def is_path(value: str) -> bool:
 def has_digest(value: str) -> bool:
     """Return whether `value` contains a UUID or 32 hex digits."""
     return bool(_DIGEST_WITHIN.search(value))
+
+
+def is_encoded_prose(value: str) -> bool:
+    """Return whether `value` is the base64 of a sentence, which a fixture may hold; a password has no spaces."""
+    try:
+        text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii")
+    except ValueError:
+        return False
+    return text.count(" ") >= 2 and re.fullmatch(r"[A-Za-z][A-Za-z ,.!?'\n-]+", text) is not None
 
 
 def is_key(value: str) -> bool:

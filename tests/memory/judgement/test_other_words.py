@@ -4,6 +4,8 @@ import pytest
 
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import compare
+from recollect.memory.judgement.comparison import PROBABLY_SAME
+from recollect.memory.judgement.spelling import spelt_like
 
 SAME = [
     ("The emulator hangs with less than 8 GB of RAM.", "With less than 8 GB RAM the emulator freezes.", 0.9),
@@ -174,3 +176,112 @@ def test_another_value_for_the_same_or_the_word_that_it_is_over_is_certain(old, 
 )
 def test_what_may_stand_beside_the_other_is_asked(old, new):
     assert not compare(new, old, 0.8).certain
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Three quarters of the nodes are spot instances.", "75 % of the nodes are spot instances."),
+        ("One request in ten is traced.", "10 % of requests are traced."),
+        ("Licences run for 2 years.", "Licences run for 24 months."),
+        ("The loop runs at 50 Hz.", "The loop runs every 20 ms."),
+        ("Reviewers answer within a business day.", "Reviewers answer within one working day."),
+        ("The server's time zone is Oslo.", "The server's time zone is Europe/Oslo."),
+    ],
+)
+def test_shares_periods_and_zones_are_compared_as_values(old, new):
+    verdict = compare(new, old, 0.9)
+
+    assert verdict.certain
+    assert verdict.relation in (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
+
+
+def test_another_share_is_another_value():
+    verdict = compare("One request in five is traced.", "10 % of requests are traced.", 0.8)
+
+    assert verdict.relation is not StatementRelation.DUPLICATE
+    assert verdict.relation is not StatementRelation.MERGEABLE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The inventory importer runs on Fridays.", "The invetnory importer runs on Fridays."),
+        ("Product catalog pages are static.", "Product catalogue pages are static."),
+    ],
+)
+def test_a_slip_of_the_keyboard_is_the_same_word(old, new):
+    verdict = compare(new, old, 0.9)
+
+    assert (verdict.relation, verdict.certain) == (StatementRelation.DUPLICATE, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("upload", "unload"),
+        ("should", "shouldn't"),
+        ("import", "export"),
+        ("gateway", "gateway2"),
+        ("server", "servers"),
+    ],
+)
+def test_two_words_that_look_alike_are_no_slip(one, other):
+    new = f"The {other} job is slow."
+
+    assert spelt_like(new, f"The {one} job is slow.") == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Nightly jobs are orchestrated by Prefect.", "The nightly pipeline is scheduled with Airflow."),
+        ("The sensor board runs Zephyr.", "Sensor board firmware is built on FreeRTOS."),
+        ("Liquibase applies schema changes.", "Migrations are plain SQL files, run by Flyway."),
+    ],
+)
+def test_two_tools_of_one_role_in_other_words_are_asked_about(old, new):
+    verdict = compare(new, old, 0.35)
+
+    assert (verdict.relation, verdict.certain) == (StatementRelation.CONTRADICTION, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Every module gets a header comment.", "Please stop adding header comments."),
+        ("Push when the tests are green.", "never push on your own"),
+        ("No AGPL code in the client.", "AGPL code is fine in the client, our lawyers agreed."),
+    ],
+)
+def test_a_ban_contradicts_what_asks_for_it(old, new):
+    verdict = compare(new, old, 0.6)
+
+    assert verdict.relation is StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("EU invoices are stored in Frankfurt.", "US invoices are stored in Oregon."),
+        ("P1 tickets are answered within 1 hour.", "P3 tickets are answered within 2 days."),
+        ("On laptops we use LocalStack in place of S3.", "On laptops LocalStack stands in for S3."),
+        ("Ada is off every Friday.", "Ada never works on Fridays."),
+    ],
+)
+def test_another_region_or_priority_and_the_same_denial_contradict_nothing(old, new):
+    verdict = compare(new, old, 0.75)
+
+    assert verdict.relation is not StatementRelation.CONTRADICTION
+
+
+def test_most_words_with_the_same_meaning_make_a_question():
+    old = "Keep names, e-mail addresses and other personal data out of the traces."
+
+    verdict = compare("Never put PII in traces.", old, 0.5)
+
+    assert (verdict.relation, verdict.rule, verdict.certain) == (
+        StatementRelation.MERGEABLE,
+        PROBABLY_SAME,
+        False,
+    )

@@ -12,6 +12,7 @@ from recollect.memory.judgement import agreement, disagreement
 from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.judgement.frame import is_same_matter
 from recollect.memory.judgement.pair import Pair, pair_up
+from recollect.memory.judgement.spelling import spelt_like
 from recollect.memory.judgement.statement import TokenKind, parse
 
 
@@ -19,7 +20,7 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
     """Return how `new` relates to `old`, both as people wrote them. `cosine` is None without vectors."""
     if new.lower().split() == old.lower().split():
         return Comparison(StatementRelation.DUPLICATE, "the same text", certain=True)
-    pair = pair_up(parse(new), parse(old), cosine)
+    pair = pair_up(parse(spelt_like(new, old)), parse(old), cosine)
     for rule in _RULES:
         if comparison := rule(pair):
             name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
@@ -30,7 +31,8 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
 def _checked(comparison: Comparison, pair: Pair) -> Comparison:
     """Return the comparison after what holds for every rule: events contradict nothing, nor do two matters."""
     if comparison.relation is StatementRelation.CONTRADICTION:
-        if comparison.rule not in _ABOUT_A_TOOL and not is_same_matter(pair):
+        in_role = comparison.rule == disagreement.ROLE_RULE and pair.near >= SAME_ROLE and _is_short(pair)
+        if comparison.rule not in _ABOUT_A_TOOL and not in_role and not is_same_matter(pair):
             return _no_contradiction(comparison, "another matter", "same matter")
         if pair.new.is_event or pair.old.is_event:
             return _no_contradiction(comparison, "what was done contradicts nothing")
@@ -44,6 +46,12 @@ def _checked(comparison: Comparison, pair: Pair) -> Comparison:
     return comparison
 
 
+def _is_short(pair: Pair) -> bool:
+    return max(len(pair.new.content), len(pair.old.content)) <= LONGEST
+
+
+LONGEST = 12  # words with a meaning of their own: longer notes speak of more than one role
+SAME_ROLE = 0.2  # cosine from which two statements that say which tool has a role speak of the same role
 _SAME_OR_LIKELY = (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
 
 
@@ -94,6 +102,8 @@ _RULES: list[Callable[[Pair], Comparison | None]] = [
     disagreement.substituted,
     disagreement.revised,
     disagreement.denied,
+    disagreement.forbidden,
+    agreement.probably_same,
     agreement.unexplained_word,
     agreement.similar,
     _otherwise,
