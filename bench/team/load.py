@@ -32,6 +32,7 @@ from recollect.remote.wire import team_project_id
 _FILLING = 2  # connections that fill the database
 _GROWTH = (0.25, 4, 16)  # sizes of further teams, for how figures grow: 1 = the others'
 _FEW = 4  # clients of one team for that
+_NONE = {"p50_ms": math.nan, "p95_ms": math.nan}  # of a kind of request that nobody came to make
 _POOL = 2000  # different texts and vectors; a memory is one of each
 _PEOPLE = """
     INSERT INTO tenants (tenant, name, created_at) VALUES (%(tenant)s, 'Load', %(now)s);
@@ -307,8 +308,8 @@ def show(figures: dict[str, Any]) -> None:
 def _show_growth(of: str, seen: dict[int, dict[str, Any]]) -> None:
     """Print how figures grow, and from the first to the last row as which power of the size: 0 = not, 1 = as much."""
     names: dict[str, Callable[[dict[str, Any]], float]] = {
-        "search p50 ms": lambda each: each["search"]["p50_ms"],
-        "search p95 ms": lambda each: each["search"]["p95_ms"],
+        "search p50 ms": lambda each: each.get("search", _NONE)["p50_ms"],
+        "search p95 ms": lambda each: each.get("search", _NONE)["p95_ms"],
         "server CPU ms": lambda each: each["cpu_ms"],
         "database CPU ms": lambda each: each["database_cpu_ms"],
         "first search s": lambda each: each["first_search_s"],

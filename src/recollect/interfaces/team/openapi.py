@@ -18,6 +18,7 @@ ERRORS = {
     "413": "The body is too large.",
     "424": "The client makes the vectors and has to send more of them.",
     "422": "The arguments are not valid, or the text may not be stored.",
+    "426": "The client is too old for this server.",
     "429": "A limit is reached for now.",
     "503": "The database does not answer.",
 }
