@@ -40,7 +40,7 @@ _TEST_PROJECT = re.compile(
     r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?|(?:Unit|Integration|Functional|Acceptance)Tests?"
 )  # as .NET names them
 _SOURCE_SET = re.compile(r"(?:^|/)src/[a-z]\w*Test$")  # of Kotlin and Android: `src/commonTest`
-_TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:-.+)?")
+_TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:[-_].+)?")
 _EXAMPLE_PACKAGE = re.compile(
     r"(?:examples?|samples?|demos?)-.+|.+-(?:examples?|samples?|demos?|playgrounds?)"
 )

@@ -25,7 +25,6 @@ PROJECTS = {
             "test": "uv run pytest",
             "lint": "uv run ruff check .",
             "types": "uv run mypy",
-            "format": "uv run ruff format .",
         },
     ),
     "python with poetry and tasks": (
@@ -608,7 +607,7 @@ LINTED = {
             {".github/workflows/ci.yml": workflow("ruff format --check .", "tox -e mypy-test")},
             "format",
             "ruff format .",
-            "set up in pyproject.toml",
+            "set up in .github/workflows/ci.yml",
         ),
         (
             {".github/workflows/ci.yml": workflow("tox -e mypy-test")},
@@ -916,6 +915,13 @@ def test_tests_with_some_features_are_not_all_tests():
     assert find_tools(scan_input(files))[0].commands["test"] == "cargo test --workspace --all-features"
 
 
+def test_a_build_for_one_target_is_not_the_build():
+    steps = "steps:\n  - run: cargo build --target=thumbv6m-none-eabi\n"
+    files = {"Cargo.toml": "[package]", "src/lib.rs": "", ".github/workflows/ci.yml": steps}
+
+    assert find_tools(scan_input(files))[0].commands["build"] == "cargo build"
+
+
 def test_specs_may_be_written_for_minitest():
     files = {"Gemfile": "gem 'minitest'", "Rakefile": "task 'spec' do\nend", "spec/order_spec.rb": ""}
 
@@ -974,3 +980,10 @@ def test_the_framework_of_dotnet_is_the_one_that_most_tests_use():
     files = {"Shop.Tests/Shop.Tests.csproj": once + twice, "Shop.sln": "", "A.cs": ""}
 
     assert find_tools(scan_input(files))[0].test.tool == "nunit"
+
+
+@pytest.mark.parametrize("section, is_told", [("[tool.ruff]", False), ("[tool.ruff.format]", True)])
+def test_settings_of_a_linter_do_not_make_it_a_formatter(section, is_told):
+    files = {"pyproject.toml": f"[project]\nname = 'shop'\n{section}\n", "shop.py": ""}
+
+    assert ("format" in find_tools(scan_input(files))[0].commands) is is_told

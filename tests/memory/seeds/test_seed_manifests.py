@@ -405,3 +405,18 @@ def test_many_versions_are_told_by_their_ends_and_a_server_by_its_maker(tmp_path
         "CI tests with Node.js 0.1 to 10.1 (9 versions).",
         "CI starts mssql server for the tests.",
     ]
+
+
+@pytest.mark.parametrize(
+    "workspaces, is_told",
+    [
+        ('["packages/shop"]', False),
+        ('{"packages": ["packages/shop"]}', False),
+        ('["packages/*"]', True),
+        ('["a", "b"]', True),
+    ],
+)
+def test_one_package_is_no_workspace_of_several(tmp_path, workspaces, is_told):
+    (tmp_path / "package.json").write_text(f'{{"workspaces": {workspaces}}}')
+
+    assert any("workspace" in seed.content for seed in manifest_seeds(tmp_path)) is is_told

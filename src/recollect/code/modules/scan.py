@@ -39,7 +39,6 @@ MOST_RELATED = 5
 MOST_ENTRIES = 4
 MOST_DEPENDENCIES = 8
 MOST_TERMS = 24
-LEAST_OF_MAIN = 0.05  # of all files: a smaller part is not what the README is about
 FEW_PACKAGES = 3  # of a project whose README describes its main package
 _FRONTS = (
     "__init__.py",
@@ -86,10 +85,11 @@ class _Scan:
 
     def map(self, runs: Sequence[CommandRun]) -> ModuleMap:
         code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
-        self._count = len(code)
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
             by_package[package_of(path, self._packages)].append(path)
+        # Of a workspace whose code is in its packages, the README does not describe what is beside them.
+        self._is_at_root = 2 * len(by_package[""]) >= len(code)
         weight = {path: 1 + self._project.sizes[path] / 1000 for path in code}
         self._bases = {package: main_folder(files, weight) for package, files in by_package.items()}
         groups = group_files(
@@ -158,8 +158,7 @@ class _Scan:
                 for front in _FRONTS:
                     yield headline(front, self._project.text(join(folder, front)))
         yield readme_entry(self._readme, name)
-        is_main = len(group.files) >= LEAST_OF_MAIN * self._count
-        if not package and is_base and is_main and len(self._bases) <= FEW_PACKAGES:
+        if not package and is_base and self._is_at_root and len(self._bases) <= FEW_PACKAGES:
             yield readme_summary(self._readme)
         if group.key != "." and group.key not in group.files:
             yield self._of_folder(group.key)

@@ -144,7 +144,9 @@ def _node(root: Path) -> Iterator[Seed]:
         yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
     needed = [*table_at(document, "dependencies"), *table_at(document, "peerDependencies")]
     yield from _built_with(found, needed, table_at(document, "devDependencies"))
-    if document.get("workspaces") or read_first(root, "pnpm-workspace.yaml"):
+    workspaces = table_at(document, "workspaces").get("packages") or document.get("workspaces")
+    is_one = isinstance(workspaces, list) and len(workspaces) == 1 and "*" not in str(workspaces[0])
+    if (workspaces and not is_one) or read_first(root, "pnpm-workspace.yaml"):
         yield Seed(
             "The repository is a workspace of several npm packages.",
             "architecture",
