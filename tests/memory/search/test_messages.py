@@ -1,5 +1,6 @@
 """What was said in sessions, kept and found."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -242,6 +243,33 @@ def test_yesterday_is_counted_from_now(tmp_path):
 
     assert hits[0].message.session == "2026-05-13"
     assert hits[0].score > hits[1].score
+
+
+@pytest.fixture
+def far_east(monkeypatch):
+    """The process runs fourteen hours ahead of UTC."""
+    monkeypatch.setenv("TZ", "Etc/GMT-14")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_east")
+def test_dates_of_messages_do_not_depend_on_where_the_process_runs(tmp_path):
+    now = datetime(2026, 5, 14, 12, tzinfo=UTC)
+    (tmp_path / "shop").mkdir()
+    with Engine.open(
+        tmp_path / "shop", tmp_path / "home", embedder=NoEmbedder(), clock=lambda: now
+    ) as engine:
+        engine.import_messages(
+            dated(*((f"2026-05-{day:02}", "We talked about the parser.") for day in range(10, 15)))
+        )
+
+        by_day = engine.search_messages("what about the parser on 12 May", limit=1)
+        by_word = engine.search_messages("what about the parser yesterday", limit=1)
+
+    assert [hit.message.session for hit in (*by_day, *by_word)] == ["2026-05-12", "2026-05-13"]
 
 
 def test_an_exchange_in_one_message_is_told_apart(engine):

@@ -1,6 +1,6 @@
 """Dates as terms, by which a message is found. No text contains those of months and days by chance."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 
 def month_term(year: int, month: int) -> str:
@@ -12,6 +12,6 @@ def day_term(day: date) -> str:
 
 
 def date_terms(when: datetime) -> str:
-    """Return the year, the month and the day of `when` in local time."""
-    day = when.astimezone().date()
+    """Return the year, the month and the day of `when` in UTC, which is what a message's time is stored in."""
+    day = when.astimezone(UTC).date()
     return f"{day.year:04} {month_term(day.year, day.month)} {day_term(day)}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from math import ceil, isnan
 from time import perf_counter
@@ -234,7 +234,7 @@ class Searcher:
             index.refresh()
             arrays = index.arrays(view, vector)
             mask, features = arrays.mask, arrays.features
-            today = self._clock().astimezone().date()
+            today = self._clock().astimezone(UTC).date()
             words = [*index.bm25.words(text, mask), *date_words(text, today, index.bm25.known_terms)]
             scores = index.bm25.score(words, mask)
             sessions = index.bm25.score(words, mask, features.sessions.of, ranking.SESSION_MEASURES)
