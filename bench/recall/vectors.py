@@ -1,4 +1,4 @@
-"""MiniLM's vectors, each text embedded once: kept on disk by the text's hash, as they come."""
+"""The vectors of a model, each text embedded once: kept on disk by the text's hash, as they come."""
 
 import hashlib
 import os
@@ -20,15 +20,17 @@ RECORD = np.dtype([("key", "V16"), ("vector", np.float32, (DIM,))])
 class Vectors:
     """One file that grows by a batch at a time; a run cut short goes on where it stopped. One run at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, model: Path | None = None) -> None:
+        """Keep vectors of MiniLM in `folder`, or of the ONNX model in the folder `model`."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = folder / f"{NAME}.bin"
+        self._embedder = MiniLM(None, model)
+        self.prefix = self._embedder.query_prefix
+        self._file = folder / f"{NAME if model is None else model.name}.bin"
         self._file.touch()
         whole = self._file.stat().st_size // RECORD.itemsize
         records = np.fromfile(self._file, RECORD, whole)
         self._known = {record["key"].tobytes(): record["vector"] for record in records}
         self._whole = whole * RECORD.itemsize
-        self._embedder = MiniLM()
 
     def __call__(self, texts: Sequence[str]) -> Rows:
         keys = [hashlib.sha256(text.encode("utf-8", "replace")).digest()[:16] for text in texts]

@@ -159,9 +159,28 @@ MESSAGE_WEIGHTS = MessageWeights()
 # --- Thresholds on the score of a hit, for those who act on it ---
 
 ANSWERS_SCORE = 0.3  # from here on a hit answers the question; if none does, nothing is found, and the question is noted as a gap
-# The same where nothing in view is related. Of 30 questions about pizza, tulips and the like, the memories of bench/data answered 17
-# with ANSWERS_SCORE alone and 8 with both; no right answer to 160 questions had less than 0.40.
+# The same where nothing in view is related and the probability of an answer (`search/topic.py`) is not known or cannot tell.
 UNRELATED_SCORE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerModel:
+    """The coefficients of a logistic regression: whether the best hit of a search answers the question (`search/topic.py`)."""
+
+    bias: float
+    specific: float  # × how much the question sounds like one about a project
+    score: float  # × the score of the best hit
+    words: (
+        float  # × the logarithm of 1 + the BM25 score of the best match by words, in words as rare as can be
+    )
+
+
+# Fitted by `python -m bench.recall.offtopic --fit` on five stores and their questions, 434 general ones, and tasks of other projects. The
+# position of a question is that along a direction found without it and its store. The floor is below all right answers there (0.19 and more).
+ANSWER = AnswerModel(bias=-10.75, specific=1.57, score=3.26, words=9.02)
+PROJECT_SPECIFICITY = 1.0  # on average, of memories of a project: seven projects have 2.2 to 3.3, a chat about people's lives has -0.5
+NAMED_SPECIFICITY = 2.0  # at least, of a question that says itself that it is about a project: about the mean of those asked of projects
+ANSWER_FLOOR = 0.12  # nothing is found if it is less likely than this
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
 
 # --- What an agent is told: the probability of being useful (`search/usefulness.py`) ---

@@ -7,7 +7,7 @@ import recollect.model as m
 from recollect.context.store import Store
 
 if TYPE_CHECKING:
-    from recollect.memory.index.vectors import CosineScan, VectorIndex
+    from recollect.memory.index.vectors import CosineScan, Floats, VectorIndex
     from recollect.memory.index.words import WordIndex
 
 
@@ -58,6 +58,10 @@ class MemoryIndex:
     def scan(self, view: m.View, model: str, vector: bytes) -> "CosineScan | None":
         """Return the cosine between `vector` and every memory; None if there are no vectors to compare with."""
         return self._vectors_of(model).scan(view, vector)
+
+    def mean(self, view: m.View, model: str) -> "Floats | None":
+        """Return the mean of the vectors of the memories in view; None if there are none."""
+        return self._vectors_of(model).mean(view)
 
     def save_if_due(self) -> None:
         """Let the store keep what was read, if reading it again would take long. Raise `RecollectError`."""

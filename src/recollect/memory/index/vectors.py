@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _NAME = "vectors"
 _CHUNK = 4096  # rows read at a time: 100,000 at once would take another 200 MB
+_MEAN_OF = 1000  # vectors, at most, that show what the memories in view are about
 _SCAN_BY_SIGNS = 300_000  # vectors from which a scan does not compare every one in full
 _SCAN_EXACT = 40  # one in so many is compared in full: the ten nearest are among them, even of random vectors all but 2 % (docs/benchmarks.md)
 _LARGE = 0.8  # of the root mean square of a vector's numbers; the sign of a larger number counts three times
@@ -128,6 +129,16 @@ class VectorIndex:
         names = (ids[row] for row in rows[nearest].tolist())
         hits = zip(names, cosines[nearest].tolist(), strict=True)
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def mean(self, view: m.View) -> Floats | None:
+        """Return the mean of the vectors in view, in a large store of some of them; None if there are none."""
+        with self._lock:
+            self._refresh()
+            rows = np.flatnonzero(self._mask(view)) if self._ids else np.empty(0, np.int64)
+            if not len(rows):
+                return None
+            mean: Floats = self._matrix[rows[:: -(-len(rows) // _MEAN_OF)]].mean(axis=0)
+            return mean
 
     def _snapshot(self, view: m.View, vector: bytes) -> _Snapshot | None:
         with self._lock:

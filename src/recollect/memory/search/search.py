@@ -18,6 +18,7 @@ from recollect.memory import ranking
 from recollect.memory.anchors.stale import stale_in
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.index.messages import MessageArrays, MessageIndex
+from recollect.memory.search import topic
 from recollect.memory.search.aliases import Aliases
 from recollect.memory.search.channels import (
     DEADLINES_MS,
@@ -114,7 +115,8 @@ class Searcher:
         relevance = score_all(self._index, runner, words, view, self._embedder.model, vector, weights)
         hits: Sequence[m.Hit] = ()
         if relevance is not None:
-            hits = self._hits(query, recipe, text, view, relevance, runner)
+            specific = topic.specificity(self._embedder.model, vector)
+            hits = self._hits(query, recipe, text, view, relevance, runner, specific)
         if query.timed:
             self.window.add((perf_counter() - started) * 1000)
         if runner.late:
@@ -133,6 +135,7 @@ class Searcher:
         view: m.View,
         relevance: Relevance,
         runner: ChannelRunner,
+        specific: float | None,
     ) -> list[m.Hit]:
         """Read the best candidates, score them in full and explain those that are shown."""
         ranked = max(ranking.SHOWN, ceil(query.limit / (1 - ranking.WEAK_TAIL)))
@@ -148,11 +151,17 @@ class Searcher:
             further = runner.result("memories", reading)
             memories.update(further or {})
         best_first = self._score(query, recipe, relevance, memories, paths)
-        if _is_off_topic(query, relevance, best_first):
+        if _is_off_topic(query, relevance, best_first, specific, lambda: self._stored_specificity(view)):
             return []
         scored = _without_tail(best_first[:ranked], query.limit)
         channels = relevance.channels([hit.row for hit in scored if hit.row is not None])
         return [_hit(hit, recipe, channels, paths.get(hit.memory.id), text) for hit in scored]
+
+    def _stored_specificity(self, view: m.View) -> float | None:
+        """Return how much the memories in view are about a project, on average."""
+        mean = self._index.mean(view, self._embedder.model)
+        vector = None if mean is None else mean.astype("<f4").tobytes()
+        return topic.specificity(self._embedder.model, vector)
 
     def _read_vectors(self, view: m.View, vector: bytes | None) -> None:
         """Read all vectors before the deadline starts: at 100,000 that takes seconds, and a command searches only once."""
@@ -336,19 +345,33 @@ def _rounded(factors: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in factors.items()}
 
 
-def _is_off_topic(query: SearchQuery, relevance: Relevance, hits: "Sequence[_ScoredMemory]") -> bool:
+def _is_off_topic(
+    query: SearchQuery,
+    relevance: Relevance,
+    hits: "Sequence[_ScoredMemory]",
+    specific: float | None,
+    stored: Callable[[], float | None],
+) -> bool:
     """Return whether nothing found answers the query: then even the best hit is there by chance.
 
-    Only a score with a cosine in it tells. A hit by an everyday word or by the kind of work is no chance if anything in view is
-    about something like it (a small store cannot tell, and rules for a task are about something else), and who filters by tag,
-    file or time wants what there is.
+    Only a score with a cosine in it tells, and a small store cannot. Rules for a task are about something else than the task, and who
+    filters by tag, file or time wants what there is. `specific` is None for a model without a direction (`topic.py`), and `stored`
+    returns the same of the memories in view.
     """
     if not hits or relevance.cosines is None or query.is_filtered or query.recipe != "default":
         return False
     best = hits[0]
-    can_tell = not query.task and np.count_nonzero(relevance.mask) >= ranking.FEW_HITS
-    if can_tell and best.score < ranking.UNRELATED_SCORE and not relevance.is_anything_related:
-        return True
+    if not query.task and np.count_nonzero(relevance.mask) >= ranking.FEW_HITS:
+        is_named = topic.names_project(query.text)
+        if specific is not None:
+            sounds = max(specific, ranking.NAMED_SPECIFICITY) if is_named else specific
+            probability = topic.answer_probability(sounds, best.score, topic.matched_words(relevance))
+            if probability >= ranking.ANSWER_FLOOR:
+                return False
+            if not is_named and (stored() or 0.0) >= ranking.PROJECT_SPECIFICITY:
+                return True
+        if not is_named and best.score < ranking.UNRELATED_SCORE and not relevance.is_anything_related:
+            return True
     by_chance = not best.factors.get("everyday") and not best.factors.get("activity")
     return by_chance and best.score < ranking.ANSWERS_SCORE
 
