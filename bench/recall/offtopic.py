@@ -58,7 +58,7 @@ class Store:
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench.recall.offtopic", description=__doc__.partition("\n")[0]
-    )  # type: ignore[union-attr]
+    )
     parser.add_argument("--questions", type=Path, default=GENERAL, help="that no store can answer")
     parser.add_argument("--projects", type=Path, help="a folder with other projects, and a split.json")
     parser.add_argument("--cache", type=Path, default=kept.OUT / "cache", help="where vectors are kept")
@@ -190,7 +190,7 @@ def _evidence(
     """Yield for each question that is judged whether it is answered rightly, its weight, the score and the words."""
     seen: list[tuple[float, float, float]] = []
     judge = topic.answer_probability
-    topic.answer_probability = lambda *evidence: seen.append(evidence) or 1.0  # type: ignore[assignment,func-returns-value]
+    topic.answer_probability = lambda *evidence: seen.append(evidence) or 1.0  # type: ignore[func-returns-value]
     others = {project.name: [task.prompt for task in project.tasks] for project in projects}
     try:
         for store in open_stores(projects, vectors):
