@@ -42,7 +42,7 @@ from recollect.policy import Operation, Permission, on_memory
 
 NEIGHBOURS = 12  # by vector, that are compared word by word
 WORD_NEIGHBOURS = 8
-NEAR = 0.3  # cosine from which two memories may be about the same subject
+NEAR = 0.4  # cosine from which two memories may be about the same subject
 LINKED = 0.6  # cosine from which a neighbour is linked
 MAX_LINKS = 3
 BY_SUBJECT = 16  # memories that name the same tool, another of its role, or the same code
