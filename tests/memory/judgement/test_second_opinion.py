@@ -5,7 +5,7 @@ import pytest
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import compare
 from recollect.memory.judgement.comparison import Comparison
-from recollect.memory.judgement.second_opinion import asked_of, held_back
+from recollect.memory.judgement.second_opinion import TimeLimit, asked_of, held_back
 
 UNSURE = Comparison(StatementRelation.CONTRADICTION, "npm → pnpm", certain=False, rule="other value")
 SAME = Comparison(StatementRelation.MERGEABLE, "cosine 0.88", certain=True, rule="similar")
@@ -77,3 +77,14 @@ def test_a_file_of_roles_that_cannot_be_read_changes_nothing(tmp_path):
     learn_roles(str(tmp_path / "missing.toml"))
 
     assert compare("Use yarn.", "Use npm.", 0.8).relation is StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(("took", "has_room"), [(0.014, True), (0.066, False), (0.14, False)])
+def test_another_question_is_asked_only_if_it_ends_within_the_time(took, has_room):
+    times = iter([0.0, took])
+    limit = TimeLimit(0.15, clock=lambda: next(times))
+
+    held = limit.held_back(Scripted(False), UNSURE, "new", "old")
+
+    assert held.relation is StatementRelation.RELATED
+    assert limit.has_room is has_room

@@ -4,11 +4,15 @@ A language model decides what the rules are unsure of. A model of natural-langua
 statements contradictions to act on its word alone; it may only hold back: a merge, or a question to the user.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.judgement.comparison import Comparison
+
+SECONDS = 0.15  # that a statement may wait for the model
 
 
 class Inference(Protocol):
@@ -17,6 +21,27 @@ class Inference(Protocol):
     name: str
 
     def contradicts(self, one: str, other: str) -> bool | None: ...
+
+
+class TimeLimit:
+    """Time for the questions to a model about one statement: the next is asked only if it should end in time."""
+
+    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
+        self._left, self._longest, self._clock = seconds, 0.0, clock
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether a question that takes twice as long as the longest so far fits: it may be asked both ways."""
+        return self._left >= 2 * self._longest
+
+    def held_back(self, model: Inference, comparison: Comparison, new: str, old: str) -> Comparison:
+        """Return what `held_back` makes of the comparison, and note how long that took."""
+        start = self._clock()
+        held = held_back(model, comparison, new, old)
+        took = self._clock() - start
+        self._left -= took
+        self._longest = max(self._longest, took)
+        return held
 
 
 def asked_of(judge: Judge, comparison: Comparison, new: str, old: str) -> Comparison:

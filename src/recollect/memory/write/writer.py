@@ -20,7 +20,7 @@ from recollect.memory.judgement.candidates import subject_of
 from recollect.memory.judgement.compare import compare, content_words, subject_words
 from recollect.memory.judgement.comparison import ALIKE, Comparison
 from recollect.memory.judgement.roles import learn_roles
-from recollect.memory.judgement.second_opinion import asked_of, held_back
+from recollect.memory.judgement.second_opinion import TimeLimit, asked_of
 from recollect.memory.write import enrich
 from recollect.memory.write.draft import clean_details, clean_text, memory_from
 from recollect.memory.write.precedence import (
@@ -246,11 +246,13 @@ class MemoryWriter:
         contradicted: list[Contradiction] = []
         related: list[tuple[m.Memory, float, str]] = []
         asked = held = 0
+        limit = TimeLimit()
         for old, cosine in self._neighbours(view, memory, vector):
             comparison = compare(memory.content, old.content, cosine)
-            if self._inference is not None and held < MAX_ASKED and not comparison.certain:
+            may_ask = self._inference is not None and held < MAX_ASKED and limit.has_room
+            if self._inference is not None and may_ask and not comparison.certain:
                 held += 1
-                comparison = held_back(self._inference, comparison, memory.content, old.content)
+                comparison = limit.held_back(self._inference, comparison, memory.content, old.content)
             if not comparison.certain and sidecar is not None and asked < MAX_ASKED:
                 asked += 1
                 comparison = asked_of(sidecar, comparison, memory.content, old.content)
