@@ -209,3 +209,31 @@ def test_circles_come_to_an_end(source):
     resolver = resolver_of({"a.ts": source})
 
     assert isinstance(resolver.edges("a.ts"), list)
+
+
+def test_a_function_that_returns_itself_in_many_places_is_followed_once(monkeypatch):
+    """Each place was followed by each other one, twelve deep: the resolver never came to an end."""
+    cases = "\n".join(f"    case {number}: return first(node.part{number});" for number in range(12))
+    source = f"""
+function first(node, test) {{
+  switch (node.kind) {{
+{cases}
+  }}
+  return test(node);
+}}
+function use(node) {{ first(node).show(); }}
+"""
+    followed = []
+    follow = ScriptResolver._follow
+
+    def counted(self, *arguments):
+        followed.append(arguments)
+        assert len(followed) < 1000
+        return follow(self, *arguments)
+
+    monkeypatch.setattr(ScriptResolver, "_follow", counted)
+    resolver = ScriptResolver({"a.js": parse("javascript", source.encode())})
+
+    targets = {(edge.source, edge.target) for edge in resolver.edges("a.js")}
+
+    assert ("a.js::use", "a.js::first") in targets

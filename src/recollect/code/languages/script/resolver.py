@@ -115,6 +115,7 @@ class ScriptResolver:
         self._bound_types: dict[str, list[tuple[str, str]]] = {}
         self._known_majorities: dict[str, str] | None = None
         self._methods: dict[str, list[tuple[str, int]]] | None = None
+        self._returning: set[tuple[str, int]] = set()  # functions whose result is being found out
 
     def digest(self) -> bytes:
         return b""
@@ -312,9 +313,16 @@ class ScriptResolver:
                 return _ScriptTarget("instance", found.path, file.owner(found.number), "type")
             typed = self._typed(file, found.number, definition.returns, depth)
             return typed.by(found.rule) if typed else None
-        for binding in file.given.get((found.number, "return"), ()):
-            if value := self._follow(file, found.number, binding.value, depth + 1):
-                return value.by("type").by(found.rule) if value.kind != "outside" else None
+        function = found.path, found.number
+        if function in self._returning:  # a call of itself says nothing
+            return None
+        self._returning.add(function)
+        try:
+            for binding in file.given.get((found.number, "return"), ()):
+                if value := self._follow(file, found.number, binding.value, depth + 1):
+                    return value.by("type").by(found.rule) if value.kind != "outside" else None
+        finally:
+            self._returning.remove(function)
         return None
 
     def _held(self, found: _ScriptTarget, depth: int) -> _ScriptTarget | None:
