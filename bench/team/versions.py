@@ -111,14 +111,14 @@ class _Trial:
         found = client.run("search", f"on which port does the {mark} service listen")
         self.expect(_has(found, name), f"{client.version.name}: {mark} is not found")
         client.run("show", name)
-        client.run("edit", name, "--content", f"The {mark} service listens on port 9090")
+        client.run("edit", name, f"The {mark} service listens on port 9090")
         client.run("tag", name, "ports")
         client.run("pin", name)
         client.run("feedback", name, "--helpful")
         client.run("link", name, str(other.get("id", "")))
         client.run("forget", str(other.get("id", "")))
         client.run("undo")
-        for command in (("list",), ("conflicts",), ("tags",), ("audit",), ("gaps",), ("changes",)):
+        for command in (("list",), ("conflicts",), ("audit",), ("gaps",), ("changes",)):
             client.run(*command)
         client.run("recall", f"Start the {mark} service")
         for command in (
