@@ -70,7 +70,7 @@ def test_the_public_names_are_what_we_mean_to_export():
         assert hasattr(recollect, name)
 
 
-@pytest.mark.parametrize("heavy", ["numpy", "onnxruntime", "rich", "keyring", "click", "redact_secret"])
+@pytest.mark.parametrize("heavy", ["numpy", "onnxruntime", "keyring", "click", "redact_secret"])
 def test_importing_recollect_loads_nothing_heavy(heavy):
     import subprocess
     import sys

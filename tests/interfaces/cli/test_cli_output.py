@@ -50,14 +50,15 @@ def test_a_text_is_cut_to_the_columns_it_has(text, room, shown):
     assert output.width(shown) <= room
 
 
-def in_terminal(*arguments: str, **variables: str) -> str:
+def in_terminal(*arguments: str, errors: bool = False, **variables: str) -> str:
+    """Return what a command prints in a terminal: what it reports, or with `errors` what it writes to standard error."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     subprocess.run(
         [sys.executable, "-m", "recollect", *arguments],
         stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if errors else theirs,
+        stderr=theirs if errors else subprocess.DEVNULL,
         env={**os.environ, "COLUMNS": "60", **variables},
         check=True,
     )
@@ -95,6 +96,21 @@ def test_output_longer_than_the_screen_goes_through_the_pager(remember):
     assert odd == unpaged
 
 
+def test_an_import_shows_its_progress_and_leaves_nothing_of_it(run, remember, tmp_path):
+    remember("The port of the shop is 8080")
+    remember("Mail is sent by a worker")
+    run("export", str(tmp_path / "memories.json"))
+
+    shown = in_terminal(
+        "import", str(tmp_path / "memories.json"), "--home", str(tmp_path / "new"), errors=True
+    )
+
+    first, *_, last = shown.split("\r")[1:]
+    assert first == f"Importing {'.' * 30}   0%"
+    assert f"Importing {'#' * 30} 100%" in shown
+    assert last == "\x1b[K"
+
+
 def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):
     remember("word " * 60)
 
@@ -108,7 +124,7 @@ def test_listing_loads_nothing_heavy(home, remember):
     remember("Use tabs")
     script = (
         "import sys; from recollect.__main__ import main; code = main(sys.argv[1:]);"
-        "heavy = {'numpy', 'rich', 'keyring', 'onnxruntime', 'tokenizers', 'pathspec', 'splintr', 'redact_secret'};"
+        "heavy = {'numpy', 'keyring', 'onnxruntime', 'tokenizers', 'pathspec', 'splintr', 'redact_secret'};"
         "sys.exit(f'loaded: {heavy & set(sys.modules)}' if heavy & set(sys.modules) else code)"
     )
 

@@ -20,10 +20,10 @@ from recollect.errors import RecollectError
 if TYPE_CHECKING:
     from pathlib import Path  # imported lazily: it takes a tenth of the time of `--help`
 
-    from rich.progress import Progress
 
 # The width of the terminal for which a command runs in another process; None = our own terminal.
 terminal_columns: ContextVar[int | None] = ContextVar("terminal_columns", default=None)
+_BAR = 30  # characters of a progress bar
 SHORT_ID = 6  # characters at the end of an id; its beginning is the time, and similar for all of a day
 
 
@@ -385,27 +385,53 @@ def _detail(detail: Mapping[str, Any]) -> str:
 def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar, and yield a function that advances it; None if standard error is not a terminal."""
     with _progress_bar(label, total) as bar:
-        yield (lambda done: bar.advance(bar.task_ids[0], done)) if bar else None
+        yield bar.advance if bar else None
 
 
 @contextmanager
 def progress_of_total(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show a progress bar like `progress`, and yield a function that is called with what is done and the total."""
     with _progress_bar(label, None) as bar:
-        yield (lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)) if bar else None
+        yield bar.show if bar else None
+
+
+class _ProgressBar:
+    """A line on standard error, written when the percentage changes, from any thread."""
+
+    def __init__(self, label: str, total: int | None) -> None:
+        self._label = label
+        self._total = total
+        self._done = 0
+        self._shown = -1  # per cent
+
+    def advance(self, done: int) -> None:
+        self.show(self._done + done, self._total or 0)
+
+    def show(self, done: int, total: int) -> None:
+        self._done = done
+        percent = min(100 * done // total, 100) if total else 0
+        if percent != self._shown:
+            self._shown = percent
+            filled = percent * _BAR // 100
+            click.echo(
+                f"\r{self._label} {'#' * filled}{'.' * (_BAR - filled)} {percent:3}%", nl=False, err=True
+            )
+
+    def erase(self) -> None:
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 @contextmanager
-def _progress_bar(label: str, total: int | None) -> "Iterator[Progress | None]":
+def _progress_bar(label: str, total: int | None) -> Iterator[_ProgressBar | None]:
     if total == 0 or sys.stderr is None or not sys.stderr.isatty() or terminal_columns.get():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(label, total=total)
+    bar = _ProgressBar(label, total)
+    bar.show(0, total or 0)
+    try:
         yield bar
+    finally:
+        bar.erase()
 
 
 def standard_output() -> IO[str]:
