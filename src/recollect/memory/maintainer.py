@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
     from recollect.memory.transfer.mirror import MirrorReport
 
+_MOST_CHANGES = 1000  # that are looked at for the last one
+
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
@@ -57,13 +59,23 @@ class Maintenance:
         )
 
     def last_change(self) -> m.Change:
-        """Return the newest change that is not undone; undoing is none. Raise `Refused` if there is no such change."""
-        for change in self.changes(1000):
-            if change.undone_at is None and change.action != undo.UNDO:
+        """Return the newest change of this person that is not undone; undoing is none. Raise `Refused` if there is none.
+
+        What agents and the daemon changed is not in question: who undoes does not expect to undo another's work.
+        """
+        for change in self.changes(_MOST_CHANGES):
+            if _can_be_undone(change) and change.actor == self.context.actor:
                 return change
         raise Refused(
-            "There is nothing to undo.",
-            "What an agent remembers is taken back by `recollect forget ID`; `recollect list` has the ids.",
+            "There is no change of yours to undo.",
+            "`recollect changes` lists those of agents; undo one by its id.",
+        )
+
+    def changes_by_others(self, since: m.Change) -> tuple[m.Change, ...]:
+        """Return what agents and the daemon changed after `since` and nobody has undone, newest first."""
+        newer = (change for change in self.changes(_MOST_CHANGES) if change.id > since.id)
+        return tuple(
+            change for change in newer if _can_be_undone(change) and change.actor != self.context.actor
         )
 
     def undo(self, name: str) -> m.Undone:
@@ -333,3 +345,7 @@ class Maintenance:
             now=context.clock(),
             clock=see_clock(context.store, context.clock),
         )
+
+
+def _can_be_undone(change: m.Change) -> bool:
+    return change.undone_at is None and change.action != undo.UNDO

@@ -157,7 +157,7 @@ class Memories:
 
     # writing
 
-    # `change` names the change that an act is recorded as, for a caller that offers to undo it.
+    # Every act is recorded as a change, whoever acts. A caller that offers to undo it gives the `change` to record it as.
 
     def remember(self, content: str, *, change: m.Change | None = None, **details: Any) -> m.Receipt:
         """Store a statement; `details` are the other fields of `Draft`. Raises `Refused`."""
@@ -170,8 +170,7 @@ class Memories:
         _check_triggers(draft.created_by, draft.triggers)
         prepared = self.writer.prepare(draft)
         self._register(prepared.memory.project_id)
-        with self._act("remember", prepared.memory, f"Remembered {prepared.memory.id}.", change):
-            receipt = self.writer.write(prepared)
+        receipt = self.writer.write(prepared, change or self._context.new_change("remember"))
         track(self._context, self._context.store.get(receipt.id))
         self.fill_in_vectors(receipt.notes)
         return replace(
@@ -203,7 +202,8 @@ class Memories:
         """
         _check_triggers(draft.created_by, draft.triggers)
         self._context.register_project()
-        return self.writer.remember(draft)
+        change = replace(self._context.new_change("learn"), actor=draft.created_by)
+        return self.writer.write(self.writer.prepare(draft), change)
 
     def edit(
         self, name: str, *, expected: str | None = None, change: m.Change | None = None, **changes: Any
@@ -221,9 +221,7 @@ class Memories:
                 raise ChangedMeanwhile(current.id)
             return _with_changes(current, changes, self._context.project_id)
 
-        act = None
-        if change is not None:
-            act = self._named(change, "edit", memory, f"Edited {memory.id}: {', '.join(changes)}.")
+        act = self._named(change, "edit", memory, f"Edited {memory.id}: {', '.join(changes)}.")
         edited, receipt = self.writer.rewrite(memory.id, edited_now, self._context.actor, act)
         self.fill_in_vectors(receipt.notes)
         return edited, receipt
@@ -264,7 +262,7 @@ class Memories:
         """Pin or unpin a memory, or toggle it for None. Pinned memories are in every briefing and never fade."""
         memory = self._checked(Operation.PIN, self.find(name))
         wanted = not memory.pinned if on is None else on
-        with self._act("pin", memory, f"{'Pinned' if wanted else 'Unpinned'} {memory.id}.", change):
+        with self._change("pin", memory, f"{'Pinned' if wanted else 'Unpinned'} {memory.id}.", change):
             return states.pin(self._store, memory.id, self._context.actor, self._context.clock(), on)
 
     def tag(
@@ -277,7 +275,7 @@ class Memories:
     ) -> m.Memory:
         """Add and remove tags of a memory."""
         memory = self._checked(Operation.TAG, self.get(name))
-        with self._act("tag", memory, f"Changed the tags of {memory.id}.", change):
+        with self._change("tag", memory, f"Changed the tags of {memory.id}.", change):
             return states.tag(
                 self._store, memory.id, self._context.actor, self._context.clock(), tuple(add), tuple(remove)
             )
@@ -308,7 +306,7 @@ class Memories:
                     "contradiction", (newer, older), f"{actor} says that they contradict each other"
                 )
                 return link
-        with self._act("link", first, f"Linked {first.id} to {second.id}.", change):
+        with self._change("link", first, f"Linked {first.id} to {second.id}.", change):
             states.put_link(self._store, link, actor)
         return link
 
@@ -316,7 +314,7 @@ class Memories:
         """Remove a link; return whether there was one. Raises `UnknownName` for an unknown relation."""
         ends = self._checked(Operation.UNLINK, self.get(source)), self.get(target)
         named = member_named(m.Relation, "relation", relation)
-        with self._act("unlink", ends[0], f"Unlinked {ends[0].id} from {ends[1].id}.", change):
+        with self._change("unlink", ends[0], f"Unlinked {ends[0].id} from {ends[1].id}.", change):
             return states.unlink(self._store, *ends, named, self._context.actor, self._context.clock())
 
     def merge(self, name: str, other: str, *, change: m.Change | None = None) -> m.Memory:
@@ -361,7 +359,7 @@ class Memories:
         actor, now = self._context.actor, self._context.clock()
         once = f"{session or now.date()} {actor} {memory.id}" if self._context.is_agent else None
         verdict = "helped" if helpful else "did not help"
-        with self._act("feedback", memory, f"{memory.id} {verdict}.", change):
+        with self._change("feedback", memory, f"{memory.id} {verdict}.", change):
             return feedback(self._store, memory, helpful, actor, now, once)
 
     def _checked(self, operation: Operation, memory: m.Memory) -> m.Memory:
@@ -383,14 +381,6 @@ class Memories:
         self, action: str, memory: m.Memory, summary: str, change: m.Change | None = None
     ) -> contextlib.AbstractContextManager[None]:
         return one_change(self._store, self._named(change, action, memory, summary))
-
-    def _act(
-        self, action: str, memory: m.Memory, summary: str, change: m.Change | None
-    ) -> contextlib.AbstractContextManager[None]:
-        """Record a small act as a change if the caller names one. Otherwise it is in the audit log alone."""
-        if change is None:
-            return contextlib.nullcontext()
-        return self._change(action, memory, summary, change)
 
     def _named(self, change: m.Change | None, action: str, memory: m.Memory, summary: str) -> m.Change:
         change = change or self._context.new_change(action)

@@ -15,20 +15,20 @@ Clock = Callable[[], datetime]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _id_lock = threading.Lock()
-_last_id = 0
+_last_ids = {True: 0, False: 0}  # of times that were given, and of this machine's clock
 _RANDOM_BITS = 45
 LONGEST_ID = 64  # characters of a name that may be an id: longer ones are not looked for
 
 
 def new_id(now: datetime | None = None) -> str:
     """Return 18 characters: nine for the millisecond, nine random. Ids sort by time, even within a millisecond of a process."""
-    global _last_id
     millis = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
     candidate = (millis << _RANDOM_BITS) | int.from_bytes(os.urandom(6)) >> 3
     with _id_lock:
-        if candidate <= _last_id and candidate >> _RANDOM_BITS == _last_id >> _RANDOM_BITS:
-            candidate = _last_id + 1 + int.from_bytes(os.urandom(2))
-        _last_id = candidate
+        last = _last_ids[now is not None]
+        if candidate <= last and candidate >> _RANDOM_BITS == last >> _RANDOM_BITS:
+            candidate = last + 1 + int.from_bytes(os.urandom(2))
+        _last_ids[now is not None] = candidate
     return "".join(_ALPHABET[(candidate >> shift) & 31] for shift in range(85, -1, -5))
 
 

@@ -99,7 +99,7 @@ def test_undo_goes_back_one_change_after_the_other(run, remember):
     run("undo")
     run("undo")
     assert run("list", "--json").json["total"] == 0
-    assert run("undo").err.startswith("There is nothing to undo.")
+    assert run("undo").err.startswith("There is no change of yours to undo.")
 
 
 def test_undo_removes_what_was_remembered_and_restores_what_it_replaced(run, remember):
@@ -108,13 +108,37 @@ def test_undo_removes_what_was_remembered_and_restores_what_it_replaced(run, rem
 
     undone = run("undo")
 
-    assert undone.out.splitlines()[1:] == [
-        "  Use pnpm to run scripts",
-        "Undone: 1 memory removed, 1 memory restored.",
-    ]
+    shown, result = undone.out.splitlines()
+    assert shown.endswith("Remembered “Use pnpm to run scripts”, which replaced “Use npm to run scripts”.")
+    assert result == "Undone: 1 memory removed, 1 memory restored."
     assert [memory["content"] for memory in run("list", "--json").json["memories"]] == [
         "Use npm to run scripts"
     ]
+
+
+def test_undo_without_an_id_leaves_what_an_agent_did_since_and_says_so(run, remember):
+    remember("Tests need a running Redis")
+    run("remember", "The mail queue is called outbox", "--created-by", "agent:codex")
+
+    undone = run("undo")
+
+    assert "1 later change by codex will stay." in undone.out
+    assert [memory["content"] for memory in run("list", "--json").json["memories"]] == [
+        "The mail queue is called outbox"
+    ]
+    assert run("undo").err.startswith("There is no change of yours to undo.")
+
+
+def test_changes_say_who_made_them_and_an_agent_s_is_undone_by_its_id(run, remember):
+    remember("Tests need a running Redis")
+    run("remember", "The mail queue is called outbox", "--created-by", "agent:codex")
+
+    agents, mine = run("changes").out.splitlines()
+    assert agents.split()[3] == "codex"
+    assert agents.endswith("Remembered “The mail queue is called outbox”.")
+    assert mine.split()[3] == "you"
+    assert run("undo", agents.split()[0]).out == "Undone: 1 memory removed.\n"
+    assert run("list", "--json").json["total"] == 1
 
 
 @pytest.mark.parametrize(

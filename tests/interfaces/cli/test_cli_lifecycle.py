@@ -41,11 +41,11 @@ def test_undoing_twice_is_refused_by_name(run, remember):
     assert listed(run) == ["Mail is sent by a worker"]
 
 
-def test_a_change_says_no_word_of_a_memory(run, remember):
+def test_no_word_of_a_memory_is_stored_in_a_change(run, remember):
     run("forget", remember("The Zanzibar release ships on Friday"))
     run("wrong", remember("The Zanzibar release ships on Monday"), "--because", "Zanzibar was called off")
 
-    assert "Zanzibar" not in run("changes").out
+    assert "Zanzibar" not in run("changes", "--json").out
     assert "Zanzibar" not in run("audit").out
 
 

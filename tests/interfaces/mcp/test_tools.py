@@ -11,6 +11,7 @@ from mcp_client import text_of
 
 from recollect.errors import StoreBusy, StoreUnwritable
 from recollect.interfaces.install.entries import READ_TOOLS
+from recollect.memory.memories import edition
 from recollect.text import tokens
 from recollect.work.window.pruned_texts import store_outputs
 
@@ -55,6 +56,39 @@ async def test_four_tools_of_a_thousand_tokens_are_offered_by_default(connect):
     assert [tool.name for tool in listed] == ["search_memory", "record_memory", "memory", "code_graph"]
     assert tokens.count(sent) <= 1000
     assert hidden.is_error
+
+
+@pytest.mark.parametrize(
+    "action, arguments",
+    [
+        ("tag", {"tags": ["ci"]}),
+        ("feedback", {"helpful": False}),
+        ("link", {"to": "the other"}),
+        ("forget", {}),
+    ],
+)
+async def test_what_an_agent_did_to_a_memory_is_among_the_changes_and_undone(
+    connect, engine, action, arguments
+):
+    async with connect() as client:
+        await client.call_tool("record_memory", {"content": REDIS, "kind": "gotcha"})
+        await client.call_tool("record_memory", {"content": "The mail queue is called outbox"})
+        other, memory = engine.list()
+        given = {name: other.id if name == "to" else value for name, value in arguments.items()}
+        done = await client.call_tool("memory", {"action": action, "id": memory.id, **given})
+
+    assert not done.is_error
+    changes = engine.care.changes()
+    assert [(change.action, change.actor) for change in changes] == [
+        (action, "agent:tester"),
+        ("remember", "agent:tester"),
+        ("remember", "agent:tester"),
+    ]
+    engine.care.undo(changes[0].id)
+    assert edition(engine.get(memory.id)) == edition(memory)
+    assert engine.links(memory.id) == ()
+    engine.care.undo(changes[1].id)
+    assert engine.list() == (engine.get(memory.id),)
 
 
 @pytest.mark.parametrize(

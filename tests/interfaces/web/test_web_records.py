@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from recollect.engine import Engine
+
 KEY = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
 
 
@@ -56,6 +58,19 @@ def test_a_deleted_memory_is_restored_with_the_days_that_are_left_and_the_restor
     assert "/undo" in page
     engine.care.undo(engine.care.changes(1)[0].id)
     assert engine.get(name).state == "deleted"
+
+
+def test_what_an_agent_remembered_is_among_the_changes_and_undone_there(
+    engine, reader, home, folder, embedder
+):
+    with Engine.open(folder, home, embedder=embedder, actor="agent:codex") as agents:
+        name = agents.remember("Prices are in cents").id
+
+    shown = reader.text("/changes")
+    reader.post(f"/changes/{engine.care.changes(1)[0].id}/undo", next="/changes")
+
+    assert "Remembered Prices are in cents codex" in shown
+    assert engine.memory.get_many([name]) == {}
 
 
 def test_a_deleted_project_is_restored(engine, reader):

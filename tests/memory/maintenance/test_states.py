@@ -76,9 +76,10 @@ def test_undoing_brings_back_no_second_one_of_what_was_said_again(engine):
     assert (undone.restored, undone.left_alone) == ((other.id,), (first.id,))
     assert {each.id for each in engine.list()} == {again.id, other.id}
     engine.forget(other.id)
+    forgotten = engine.care.changes()[0]
     engine.remember("The queue is Redis")
     with pytest.raises(Refused, match="has the same text"):
-        engine.care.undo(engine.care.changes()[0].id)
+        engine.care.undo(forgotten.id)
 
 
 def test_what_is_forgotten_again_by_undoing_has_its_grace_anew(engine, clock):
@@ -101,7 +102,7 @@ def test_changes_are_undone_one_after_the_other_to_the_first(engine, clock):
     clock.now += timedelta(days=1)
     engine.restore(receipt.id)
     clock.now += timedelta(days=1)
-    restored, forgotten = engine.care.changes()
+    restored, forgotten, _ = engine.care.changes()
 
     engine.care.undo(restored.id)
     engine.care.undo(forgotten.id)
@@ -431,7 +432,7 @@ def test_two_who_change_the_same_memory_at_once_both_succeed(engine, tmp_path):
         (lambda engine, a, b: engine.forget(a), "forget"),
         (lambda engine, a, b: engine.wrong(a), "wrong"),
         (lambda engine, a, b: engine.resolve(a, b, keep="A"), "resolve"),
-        (lambda engine, a, b: engine.remember("Use spaces"), "supersede"),
+        (lambda engine, a, b: engine.remember("Use spaces"), "remember"),
     ],
     ids=["forget", "wrong", "resolve", "supersede"],
 )
@@ -457,15 +458,19 @@ def test_a_restoring_is_a_change_too(engine):
     engine.care.undo(engine.care.changes()[0].id)
 
     assert engine.get(receipt.id).state is State.DELETED
-    assert [change.action for change in engine.care.changes()] == ["undo", "restore", "forget"]
+    assert [change.action for change in engine.care.changes()] == ["undo", "restore", "forget", "remember"]
 
 
-def test_what_only_adds_or_repeats_is_no_change(engine):
-    engine.remember("Mail is sent by a worker")
+def test_what_adds_or_repeats_is_a_change_that_is_undone(engine):
+    first = engine.remember("Mail is sent by a worker").id
     engine.remember("mail is sent by a  worker")
     engine.remember("Carts are kept a day")
+    added, repeated, _ = engine.care.changes()
 
-    assert engine.care.changes() == ()
+    engine.care.undo(added.id)
+    engine.care.undo(repeated.id)
+
+    assert [(memory.id, memory.strength) for memory in engine.list()] == [(first, 1)]
 
 
 def test_a_merge_by_remembering_is_a_change(tmp_path, clock):
@@ -474,10 +479,10 @@ def test_a_merge_by_remembering_is_a_change(tmp_path, clock):
         first = engine.remember("Accounts are locked after three failed tries").id
         engine.remember("Accounts are locked after three failed tries each")
 
-        (change,) = engine.care.changes()
+        change, _ = engine.care.changes()
         engine.care.undo(change.id)
 
-        assert change.action == "merge"
+        assert change.summary == f"Stated again in other words: {first}."
         assert (engine.get(first).strength, engine.get(first).content) == (
             1,
             "Accounts are locked after three failed tries",

@@ -14,7 +14,6 @@ from recollect.interfaces.cli import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import recollect.model as m
     from recollect.config import Settings
     from recollect.engine import Engine
 
@@ -77,10 +76,6 @@ class CliContext:
             if notice := self._engine.context.clock_notice():
                 click.echo(notice, err=True)
         return self._engine
-
-    def new_change(self, action: str) -> "m.Change":
-        """Return a change to record what the command does as, so that `recollect undo` undoes it."""
-        return self.engine.context.new_change(action)
 
     def close_engine(self) -> None:
         """Close the engine. The command has succeeded by now, so a failure of the upkeep is only a message."""

@@ -34,7 +34,7 @@ def _print_link(link: m.Link) -> None:
 @rendered(_print_link, key="link")
 def link(cli: CliContext, source: str, target: str, relation: str, weight: float) -> m.Link:
     """Link memory A to memory B."""
-    return cli.engine.memory.link(source, target, relation, weight, change=cli.new_change("link"))
+    return cli.engine.memory.link(source, target, relation, weight)
 
 
 class _LinksGroup(click.Group):
@@ -124,7 +124,7 @@ def tag(cli: CliContext, memory_id: str, names: tuple[str, ...], removed: tuple[
         raise usage_error("Give a tag to add, or --remove NAME.")
     if both := set(names) & set(removed):
         raise usage_error(f"The tag {both.pop()!r} cannot be added and removed at once.")
-    return cli.engine.memory.tag(memory_id, names, removed, change=cli.new_change("tag"))
+    return cli.engine.memory.tag(memory_id, names, removed)
 
 
 _Conflicts = Sequence[tuple[m.Link, m.Memory, m.Memory]]

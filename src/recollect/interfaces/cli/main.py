@@ -53,7 +53,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "review": ("review", "Answer open questions: merges, contradictions, seeds, stale memories."),
         "consolidate": ("maintenance", "Merge duplicates, find contradictions, repair links and tags."),
         "changes": ("maintenance", "List changes to memories that you can undo, newest first."),
-        "undo": ("maintenance", "Undo the last change, or the change with this id."),
+        "undo": ("maintenance", "Undo your last change, or the change with this id."),
         "export": ("transfer", "Write all memories to a file or standard output, as JSON."),
         "import": ("transfer", "Import memories from a file, or messages of sessions."),
         "mirror": ("transfer", "Synchronise the memories with JSON files in FOLDER."),

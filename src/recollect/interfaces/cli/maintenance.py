@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.memory.maintenance.consolidate.run import Consolidation
 
 _NICE = 10  # the priority of a consolidation: foreground work goes first
+_MEMORY_ID = re.compile(r"\b[0-9a-z]{18}\b")
 _PLAN_LINES = 20  # printed for each operation of a dry run
 
 
@@ -77,14 +78,41 @@ def _print_consolidation(done: "Consolidation", dry_run: bool) -> None:
         click.echo("Run `recollect review` to answer the open questions.")
 
 
-def _print_changes(changes: Sequence[m.Change]) -> None:
+def _print_changes(cli: CliContext, changes: Sequence[m.Change]) -> None:
     if not changes:
         click.echo("No changes found.")
+    texts = _texts_named(cli, changes)
     rows = [
-        (id, output.moment(change.at), change.action, output.one_line(change.summary) + _status(change))
+        (
+            id,
+            output.moment(change.at),
+            _who(change),
+            change.action,
+            _with_texts(change, texts) + _status(change),
+        )
         for id, change in zip(output.short_ids([change.id for change in changes]), changes, strict=True)
     ]
-    output.print_table(rows, ("yellow", "", "cyan"), ("change", "time", "action", "what"))
+    output.print_table(rows, ("yellow", "", "", "cyan"), ("change", "time", "who", "action", "what"))
+
+
+def _texts_named(cli: CliContext, changes: Sequence[m.Change]) -> dict[str, str]:
+    """Return the texts of the memories that the summaries name, by id: people know them by their texts."""
+    names = sorted({name for change in changes for name in _MEMORY_ID.findall(change.summary)})
+    return {name: memory.summary for name, memory in cli.engine.memory.get_many(names).items()}
+
+
+def _with_texts(change: m.Change, texts: Mapping[str, str]) -> str:
+    """Return the summary with a text in the place of each id whose memory exists."""
+    return output.one_line(
+        _MEMORY_ID.sub(lambda name: f"“{texts[name[0]]}”" if name[0] in texts else name[0], change.summary)
+    )
+
+
+def _who(change: m.Change) -> str:
+    """Return who made a change: "you", or the program in a word."""
+    return (
+        "you" if change.actor == "user" else output.one_line(change.actor.partition(":")[2] or change.actor)
+    )
 
 
 def _status(change: m.Change) -> str:
@@ -95,14 +123,15 @@ def _status(change: m.Change) -> str:
 
 @click.command()
 @limit_option(20)
-@rendered(_print_changes)
-def changes(cli: CliContext, limit: int) -> Sequence[m.Change]:
+@rendered()
+def changes(cli: CliContext, limit: int) -> CommandResult:
     """List changes to memories that you can undo, newest first.
 
-    Each command that changes memories is one change, and so is a consolidation, compaction or import. You can undo it
-    for 30 days.
+    Each command that changes memories is one change, and so is each statement of an agent, a consolidation, compaction or
+    import. You can undo it for 30 days.
     """
-    return cli.engine.care.changes(limit)
+    listed = cli.engine.care.changes(limit)
+    return CommandResult(listed, lambda: _print_changes(cli, listed))
 
 
 def _print_undone(undone: m.Undone, still_there: int) -> None:
@@ -114,9 +143,12 @@ def _print_undone(undone: m.Undone, still_there: int) -> None:
     print_skipped(undone.left_alone)
 
 
-def _print_memories_named(cli: CliContext, text: str) -> None:
-    for memory in cli.engine.memory.get_many(re.findall(r"\b[0-9a-z]{18}\b", text)).values():
-        click.echo(f"  {output.one_line(memory.content)}")
+def _print_others(changes: Sequence[m.Change]) -> None:
+    if changes:
+        names = ", ".join(dict.fromkeys(map(_who, changes)))
+        click.echo(
+            f"{output.count(len(changes), 'later change')} by {names} will stay. List: `recollect changes`"
+        )
 
 
 @click.command()
@@ -124,16 +156,16 @@ def _print_memories_named(cli: CliContext, text: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask before undoing the last change.")
 @rendered()
 def undo(cli: CliContext, change: str | None, yes: bool) -> CommandResult:
-    """Undo the last change, or the change with this id.
+    """Undo your last change, or the change with this id.
 
-    What was remembered is removed, what was forgotten or changed is restored. `recollect changes` lists the ids.
+    Without an id, changes of agents stay. What was remembered is removed, what was forgotten or changed is restored. `recollect changes` lists the ids.
     Memories that have changed since are not restored, and are listed.
     """
     if change is None:
         last = cli.engine.care.last_change()
         if not cli.json:
-            _print_changes([last])
-            _print_memories_named(cli, last.summary)
+            _print_changes(cli, [last])
+            _print_others(cli.engine.care.changes_by_others(last))
             if not yes and sys.stdin.isatty():
                 click.confirm("Undo this?", default=True, abort=True, err=True)
         change = last.id

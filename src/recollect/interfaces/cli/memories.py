@@ -101,7 +101,7 @@ def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Rec
     author = details["created_by"]
     if details["correction"] and m.is_agent(author or "user"):
         refuse_both(**{"correction": True, f"created-by {author}": True})
-    return cli.engine.remember(read_text(text), change=cli.new_change("remember"), **given(details))
+    return cli.engine.remember(read_text(text), **given(details))
 
 
 def _print_list(found: dict[str, Any]) -> None:
@@ -223,7 +223,7 @@ def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: A
         raise Refused("No change was given.", f"Give a text, or {_option_names()}.")
     if changes.get("content") == memory.content and len(changes) == 1:
         raise Refused("The text is unchanged.", "Give a different text, or an option.")
-    memory, receipt = cli.engine.edit(memory.id, change=cli.new_change("edit"), **changes)
+    memory, receipt = cli.engine.edit(memory.id, **changes)
     return CommandResult({**m.as_json(receipt), "memory": memory}, lambda: _print_outcome("Changed", receipt))
 
 
@@ -402,7 +402,7 @@ def pin(cli: CliContext, name: str, on: bool, off: bool) -> CommandResult:
     """
     refuse_both(on=on, off=off)
     wanted = True if on else False if off else None
-    memory = cli.engine.memory.pin(name, wanted, change=cli.new_change("pin"))
+    memory = cli.engine.memory.pin(name, wanted)
     return _memory_answer("Pinned" if memory.pinned else "Unpinned", memory)
 
 

@@ -285,7 +285,7 @@ def feedback(cli: CliContext, memory_id: str, helpful: bool, not_helpful: bool) 
     refuse_both(helpful=helpful, not_helpful=not_helpful)
     if not helpful and not not_helpful:
         raise usage_error("Give --helpful or --not-helpful.")
-    memory = cli.engine.memory.feedback(memory_id, helpful, change=cli.new_change("feedback"))
+    memory = cli.engine.memory.feedback(memory_id, helpful)
     verb = "Raised" if helpful else "Lowered"
     return CommandResult(
         {"memory": memory},

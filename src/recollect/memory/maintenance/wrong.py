@@ -59,7 +59,7 @@ def flag(
         if restore:
             for superseded in previous:
                 states.restore(store, superseded.id, change.actor, change.at)
-        receipt = writer.write(correction) if correction is not None else None
+        receipt = writer.write(correction, change) if correction is not None else None
         if receipt is not None:
             memory = replace(memory, superseded_by=receipt.id)
             store.put(memory)

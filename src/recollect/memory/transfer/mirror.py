@@ -195,7 +195,8 @@ class Mirror:
             importance=wanted["importance"],
             created_by=self._actor,
         )
-        receipt = self._writer(project).remember(draft)
+        writer = self._writer(project)
+        receipt = writer.write(writer.prepare(draft), self._change)
         result.redacted += len(receipt.redactions)
         if wanted["pinned"]:
             states.pin(self._store, receipt.id, self._actor, self._clock(), True)

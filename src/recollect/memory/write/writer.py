@@ -100,10 +100,6 @@ class MemoryWriter:
         self._inference = open_inference(context.settings.nli_folder)
         learn_roles(context.settings.roles_file)
 
-    def remember(self, draft: m.Draft) -> m.Receipt:
-        """Store a memory, or raise `Refused` and change nothing."""
-        return self.write(self.prepare(draft))
-
     def prepare(self, draft: m.Draft) -> PreparedWrite:
         """Do what can be done before the transaction, which must not wait for an embedding. Raise `Refused`."""
         memory, redactions = memory_from(
@@ -118,8 +114,11 @@ class MemoryWriter:
         plan = _WritePlan(twin) if twin else self._plan(memory, vector, self._sidecar)
         return PreparedWrite(memory, vector, plan, seq, redactions, notes)
 
-    def write(self, prepared: PreparedWrite) -> m.Receipt:
-        """Write a prepared memory, in one transaction or as part of the caller's. Raise `LimitReached`."""
+    def write(self, prepared: PreparedWrite, change: m.Change) -> m.Receipt:
+        """Write a prepared memory in one transaction, recorded as `change` or as part of the caller's change.
+
+        Raise `LimitReached`.
+        """
         memory, vector, plan = prepared.memory, prepared.vector, prepared.plan
         with self._store.transaction():
             self._check_session_limit(memory)
@@ -128,7 +127,7 @@ class MemoryWriter:
             self._log_redactions(
                 memory.created_by, (plan.twin or plan.same or memory).id, prepared.redactions
             )
-            receipt = self._write(plan, memory, vector)
+            receipt = self._write(plan, memory, vector, change)
         return replace(receipt, redactions=prepared.redactions, notes=prepared.notes)
 
     def rewrite(
@@ -324,18 +323,21 @@ class MemoryWriter:
 
     # decide contradictions, and write everything at once
 
-    def _write(self, plan: _WritePlan, memory: m.Memory, vector: bytes | None) -> m.Receipt:
+    def _write(self, plan: _WritePlan, memory: m.Memory, vector: bytes | None, change: m.Change) -> m.Receipt:
         if plan.twin is not None:
-            return self._write_twin(plan.twin, memory)
+            return self._write_twin(plan.twin, memory, change)
         if plan.same is not None:
-            return self._write_merged(plan.same, memory, vector, plan.contradicted)
-        return self._write_new(plan, memory, vector)
+            return self._write_merged(plan.same, memory, vector, plan.contradicted, change)
+        return self._write_new(plan, memory, vector, change)
 
-    def _write_new(self, plan: _WritePlan, memory: m.Memory, vector: bytes | None) -> m.Receipt:
+    def _write_new(
+        self, plan: _WritePlan, memory: m.Memory, vector: bytes | None, change: m.Change
+    ) -> m.Receipt:
         decision = decide(memory, plan.contradicted)
         if decision.takes_pin:
             memory = replace(memory, standing=m.Standing.PINNED)
-        with self._recorded_supersession(memory, decision, memory):
+        stored = "Learnt" if change.action == "learn" else "Remembered"
+        with self._recorded(change, memory, f"{stored} {memory.id}", decision):
             self._log("add", memory.created_by, memory.id, {"kind": memory.kind, "source": memory.source})
             self._store.put(memory)
             self._put_vector(memory.id, vector)
@@ -346,13 +348,13 @@ class MemoryWriter:
                 self._link(memory, old, relation, weight, reason)
         return _receipt(memory.id, decision, message or "Remembered.")
 
-    def _write_twin(self, twin: m.Memory, memory: m.Memory) -> m.Receipt:
+    def _write_twin(self, twin: m.Memory, memory: m.Memory, change: m.Change) -> m.Receipt:
         """Reinforce `twin`, which `memory` repeats word for word."""
         stored = self._anchored_again(twin, reinforced(twin, memory, self._clock()))
         decision = (
             decide(stored, open_conflicts(self._store, twin)) if may_enrich(twin, memory) else Decision()
         )
-        with self._recorded_supersession(stored, decision, memory):
+        with self._recorded(change, memory, f"Stated again: {stored.id}", decision):
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
             message = self._settle(stored, replace(decision, conflicts=()))  # those are linked already
@@ -365,13 +367,14 @@ class MemoryWriter:
         memory: m.Memory,
         vector: bytes | None,
         contradicted: tuple[Contradiction, ...],
+        change: m.Change,
     ) -> m.Receipt:
         """Merge `memory` into `same` and keep the richer text; the other text stays in the reinforcements."""
         merged = with_richer_text(same, memory, reinforced(same, memory, self._clock()))
         stored = self._anchored_again(same, merged)
         decision = decide(stored, contradicted) if may_enrich(same, memory) else Decision()
         richer = stored.content != same.content
-        with self._recorded(memory, "merge", f"A repeated statement was merged into {stored.id}."):
+        with self._recorded(change, memory, f"Stated again in other words: {stored.id}", decision):
             detail: dict[str, object] = {"reinforced": stored.strength, "richer": richer}
             self._log("merge", memory.created_by, stored.id, detail)
             self._store.put(stored)
@@ -381,22 +384,20 @@ class MemoryWriter:
         known = f"Already known as {_quote(stored)}; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
 
-    def _recorded_supersession(
-        self, stored: m.Memory, decision: Decision, memory: m.Memory
-    ) -> contextlib.AbstractContextManager[None]:
-        """Record the change if other memories are superseded, so that it can be undone; else nothing is recorded."""
-        lost = [old.id for old, _ in decision.superseded]
-        if not lost:
-            return contextlib.nullcontext()
-        return self._recorded(memory, "supersede", f"{stored.id} superseded {', '.join(lost)}.")
-
     def _recorded(
-        self, memory: m.Memory, action: str, summary: str
+        self, change: m.Change, memory: m.Memory, what: str, decision: Decision
     ) -> contextlib.AbstractContextManager[None]:
-        now = self._clock()
-        who = self._user_id, memory.project_id
-        change = m.Change(m.new_id(now), *who, now, memory.created_by, action, summary, finished_at=now)
-        return self._store.changes.recorded(change)
+        """Record the change, unless the caller records one already. It is the author's: an agent's may come by a command."""
+        lost = ", ".join(old.id for old, _ in decision.superseded)
+        return self._store.changes.recorded(
+            replace(
+                change,
+                project_id=memory.project_id,
+                actor=memory.created_by if m.is_agent(memory.created_by) else change.actor,
+                summary=f"{what}, which replaced {lost}." if lost else f"{what}.",
+                finished_at=change.at,
+            )
+        )
 
     def _settle(self, memory: m.Memory, decision: Decision) -> str:
         """Supersede or link what `memory` contradicts, and return the message for the user."""

@@ -16,6 +16,7 @@ MOST_NAMED = 3  # memories whose texts are shown with a change
 _TITLES = {
     "edit": text("Edited"),
     "forget": text("Forgotten"),
+    "learn": text("Learnt"),
     "link": text("Linked"),
     "merge": text("Merged"),
     "remember": text("Remembered"),
