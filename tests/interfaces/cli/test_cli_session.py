@@ -247,8 +247,10 @@ def test_memory_and_learning_are_turned_off_and_on(run, transcript):
 
 
 def test_the_preset_is_shown_and_set(run):
-    assert run("preset").out == "Preset: balanced.\n"
-    assert run("preset", "conservative").out == "Preset: conservative.\n"
+    assert run("preset").out == (
+        "Preset: balanced. Others: conservative (fewer memories), aggressive (more memories).\n"
+    )
+    assert run("preset", "conservative").out.startswith("Preset: conservative. ")
     assert run("preset", "--json").json == {"preset": "conservative"}
 
 

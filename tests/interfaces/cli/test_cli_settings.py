@@ -47,7 +47,11 @@ def test_a_season_begins_lifts_its_memories_and_ends(run, remember):
     assert started.out == "release-week\n"
     assert (lifted["memory"]["id"], lifted["why"]["parts"]["season"] > 0) == (name, True)
     assert listed == {"seasons": ["release-week"]}
-    assert (ended.code, ended.out, ended.err) == (0, "", "No active seasons.\n")
+    assert (ended.code, ended.out, ended.err) == (
+        0,
+        "",
+        "No active seasons. Start one: `recollect season start release-week`\n",
+    )
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 65])

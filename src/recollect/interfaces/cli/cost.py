@@ -50,6 +50,8 @@ def cost(cli: CliContext, show_prompt: str | None, agree: bool) -> CommandResult
 
 def _print_costs(costs: spending.Costs) -> None:
     _print_sidecar(costs)
+    if not costs.place and not costs.week.calls:
+        return
     rows = [("today", costs.today), ("7 days", costs.week), *sorted(costs.by_purpose.items())]
     output.print_table([_row(name, spent) for name, spent in rows], ("", "", ""))
     limit = f" and a cost of {costs.daily_cost:.2f}" if costs.priced else "; no prices are set"

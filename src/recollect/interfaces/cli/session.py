@@ -53,7 +53,7 @@ def _session(cli: CliContext, name: str | None) -> m.Session:
 @limit_option(20)
 @rendered(
     _print_sessions,
-    empty="No sessions found. Run `recollect extract FILE` to import a transcript.",
+    empty="No sessions found. A connected agent records its own (`recollect install`); `recollect extract FILE` imports one.",
 )
 def list_sessions(cli: CliContext, limit: int) -> Sequence[m.Session]:
     """List this project's sessions, newest first."""

@@ -87,7 +87,9 @@ def _print_seasons(seasons: Sequence[str]) -> None:
         click.echo(output.one_line(name))
 
 
-_season_command = rendered(_print_seasons, key="seasons", empty="No active seasons.")
+_season_command = rendered(
+    _print_seasons, key="seasons", empty="No active seasons. Start one: `recollect season start release-week`"
+)
 
 
 @season.command(name="start")
@@ -183,7 +185,11 @@ def auto(cli: CliContext, state: str | None, everywhere: bool) -> CommandResult:
 
 
 def _print_preset(name: str) -> None:
-    click.echo(f"Preset: {name}.")
+    others = [f"{other} ({meaning})" for other, meaning in _PRESETS.items() if other != name]
+    click.echo(f"Preset: {name}. Others: {', '.join(others)}.")
+
+
+_PRESETS = {"conservative": "fewer memories", "balanced": "the default", "aggressive": "more memories"}
 
 
 @click.command()

@@ -97,7 +97,11 @@ def fail(cli: CliContext, words: tuple[str, ...], name: str | None) -> Task:
     "--status", type=click.Choice([str(status) for status in TaskStatus]), help="Only tasks with this status."
 )
 @limit_option(20)
-@rendered(print_tasks, key="tasks", empty='No tasks found. Run `recollect task start "…"` to start one.')
+@rendered(
+    print_tasks,
+    key="tasks",
+    empty='No tasks found. Sessions of agents become tasks; run `recollect task start "…"` to start one yourself.',
+)
 def list_tasks(cli: CliContext, status: str | None, limit: int) -> Sequence[Task]:
     """List this project's tasks, newest first."""
     return cli.engine.episodes.tasks(TaskStatus(status) if status else None, limit)
