@@ -5,7 +5,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from recollect.code.modules.descriptions import (
@@ -20,6 +20,7 @@ from recollect.code.modules.ecosystems.package_info import PackageInfo
 from recollect.code.modules.grouping import CLASS_FILES, Group, group_files, main_folder
 from recollect.code.modules.module_map import Module, ModuleMap
 from recollect.code.modules.scan_input import ScanInput
+from recollect.code.modules.stems import stems_of
 from recollect.code.modules.tools import CommandRun, find_tools, package_folders, packages_in
 from recollect.code.paths import (
     FileRole,
@@ -32,8 +33,6 @@ from recollect.code.paths import (
     package_of,
 )
 from recollect.text.redact import redact
-from recollect.text.stem import stem
-from recollect.text.words import STOP_WORDS, split_identifier
 
 MOST_RELATED = 5
 MOST_ENTRIES = 4
@@ -422,15 +421,6 @@ def _folded(files: Iterable[str], inside: Mapping[str, int]) -> tuple[str, ...]:
             above = f"{folder}/" if folder in whole else above
         found.append(above or path)
     return tuple(sorted(set(found)))
-
-
-def stems_of(text: str) -> list[str]:
-    """Return the stems of the words in names and sentences."""
-    words = (word for word in split_identifier(text) if word.isascii() and word.isalpha())
-    return [_stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS]
-
-
-_stem = lru_cache(20_000)(stem)
 
 
 def _plain(name: str) -> str:

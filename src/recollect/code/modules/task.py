@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from recollect.code.modules.for_agents import marks_of
 from recollect.code.modules.module_map import Module, ModuleCard, ModuleMap, covers
-from recollect.code.modules.scan import stems_of
+from recollect.code.modules.stems import stems_of
 from recollect.code.paths import FileRole
 
 MOST = 5
