@@ -1,10 +1,10 @@
 """What people feel every day: the size of an installation, and the CPU time of whole commands in new processes.
 
-    python -m bench everyday                 # installs Recollect, basic-memory and mem0 into new environments: minutes
+    python -m bench everyday                 # installs Recollect and the others into new environments: minutes
     python -m bench.everyday --here          # this environment only, without sizes
 
 Sizes are `du -sm` of a new virtual environment after `pip install`. Times are CPU seconds, user and system, of the command and
-what it starts and waits for: the smallest of five, so that other work on the machine counts little. A daemon's own time is not
+what it starts and waits for: the smallest of five (of others, three), so that other work on the machine counts little. A daemon's own time is not
 in them. What cannot be installed is left out with the reason.
 """
 
@@ -15,15 +15,17 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from scripts.matrix import find_interpreters
 
 from recollect.interfaces.daemon_client import protocol
 
 ROOT = Path(__file__).parent.parent
 TURNS = 5
+OTHERS_TURNS = 3
 LARGEST = 15  # packages that are listed
 SIZE_MB = 350
 FACTS = (
@@ -47,12 +49,54 @@ SOURCES = {
     "shop/order.py": "from shop.cart import total\n\n\ndef place(items):\n    return total(items)\n",
     "shop/__init__.py": "",
 }
-# Others: what pip installs, and the commands that store and find a note with it, in a folder of its own.
-BASIC_MEMORY = {
-    "help": ("basic-memory", "--help"),
-    "search": ("basic-memory", "tool", "search-notes", "how do I start the tests"),
+
+
+class Tool(NamedTuple):
+    """Another memory: how to install it, and commands that prepare it and that are timed, in a home of its own."""
+
+    package: str  # with a version, for pip or npm
+    prepare: tuple[tuple[str, ...], ...] = ()
+    timed: tuple[tuple[str, ...], ...] = ()
+    environment: Mapping[str, str] = {}
+    newest_python: bool = False  # it does not work with the oldest Python that Recollect works with
+    npm: bool = False
+
+
+# The newest versions that could be installed here on 2026-11-18. Programs are those of the environment.
+OTHERS = {
+    "basic-memory": Tool(
+        "basic-memory==0.23.2",
+        (
+            ("basic-memory", "project", "add", "shop", "notes", "--default"),
+            *(
+                (
+                    "basic-memory",
+                    "tool",
+                    "write-note",
+                    "--title",
+                    f"note {number}",
+                    "--folder",
+                    "notes",
+                    "--content",
+                    fact,
+                    "--project",
+                    "shop",
+                )
+                for number, fact in enumerate(FACTS)
+            ),
+        ),
+        (
+            ("basic-memory", "--help"),
+            ("basic-memory", "tool", "search-notes", "running Redis", "--project", "shop"),
+        ),
+        # Without this it searches by meaning, which needs a Python whose SQLite loads extensions.
+        environment={"BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"},
+        newest_python=True,
+    ),
+    "mem0": Tool("mem0ai==2.2.1", timed=(("python", "-c", "import mem0"),)),  # it has no command line
+    "mcp-memory-service": Tool("mcp-memory-service==12.2.0", timed=(("memory", "--help"),)),
+    "claude-mem": Tool("claude-mem@13.25.3", npm=True),
 }
-MEM0 = "import mem0"  # it has no command line: this is what a program pays before its first call
 
 
 def run() -> dict[str, Any]:
@@ -60,12 +104,59 @@ def run() -> dict[str, Any]:
         found: dict[str, Any] = {"recollect": _installed(Path(folder) / "recollect", str(ROOT))}
         program = Path(folder) / "recollect" / "bin" / "recollect"
         found["times"] = _times(program if program.exists() else _own_program(), Path(folder))
-        for name, package in (("basic-memory", "basic-memory"), ("mem0", "mem0ai==2.2.1")):
-            place = Path(folder) / name
-            found[name] = _installed(place, package)
-            if "skipped" not in found[name]:
-                found[name]["times"] = _others(name, place, Path(folder))
+        found["others"] = {name: _other(tool, Path(folder) / name) for name, tool in OTHERS.items()}
     return found
+
+
+def _other(tool: Tool, place: Path) -> dict[str, Any]:
+    place.mkdir()
+    environment = _environment(
+        HOME=str(place),
+        MEM0_TELEMETRY="False",
+        npm_config_cache=str(place / "cache"),
+        **tool.environment,
+    )
+    if tool.npm:
+        done = _run(["npm", "install", "--prefix", place / "program", tool.package], place, environment)
+        if done.returncode:
+            return {"skipped": _last_line(done.stderr)}
+        return {"mb": _megabytes(place / "program")}
+    python = _newest_python() if tool.newest_python else Path(sys.executable)
+    result = _installed(place / "program", tool.package, python)
+    if "skipped" in result:
+        return result
+    programs = place / "program" / "bin"
+    for program, *line in tool.prepare:
+        done = _run([programs / program, *line], place, environment)
+        if done.returncode:
+            return {**result, "failed": f"{program} {line[0]}: {_last_line(done.stdout + done.stderr)}"}
+    result["times"] = {
+        " ".join((program, *line)): _best([programs / program, *line], place, environment, OTHERS_TURNS)
+        for program, *line in tool.timed
+    }
+    return result
+
+
+def _newest_python() -> Path:
+    return max(find_interpreters(), key=lambda python: tuple(map(int, python.version.split(".")))).program
+
+
+def _run(
+    command: Sequence[object], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)),
+        cwd=folder,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip() and "log of this run" not in line]
+    return (lines or ["failed"])[-1][:200]
 
 
 def run_here() -> dict[str, Any]:
@@ -77,14 +168,12 @@ def _own_program() -> Path:
     return Path(sys.executable).with_name("recollect")
 
 
-def _installed(place: Path, package: str) -> dict[str, Any]:
+def _installed(place: Path, package: str, python: Path = Path(sys.executable)) -> dict[str, Any]:
     """Install a package into a new environment; return its size, and the largest folders in it."""
-    venv.create(place, with_pip=True)
-    done = subprocess.run(
-        [place / "bin" / "pip", "install", "--quiet", package], capture_output=True, text=True
-    )
+    subprocess.run([python, "-m", "venv", place], check=True)
+    done = _run([place / "bin" / "pip", "install", "--quiet", package], ROOT, os.environ)
     if done.returncode:
-        return {"skipped": (done.stderr.strip().splitlines() or ["pip failed"])[-1][:200]}
+        return {"skipped": _last_line(done.stderr)}
     (packages,) = (place / "lib").glob("python*/site-packages")
     largest = sorted(((_megabytes(path), path.name) for path in packages.iterdir()), reverse=True)
     return {"mb": _megabytes(place), "largest": largest[:LARGEST]}
@@ -131,27 +220,17 @@ def _times(program: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def _others(name: str, place: Path, folder: Path) -> dict[str, float]:
-    home = folder / f"{name}-home"
-    home.mkdir(exist_ok=True)
-    environment = _environment(HOME=str(home), MEM0_TELEMETRY="False", MEM0_DIR=str(home / "mem0"))
-    if name == "mem0":
-        return {"import mem0": _best([place / "bin" / "python", "-c", MEM0], home, environment)}
-    return {
-        what: _best([place / "bin" / program, *line], home, environment)
-        for what, (program, *line) in BASIC_MEMORY.items()
-    }
-
-
 def _environment(**variables: str) -> dict[str, str]:
     """As a user has it: Python may keep its compiled files."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "RECOLLECT"))}
     return {**kept, **variables}
 
 
-def _best(command: Sequence[object], folder: Path, environment: Mapping[str, str]) -> float:
+def _best(
+    command: Sequence[object], folder: Path, environment: Mapping[str, str], turns: int = TURNS
+) -> float:
     times = []
-    for turn in range(TURNS):
+    for turn in range(turns):
         times.append(_cpu([str(word).replace("{turn}", str(turn)) for word in command], folder, environment))
     return min(times)
 
@@ -172,27 +251,33 @@ def _cpu(command: Sequence[object], folder: Path, environment: Mapping[str, str]
 
 
 def show(found: dict[str, Any]) -> None:
-    for name in ("recollect", "basic-memory", "mem0"):
-        if name not in found:
-            continue
-        if reason := found[name].get("skipped"):
-            print(f"{name:<14} not installed: {reason}")
-            continue
-        target = f"   (target ≤ {SIZE_MB})" if name == "recollect" else ""
-        print(f"{name:<14}{found[name]['mb']:>6} MB installed{target}")
-    if "recollect" in found and "largest" in found["recollect"]:
-        print("largest: " + ", ".join(f"{name} {mb}" for mb, name in found["recollect"]["largest"]))
+    if "recollect" in found:
+        _show_size("recollect", found["recollect"], f"   (target ≤ {SIZE_MB})")
+        if "largest" in found["recollect"]:
+            print("largest: " + ", ".join(f"{name} {mb}" for mb, name in found["recollect"]["largest"]))
+    for name, other in found.get("others", {}).items():
+        _show_size(name, other)
     times = found["times"]
-    print(f"\n{'CPU seconds':<16}{'alone':>8}{'target':>8}{'daemon':>8}{'target':>8}")
-    print(f"{'python -c pass':<16}{times['python']:>8.2f}")
+    print(f"\n{'CPU seconds':<16}{'alone':>8}{'target':>8}{'× bare':>8}{'daemon':>8}{'target':>8}")
+    print(f"{'python -c pass':<16}{times['python']:>8.3f}")
     for name, (_, alone, daemon) in COMMANDS.items():
-        cells = [f"{times['alone'][name]:>8.2f}{_target(alone):>8}"]
+        seconds = times["alone"][name]
+        cells = [f"{seconds:>8.2f}{_target(alone):>8}{seconds / times['python']:>8.0f}"]
         if name in times["with_daemon"]:
             cells.append(f"{times['with_daemon'][name]:>8.2f}{_target(daemon):>8}")
         print(f"{name:<16}" + "".join(cells))
-    for name in ("basic-memory", "mem0"):
-        for what, seconds in found.get(name, {}).get("times", {}).items():
-            print(f"{name + ', ' + what:<24}{seconds:>8.2f}")
+    for name, other in found.get("others", {}).items():
+        if "failed" in other:
+            print(f"{name}: {other['failed']}")
+        for command, seconds in other.get("times", {}).items():
+            print(f"{command[:60]:<64}{seconds:>8.2f}{seconds / times['python']:>8.0f}")
+
+
+def _show_size(name: str, found: dict[str, Any], target: str = "") -> None:
+    if "skipped" in found:
+        print(f"{name:<20} not installed: {found['skipped']}")
+    else:
+        print(f"{name:<20}{found['mb']:>6} MB installed{target}")
 
 
 def _target(seconds: float | None) -> str:

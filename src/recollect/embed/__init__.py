@@ -5,6 +5,7 @@ and raises only `EmbedderUnavailable`. Creating one is free; models are loaded a
 
 - `open`: `open_embedder`, the only place that knows which embedders there are, and `NoEmbedder` for search by words only.
 - `minilm`: all-MiniLM-L6-v2, bundled, or another ONNX model on disk.
+- `one_text`: MiniLM on NumPy alone, for the first texts of a command.
 - `word_pieces`: BERT's tokenizer, which MiniLM uses.
 - `catalogue`: optional models, where each can be had, and those in the home.
 - `http`: a server with OpenAI's `/v1/embeddings`.

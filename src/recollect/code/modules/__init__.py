@@ -12,6 +12,7 @@ A scan takes this path:
 
 - `module_map`: the map as a value, and as a JSON document
 - `merge`: how scans, use by sessions, names of a model and corrections change a map
+- `stems`: stems of names and sentences, for scans and tasks
 - `task`: the modules that a task is about, and the cards of a briefing
 - `for_agents`: the map without what a repository or an agent could pass off as an instruction
 - `project_map`: `ProjectMap`, the part that everybody else uses: it stores, scans and corrects the map of one project
