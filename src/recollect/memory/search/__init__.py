@@ -25,6 +25,7 @@ The path of a query:
 - `latency`: how fast searches were, and deadlines
 - `usefulness`: the probability that a hit is useful to an agent
 - `requests`: requests that need nothing a project remembers
+- `topic`: whether anything in view answers a question at all
 - `triggers`: warnings whose trigger a text contains; it does not rank
 
 `Retrieval` calls it for `recollect search`, MCP, Python and `work.delivery`. It reads
