@@ -99,7 +99,7 @@ def test_an_unsure_contradiction_keeps_both_links_them_and_asks(engine):
     ((link, _, _),) = engine.conflicts()
     assert (link.verdict, link.reason) == (
         "ambiguous",
-        "Jenkins → github-actions (rule other tool of one role, unsure)",
+        "Jenkins → github-actions (rule another choice for one role, unsure)",
     )
     (question,) = engine.questions("contradiction")
     assert question.review.reason == link.reason

@@ -476,7 +476,7 @@ def _surface(statement: Statement, words: frozenset[str]) -> str:
     return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
 
 
-ROLE_RULE = "other tool of one role"
+ROLE_RULE = "another choice for one role"
 SUBSTITUTED = 0.6  # cosine from which two statements in one frame are about the same
 DENIED = 0.6  # share of the older statement that a denial must speak of
 TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of
