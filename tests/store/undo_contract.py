@@ -29,6 +29,10 @@ class UndoContract:
             replace(made, summary="1 memory", finished_at=LATER)
         ]
         assert store.changes.newest("eve", "shop", 5) == []
+        assert store.changes.newest("ada", "shop", 5, actions=["forget"]) == []
+        assert [
+            each.id for each in store.changes.newest("ada", "shop", 5, actions=["edit", made.action])
+        ] == [made.id]
         assert store.changes.newest("ada", "bank", 5) == []
         assert [each.id for each in store.changes.newest("ada", None, 5, all_projects=True)] == [made.id]
         assert store.changes.get("ada", "01jch").id == store.changes.get("ada", "00001").id == made.id

@@ -38,9 +38,15 @@ class ChangeLog(Protocol):
         """Delete the rows recorded by changes older than `before`; return how many changes can no longer be undone."""
 
     def newest(
-        self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
+        self,
+        user_id: str,
+        project_id: str | None,
+        limit: int,
+        *,
+        all_projects: bool = False,
+        actions: Sequence[str] = (),
     ) -> list[m.Change]:
-        """Return the user's changes in the project, or in all projects, and outside any, newest first."""
+        """Return the user's changes in the project, or in all projects, and outside any, newest first; with `actions` only those."""
 
     def get(self, user_id: str, name: str) -> m.Change:
         """Return the change whose id is, begins with or ends with `name`. Raise `ChangeNotFound`."""

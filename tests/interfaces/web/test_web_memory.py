@@ -82,6 +82,14 @@ def test_an_earlier_text_is_in_the_history_and_in_the_changes(open_memory, engin
     expect(entry).not_to_contain_text(cents.id)
 
 
+def test_an_earlier_text_is_in_the_history_after_many_other_changes(reader, engine, cents):
+    engine.edit(cents.id, content="Prices are stored in euros")
+    for number in range(201):
+        engine.memory.tag(cents.id, [f"till-{number}"])
+
+    assert "Earlier texts" in reader.text(f"/memories/{cents.id}")
+
+
 def test_two_tabs_edit_one_memory_and_the_second_sees_both_texts(open_memory, engine, cents):
     second = open_memory.context.new_page()
     second.goto(open_memory.url)

@@ -300,6 +300,16 @@ def test_what_someone_got_back_does_not_go_again(engine, old, clock):
     assert engine.care.compact() == Compaction(None)
 
 
+def test_what_someone_got_back_stays_whatever_is_done_to_memories_since(engine, old, clock):
+    made = engine.care.compact()
+    engine.care.undo(made.change)
+    for number in range(60):
+        engine.memory.tag(old[0], [f"till-{number}"])
+    clock.advance(days=1)
+
+    assert engine.care.compact() == Compaction(None)
+
+
 def test_what_is_said_again_comes_back_and_stays(engine, old, clock):
     engine.care.compact()
 

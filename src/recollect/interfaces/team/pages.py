@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.interfaces.team.browser import TeamLogin
 
 TOKEN_DAYS = 90
-MOVES = 200  # changes that are looked through for memories that were moved here
+MOVES = 200  # imports that are shown
 BROWSERS = ("browser", LINK_TOKEN)  # tokens of browsers, which have nothing to deliver
 
 
@@ -252,8 +252,10 @@ class TeamPages:
             usage=self._run(request, "usage"),
             moved=[
                 change
-                for change in engine.care.changes(MOVES, all_projects=True)
-                if change.action == "import" and change.undone_at is None
+                for change in engine.store.changes.newest(
+                    engine.context.user_id, None, MOVES, all_projects=True, actions=("import",)
+                )
+                if change.undone_at is None
             ],
         )
 

@@ -22,7 +22,7 @@ ACTOR = "agent:memory"
 EVERY = timedelta(days=1)
 RETRIEVALS = 50
 _BATCH = 500  # memories in one transaction, so that others can write in between
-_UNDONE = 50  # recent changes that are searched for undone compactions
+_UNDONE = 50  # recent compactions that are searched for undone ones
 
 
 class Cause(StrEnum):
@@ -251,6 +251,6 @@ def _ended(store: Store, memories: Iterable[m.Memory]) -> set[str]:
 
 def _restored_by_undo(store: Store, user_id: str, project_id: str | None) -> set[str]:
     """Return memories that a user restored by undoing a compaction: they are not archived again."""
-    changes = store.changes.newest(user_id, project_id, _UNDONE)
-    undone = [change.id for change in changes if change.action == "compact" and change.undone_at is not None]
+    changes = store.changes.newest(user_id, project_id, _UNDONE, actions=("compact",))
+    undone = [change.id for change in changes if change.undone_at is not None]
     return {memory_id for change_id in undone for memory_id in store.changes.touched(change_id)}

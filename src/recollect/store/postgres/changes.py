@@ -86,14 +86,20 @@ class PostgresChangeLog:
     # listing
 
     def newest(
-        self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
+        self,
+        user_id: str,
+        project_id: str | None,
+        limit: int,
+        *,
+        all_projects: bool = False,
+        actions: Sequence[str] = (),
     ) -> list[m.Change]:
         query = (
             f"SELECT {CHANGE_COLUMNS} FROM changes WHERE user_id = %s AND (%s OR project_id IS NULL OR project_id = %s)"
-            " ORDER BY id DESC LIMIT %s"
+            " AND (%s OR action = ANY(%s)) ORDER BY id DESC LIMIT %s"
         )
         with self._db.reading() as db:
-            rows = db.execute(query, (user_id, all_projects, project_id, limit))
+            rows = db.execute(query, (user_id, all_projects, project_id, not actions, list(actions), limit))
             return [change_from(row) for row in rows]
 
     def get(self, user_id: str, name: str) -> m.Change:

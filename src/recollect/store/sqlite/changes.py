@@ -87,14 +87,21 @@ class SqliteChangeLog:
     # listing
 
     def newest(
-        self, user_id: str, project_id: str | None, limit: int, *, all_projects: bool = False
+        self,
+        user_id: str,
+        project_id: str | None,
+        limit: int,
+        *,
+        all_projects: bool = False,
+        actions: Sequence[str] = (),
     ) -> list[m.Change]:
         query = (
             f"SELECT {CHANGE_COLUMNS} FROM changes WHERE user_id = ? AND (? OR project_id IS NULL OR project_id IS ?)"
-            " ORDER BY id DESC LIMIT ?"
+            " AND (? = '[]' OR action IN (SELECT value FROM json_each(?))) ORDER BY id DESC LIMIT ?"
         )
+        wanted = json.dumps(actions)
         with self._db.reading() as db:
-            rows = db.execute(query, (user_id, all_projects, project_id, limit))
+            rows = db.execute(query, (user_id, all_projects, project_id, wanted, wanted, limit))
             return [change_from(row) for row in rows]
 
     def get(self, user_id: str, name: str) -> m.Change:

@@ -17,7 +17,7 @@ from recollect.memory.decay import confidence_now, half_life
 from recollect.memory.memories import edition
 
 HISTORY = 50  # lines of the audit log
-CHANGES = 200  # that are looked through for earlier texts
+CHANGES = 200  # edits that are looked through for earlier texts
 SIMILAR = 10
 CHART_POINTS = 60
 _LEAST_CHART_DAYS = 30
@@ -110,8 +110,10 @@ def _earlier_texts(request: WebRequest, memory: m.Memory) -> list[EarlierText]:
     engine = request.engine_of(memory)
     edits = [
         change
-        for change in engine.care.changes(CHANGES, all_projects=True)
-        if change.action in ("edit", "review") and memory.id in change.summary
+        for change in engine.store.changes.newest(
+            engine.context.user_id, None, CHANGES, all_projects=True, actions=("edit", "review")
+        )
+        if memory.id in change.summary
     ]
     texts = ((change, engine.store.changes.texts_before(change.id).get(memory.id)) for change in edits)
     return [EarlierText(change, text) for change, text in texts if text]

@@ -100,8 +100,10 @@ def restore_project(request: WebRequest) -> Response:
 def restore_memory(request: WebRequest) -> Response:
     """Restore a memory that was forgotten."""
     memory = request.engine.get(request.params["id"])
-    request.engine_of(memory).restore(memory.id)
-    return request.done(text("Restored."), request.engine.care.changes(1, all_projects=True)[0].id)
+    engine = request.engine_of(memory)
+    change = engine.context.new_change("restore")
+    engine.memory.restore(memory.id, change=change)
+    return request.done(text("Restored."), change.id)
 
 
 def _memories(request: WebRequest, lines: Sequence[m.AuditLine]) -> dict[str, m.Memory]:
