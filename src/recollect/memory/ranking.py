@@ -180,7 +180,10 @@ class AnswerModel:
 ANSWER = AnswerModel(bias=-10.75, specific=1.57, score=3.26, words=9.02)
 PROJECT_SPECIFICITY = 1.0  # on average, of memories of a project: seven projects have 2.2 to 3.3, a chat about people's lives has -0.5
 NAMED_SPECIFICITY = 2.0  # at least, of a question that says itself that it is about a project: about the mean of those asked of projects
-ANSWER_FLOOR = 0.12  # nothing is found if it is less likely than this
+ANSWER_FLOOR = 0.12  # nothing is found if it is less likely than this, and the question is about the world:
+GENERAL_SPECIFICITY = -0.8  # below it. Without this limit and the next two, 31 right answers to 136 short questions about four other stores were lost; now 2
+KEYWORDS = 2  # words that are no question but something to look up: "low battery", "sunday"
+SAME_MATTER_COSINE = 0.5  # of the best hit, from which it is about what was asked for
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed
 
 # --- What an agent is told: the probability of being useful (`search/usefulness.py`) ---

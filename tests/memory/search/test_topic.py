@@ -63,6 +63,36 @@ def test_a_question_that_memory_can_answer_is_answered(engine, question, answer)
     assert answer in " ".join(hit.memory.content for hit in engine.search(question).results[:3])
 
 
+@pytest.mark.parametrize(
+    "question, answer",
+    [
+        ("how often do backups run", "six hours"),
+        ("heap size", "12 GB"),
+        ("sunday", "Sunday"),
+        ("low battery", "3.3 V"),
+        ("why does my device restart", "watchdog"),
+        ("how is money represented", "cents"),
+        ("old shop", "PHP"),
+    ],
+)
+def test_a_short_question_in_general_words_is_answered(tmp_path, model, question, answer):
+    with Engine.open(tmp_path, tmp_path / "home", embedder=model) as engine:
+        for content in (
+            *MEMORIES,
+            "Backups are taken every six hours and tested monthly",
+            "Android builds need 12 GB of heap",
+            "The search index is rebuilt on Sunday nights",
+            "The I2C bus hangs when the battery is below 3.3 V",
+            "The watchdog resets the device after 8 seconds",
+            "The legacy PHP shop is frozen: only security fixes",
+        ):
+            engine.remember(content)
+
+        hits = engine.search(question).results
+
+    assert answer in " ".join(hit.memory.content for hit in hits[:2])
+
+
 def test_who_keeps_memories_of_everyday_life_may_ask_about_it(tmp_path, model):
     with Engine.open(tmp_path, tmp_path / "home", embedder=model) as engine:
         for content in (

@@ -4,6 +4,9 @@ Evidence alone cannot tell. "How many containers fit on a cargo ship" shares mor
 in general words does that they answer. So the question counts too: one about the world sounds different from one about somebody's work.
 The vector of a question shows that along one direction, which a logistic regression found between 434 questions of general knowledge
 (`bench/data/general_questions.txt`) and those that were asked of projects. `python -m bench.recall.offtopic --fit` makes it anew.
+
+A right answer that is kept back is worse than a stray one. So only a whole question that clearly sounds like one about the world is
+left unanswered: not one or two keywords, which sound like nothing, and not if the best hit is about the same matter.
 """
 
 import math
@@ -32,6 +35,12 @@ _OWN = re.compile(
 def names_project(question: str) -> bool:
     """Return whether a question says itself that it is about somebody's own project."""
     return _OWN.search(question[:LONGEST_QUESTION]) is not None
+
+
+def is_general(question: str, specific: float) -> bool:
+    """Return whether a question is clearly one about the world, not about a project. For `specific` see `specificity`."""
+    asks = len(question[:LONGEST_QUESTION].split()) > ranking.KEYWORDS
+    return asks and specific < ranking.GENERAL_SPECIFICITY and not names_project(question)
 
 
 def specificity(model: str, vector: bytes | None) -> float | None:
