@@ -107,6 +107,24 @@ class UndoContract:
         assert (undone.restored, undone.left_alone) == ((one.id,), (two.id,))
         assert (store.get(one.id), store.get(two.id)) == (one, theirs)
 
+    def test_a_memory_that_an_undo_removed_comes_back_beside_younger_ones(self, store):
+        made, tagged, back = (change(f"01jchange00000000{number}") for number in (7, 8, 9))
+        with store.changes.recorded(made):
+            one = keep(store, memory("One."))
+        with store.changes.recorded(tagged):
+            store.put(replace(one, tags=("a",), importance=0.9))
+        with store.changes.recorded(back):
+            store.delete(one.id)
+        two = keep(store, memory("Two.", tags=("a",), importance=0.9))
+
+        with store.transaction():
+            store.changes.undo(tagged.id, LATER)  # which is not about the younger memory
+        with store.transaction():
+            store.changes.undo(back.id, LATER)
+
+        assert store.get(one.id) == replace(one, tags=("a",), importance=0.9)
+        assert store.get(two.id) == two
+
     def test_uses_counted_since_stay_counted(self, store):
         one = keep(store, memory("One."))
         made = change()

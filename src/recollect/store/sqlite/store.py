@@ -45,9 +45,11 @@ from recollect.store.sqlite.views import (
 )
 from recollect.store.visibility import COLUMNS
 
+# A new memory gets a number that none has had: changes name memories by it, and may restore one that is gone.
 _PUT = (
-    f"INSERT INTO memories (seq, {', '.join(rows.MEMORY_COLUMNS)})"
-    f" VALUES (?, {', '.join('?' * len(rows.MEMORY_COLUMNS))})"
+    f"INSERT INTO memories (num, seq, {', '.join(rows.MEMORY_COLUMNS)})"
+    " VALUES (max(?1, (SELECT coalesce(max(num), 0) + 1 FROM memories)), ?1,"
+    f" {', '.join('?' * len(rows.MEMORY_COLUMNS))})"
     f" ON CONFLICT (id) DO UPDATE SET seq = excluded.seq,"
     f" {', '.join(f'{name} = excluded.{name}' for name in rows.MEMORY_COLUMNS[1:])}"
     " RETURNING num"
