@@ -111,6 +111,30 @@ def test_an_import_shows_its_progress_and_leaves_nothing_of_it(run, remember, tm
     assert last == "\x1b[K"
 
 
+def test_progress_fits_a_narrow_terminal(run, remember, tmp_path):
+    remember("The port of the shop is 8080")
+    run("export", str(tmp_path / "memories.json"))
+
+    def shown(home, **variables):
+        where = str(tmp_path / home)
+        return in_terminal(
+            "import", str(tmp_path / "memories.json"), "--home", where, errors=True, **variables
+        )
+
+    assert shown("narrow", COLUMNS="20").split("\r")[1:3] == ["Importing ....   0%", "Importing #### 100%"]
+    assert shown("tiny", COLUMNS="8").split("\r")[1] == "Importi"
+
+
+def test_a_terminal_that_cannot_overwrite_a_line_shows_no_progress(monkeypatch):
+    ours, theirs = pytest.importorskip("pty").openpty()
+    with os.fdopen(ours, "rb"), os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setenv("TERM", "dumb")
+
+        with output.progress("Importing", 3) as advance:
+            assert advance is None
+
+
 def test_a_pipe_gets_the_whole_text_and_no_colours(run, remember):
     remember("word " * 60)
 

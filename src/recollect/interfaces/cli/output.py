@@ -383,7 +383,7 @@ def _detail(detail: Mapping[str, Any]) -> str:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar, and yield a function that advances it; None if standard error is not a terminal."""
+    """Show a progress bar, and yield a function that advances it; None if standard error is no terminal that can overwrite a line."""
     with _progress_bar(label, total) as bar:
         yield bar.advance if bar else None
 
@@ -412,10 +412,14 @@ class _ProgressBar:
         percent = min(100 * done // total, 100) if total else 0
         if percent != self._shown:
             self._shown = percent
-            filled = percent * _BAR // 100
-            click.echo(
-                f"\r{self._label} {'#' * filled}{'.' * (_BAR - filled)} {percent:3}%", nl=False, err=True
-            )
+            import shutil
+
+            # A line that is wrapped is not overwritten by the next one.
+            columns = shutil.get_terminal_size().columns - 1
+            bar = max(min(_BAR, columns - len(f"{self._label}  100%")), 0)
+            filled = percent * bar // 100
+            line = f"{self._label} {'#' * filled}{'.' * (bar - filled)} {percent:3}%"
+            click.echo(f"\r{line[:columns]}", nl=False, err=True)
 
     def erase(self) -> None:
         click.echo("\r\x1b[K", nl=False, err=True)
@@ -423,7 +427,8 @@ class _ProgressBar:
 
 @contextmanager
 def _progress_bar(label: str, total: int | None) -> Iterator[_ProgressBar | None]:
-    if total == 0 or sys.stderr is None or not sys.stderr.isatty() or terminal_columns.get():
+    is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if total == 0 or not is_terminal or terminal_columns.get():
         yield None
         return
     bar = _ProgressBar(label, total)
