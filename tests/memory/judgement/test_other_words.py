@@ -203,17 +203,35 @@ def test_another_share_is_another_value():
     assert verdict.relation is not StatementRelation.MERGEABLE
 
 
+def test_a_slip_of_the_keyboard_is_asked_about():
+    verdict = compare(
+        "The invetnory importer runs on Fridays.", "The inventory importer runs on Fridays.", 0.9
+    )
+
+    assert (verdict.relation, verdict.certain) == (StatementRelation.MERGEABLE, False)
+    assert verdict.rule == PROBABLY_SAME
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("The inventory importer runs on Fridays.", "The invetnory importer runs on Fridays."),
-        ("Product catalog pages are static.", "Product catalogue pages are static."),
+        ("Nitrate levels are logged daily.", "Nitrite levels are logged daily."),
+        ("The marker service stores positions.", "The market service stores positions."),
+        ("The lodash package is used for debouncing.", "The loadsh package is used for debouncing."),
+        ("Ask Kristin about the database schema.", "Ask Kristen about the database schema."),
+        ("Team Alpina owns checkout.", "Team Alpine owns checkout."),
+        ("Run make format before a commit.", "Run make formal before a commit."),
+        ("The staging database is called shopdev.", "The staging database is called shopdew."),
+        ("The service `payment` runs on port 8080.", "The service `payments` runs on port 8080."),
+        ("The library request is vendored.", "The library requests is vendored."),
+        ("The v1 endpoint is cached for a minute.", "The v2 endpoint is cached for a minute."),
     ],
 )
-def test_a_slip_of_the_keyboard_is_the_same_word(old, new):
-    verdict = compare(new, old, 0.9)
+def test_two_names_that_differ_in_a_letter_are_not_made_one(old, new):
+    verdict = compare(new, old, 0.95)
 
-    assert (verdict.relation, verdict.certain) == (StatementRelation.DUPLICATE, True)
+    assert not verdict.certain
+    assert verdict.relation is not StatementRelation.DUPLICATE
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,9 @@ def takes_one_value(pair: Pair) -> bool:
 
 
 def _is_single(new: Token, old: Token, pair: Pair) -> bool:
-    if new.kind in MEASURES:  # "version 2 of the API" and "version 3 of the API" are two
-        return not (new.in_subject and old.in_subject) or count_the_same(new, old)
+    if new.kind in MEASURES:  # "version 2 of the API" and "the v3 API" are two
+        counted = count_the_same(new, old) and not (_is_version(new) or _is_version(old))
+        return not (new.in_subject and old.in_subject) or counted
     families = FAMILIES_OF.get(new.word, frozenset()) & FAMILIES_OF.get(old.word, frozenset())
     if families & tables.EXCLUSIVE.keys():
         return True
@@ -44,6 +45,10 @@ def _is_single(new: Token, old: Token, pair: Pair) -> bool:
     if is_owner(new) and is_owner(old) and pair.shared >= _OWN:
         return True
     return any(_is_the_one(token, statement) for token, statement in ((new, pair.new), (old, pair.old)))
+
+
+def _is_version(token: Token) -> bool:
+    return token.surface[:1] in "vV"
 
 
 def _is_means(new: Token, old: Token, pair: Pair) -> bool:

@@ -9,23 +9,49 @@ from dataclasses import replace
 
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import agreement, disagreement
-from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
+from recollect.memory.judgement.comparison import ALIKE, NEAR, PROBABLY_SAME, Comparison
 from recollect.memory.judgement.frame import is_same_matter
 from recollect.memory.judgement.pair import Pair, pair_up
 from recollect.memory.judgement.spelling import spelt_like
-from recollect.memory.judgement.statement import TokenKind, parse
+from recollect.memory.judgement.statement import Token, TokenKind, parse, word_set
 
 
 def compare(new: str, old: str, cosine: float | None) -> Comparison:
     """Return how `new` relates to `old`, both as people wrote them. `cosine` is None without vectors."""
     if new.lower().split() == old.lower().split():
         return Comparison(StatementRelation.DUPLICATE, "the same text", certain=True)
-    pair = pair_up(parse(spelt_like(new, old)), parse(old), cosine)
+    spelt = spelt_like(new, old)
+    pair = pair_up(parse(spelt), parse(old), cosine)
     for rule in _RULES:
         if comparison := rule(pair):
             name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
-            return _checked(replace(comparison, rule=name), pair)
+            checked = _checked(replace(comparison, rule=name), pair)
+            return _with_doubt(checked) if spelt != new or _differ_in_names(pair) else checked
     raise AssertionError("the last rule always decides")
+
+
+def _with_doubt(comparison: Comparison) -> Comparison:
+    """Return the comparison of two statements with words that only look alike: nothing is merged or superseded without asking."""
+    if comparison.relation in _SAME_OR_LIKELY:
+        return Comparison(
+            StatementRelation.MERGEABLE, f"a word spelt otherwise: {comparison.reason}", False, PROBABLY_SAME
+        )
+    return replace(comparison, certain=False)
+
+
+def _differ_in_names(pair: Pair) -> bool:
+    """Return whether a name is spelt in two ways: `payment` and `payments` are two services, "user" and "users" perhaps two tables."""
+    return any(
+        (other := pair.old.tokens.get(word)) is not None
+        and token.surface.lower() != other.surface.lower()
+        and _is_name(token)
+        and _is_name(other)
+        for word, token in pair.new.tokens.items()
+    )
+
+
+def _is_name(token: Token) -> bool:
+    return token.kind is TokenKind.CODE or token.before in _NAMED or token.after in _NAMED_BEFORE
 
 
 def _checked(comparison: Comparison, pair: Pair) -> Comparison:
@@ -50,6 +76,11 @@ def _is_short(pair: Pair) -> bool:
     return max(len(pair.new.content), len(pair.old.content)) <= LONGEST
 
 
+# "the queue invoices", "the invoices table": what such a word stands beside is its name.
+_NAMED = word_set(
+    "bucket branch collection column command host library module package queue repo table topic"
+)
+_NAMED_BEFORE = word_set("bucket collection column queue table topic")
 LONGEST = 12  # words with a meaning of their own: longer notes speak of more than one role
 SAME_ROLE = 0.2  # cosine from which two statements that say which tool has a role speak of the same role
 _SAME_OR_LIKELY = (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)

@@ -1,7 +1,8 @@
 """Slips of the keyboard: a word that another statement spells with one letter more, less, swapped or changed.
 
 "prodcut search" and "product search" are about the same. Two words that are both known, or that begin with another letter, are
-two words: "import" and "export", "upload" and "unload".
+two words: "import" and "export", "upload" and "unload". Nobody knows all words and names ("nitrate" and "nitrite", Kristin and Kristen),
+so what is read this way is never certain.
 """
 
 import re
