@@ -125,6 +125,34 @@ class UndoContract:
         assert store.get(one.id) == replace(one, tags=("a",), importance=0.9)
         assert store.get(two.id) == two
 
+    @pytest.mark.parametrize("relation", ["relates_to", "contradicts"])
+    def test_a_memory_goes_with_the_loose_links_of_later_ones(self, store, relation):
+        made, back = change(), change("01jchange000000002")
+        with store.changes.recorded(made):
+            one = keep(store, memory("One."))
+        two = keep(store, memory("Two."))
+        link = m.Link(two.id, one.id, m.Relation(relation), NOW)
+        store.put_link(link)
+
+        with store.changes.recorded(back):
+            store.changes.undo(made.id, LATER)
+
+        assert (list(store.iter_memories(EVERYTHING)), store.check()) == ([two], [])
+        with store.transaction():
+            store.changes.undo(back.id, LATER)
+        assert list(store.links(one.id)) == [link]
+
+    @pytest.mark.parametrize("relation", ["supersedes", "derived_from", "depends_on", "caused_by"])
+    def test_a_memory_that_later_ones_need_stays(self, store, relation):
+        made = change()
+        with store.changes.recorded(made):
+            one = keep(store, memory("One."))
+        two = keep(store, memory("Two."))
+        store.put_link(m.Link(two.id, one.id, m.Relation(relation), NOW))
+
+        with pytest.raises(Refused, match="depends on"), store.transaction():
+            store.changes.undo(made.id, LATER)
+
     def test_uses_counted_since_stay_counted(self, store):
         one = keep(store, memory("One."))
         made = change()

@@ -40,6 +40,8 @@ ALL_TABLES = {
 # Their rows had no user before schema version 14. It never changes, so digests leave it out.
 _WITHOUT_USER_BEFORE_14 = frozenset({"tags", "gaps", "settings"})
 MEMORY_PARTS = frozenset({"memory_tags", "vectors"})  # their keys begin with the memory's number
+# Links that are made between statements as they come: neither memory needs the other.
+LOOSE_RELATIONS = frozenset({"relates_to", "contradicts"})
 _USE = frozenset({"access_count", "last_accessed_at", "confidence"})  # change whenever a memory is used
 # And after every write: no sign that somebody else changed the row.
 _BOOKKEEPING = _USE | {"seq", "updated_at", "deleted_at"}

@@ -13,6 +13,7 @@ from recollect.store.postgres.connection import Connection, Database, number
 from recollect.store.postgres.single_rows import Rows, key_condition
 from recollect.store.row_snapshots import (
     ALL_TABLES,
+    LOOSE_RELATIONS,
     MEMORY_TABLES,
     RowSnapshot,
     combined,
@@ -231,6 +232,8 @@ def _refuse_dependence(db: Connection, rows: Iterable[RowSnapshot]) -> None:
         " UNION SELECT superseded_by, id, 'supersedes' FROM memories WHERE superseded_by = ANY (%s)"
     )
     for source, target, relation in db.execute(query, (sorted(made),) * 3).fetchall():
+        if relation in LOOSE_RELATIONS:
+            continue  # the link goes with the memory
         if (source, target, relation) not in links and not (source in made and target in made):
             name, other = (source, target) if source in made else (target, source)
             raise Refused(

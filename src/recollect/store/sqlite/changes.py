@@ -13,6 +13,7 @@ from recollect.errors import ChangeNotFound, Refused
 from recollect.store.journal import Journal
 from recollect.store.row_snapshots import (
     ALL_TABLES,
+    LOOSE_RELATIONS,
     MEMORY_TABLES,
     RowSnapshot,
     combined,
@@ -239,6 +240,8 @@ def _refuse_dependence(db: apsw.Connection, rows: Iterable[RowSnapshot]) -> None
         f" UNION SELECT superseded_by, id, 'supersedes' FROM memories WHERE superseded_by IN {among}"
     )
     for source, target, relation in db.execute(query, (json.dumps(sorted(made)),)):
+        if relation in LOOSE_RELATIONS:
+            continue  # the link goes with the memory
         if (source, target, relation) not in links and not (source in made and target in made):
             name, other = (source, target) if source in made else (target, source)
             raise Refused(
