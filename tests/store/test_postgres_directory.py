@@ -174,6 +174,13 @@ def test_erasing_a_person_leaves_nothing_but_an_opaque_id_in_the_audit_log(
     change = Change(new_id(), ada.id, "shop", NOW, "user", "edit", "")
     with hers.changes.recorded(change):
         hers.put(replace(gone, content="Zebrafish swim.", fingerprint="x"))
+    quoting = Link(mine.id, gone.id, Relation.CONTRADICTS, NOW, reason="'zebrafish' is over")
+    hers.put_link(quoting)
+    with hers.changes.recorded(replace(change, id=new_id(), action="unlink")):
+        hers.drop_link(mine.id, gone.id, Relation.CONTRADICTS)
+    tagged = replace(change, id=new_id(), action="tag")
+    with hers.changes.recorded(tagged):
+        hers.put(replace(mine, tags=("hers",)))
     directory.request_erasure(ada.tenant, bob.id, NOW, LATER)
     assert directory.due_erasures(ada.tenant, NOW) == []
     assert directory.due_erasures(ada.tenant, LATER) == [bob.id]
@@ -187,7 +194,8 @@ def test_erasing_a_person_leaves_nothing_but_an_opaque_id_in_the_audit_log(
         == erased.rows["people"]
         == 1
     )
-    assert erased.rows["undo images"] == 1
+    assert erased.rows["undo images"] == 2
+    assert hers.changes.touched(tagged.id) == [mine.id]
     assert [each.id for each in hers.newest(replace(EVERYTHING, user_id=ada.id))] == [mine.id]
     assert hers.links(mine.id) == []
     assert [person.name for person in directory.people(ada.tenant)] == ["Ada"]

@@ -156,9 +156,14 @@ def pack(rows: Iterable[RowSnapshot]) -> bytes:
 
 def unpack(packed: bytes, user_id: str) -> Iterator[RowSnapshot]:
     """Yield the rows that `pack` wrote for a change of the user, also before schema version 14."""
-    for table, key, before, after in json.loads(zlib.decompress(packed)):
+    for table, key, before, after in json.loads(packed_text(packed)):
         row = RowSnapshot(table, tuple(key), _with_bytes(before), _with_bytes(after))
         yield _with_user(row, user_id) if table in _WITHOUT_USER_BEFORE_14 else row
+
+
+def packed_text(packed: bytes) -> str:
+    """Return the JSON that `pack` compressed."""
+    return zlib.decompress(packed).decode()
 
 
 def _with_user(row: RowSnapshot, user_id: str) -> RowSnapshot:

@@ -406,8 +406,7 @@ class PostgresDirectory:
         with self._changing_people(tenant) as db:
             _refuse_last_owner(db, user)
             # Undo images of others may hold rows of theirs: changes that touched one can no longer be undone.
-            nums = {row[0] for row in db.execute("SELECT num FROM memories WHERE user_id = %s", (user,))}
-            rows["undo images"] = _drop_undo_images(db, user, nums)
+            rows["undo images"] = _drop_undo_images(db, user)
             rows["texts told to agents"] = _erase_told(db, user)
             rows["answers to others"] = _erase_answers(db, user)
             for table in _OF_PERSON:
@@ -430,15 +429,21 @@ class PostgresDirectory:
             yield db
 
 
-def _drop_undo_images(db: Connection, user: str, nums: set[int]) -> int:
-    """Delete the parts of other people's changes that hold a row of the person; return how many."""
-    from recollect.store.row_snapshots import unpack
+def _drop_undo_images(db: Connection, user: str) -> int:
+    """Delete the parts of other people's changes that hold a row of the person, or name a memory of theirs; return how many.
 
+    The reason of a link quotes both memories.
+    """
+    from recollect.store.row_snapshots import packed_text, unpack
+
+    theirs = db.execute("SELECT num, id FROM memories WHERE user_id = %s", (user,)).fetchall()
+    nums, names = {row[0] for row in theirs}, {row[1] for row in theirs}
     dropped = 0
     parts = db.execute("SELECT change, part, rows FROM change_parts WHERE user_id <> %s", (user,)).fetchall()
     for change, part, packed in parts:
+        named = not names.isdisjoint(_ID.findall(packed_text(packed)))
         held = unpack(packed, user)
-        if any(row.memory_num in nums or (row.before or {}).get("user_id") == user for row in held):
+        if named or any(row.memory_num in nums or (row.before or {}).get("user_id") == user for row in held):
             query = "DELETE FROM change_parts WHERE change = %s AND part = %s"
             dropped += db.execute(query, (change, part)).rowcount
     return dropped
