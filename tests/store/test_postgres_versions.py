@@ -57,7 +57,10 @@ def test_a_server_of_the_last_version_takes_the_newer_schema_for_ready(database)
     [
         ("ALTER TABLE gaps DROP COLUMN context", "gaps.context is gone"),
         ("ALTER TABLE usage ALTER COLUMN count TYPE integer", "usage.count is integer"),
-        ("ALTER TABLE gaps ADD COLUMN mood text NOT NULL", "gaps.mood has no default"),
+        (
+            "ALTER TABLE gaps ADD COLUMN mood text NOT NULL DEFAULT ''; ALTER TABLE gaps ALTER mood DROP DEFAULT",
+            "gaps.mood has no default",
+        ),
     ],
 )
 def test_a_migration_that_would_stop_it_is_noticed(database, step, problem):

@@ -739,3 +739,29 @@ def test_a_long_text_costs_no_more_than_its_length(unit):
     few, many = (min(cost(size, again) for again in range(3)) for size in (1024, 8192))
 
     assert many < 32 * few + 0.05
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("packages/ui may not import from apps/", "apps/ may import from packages/ui"),
+        ("The worker must not call the API", "The API calls the worker"),
+        ("The domain layer never imports the web layer", "The web layer imports the domain layer"),
+    ],
+)
+def test_what_is_denied_the_other_way_round_is_asked_about_and_not_superseded(new, old):
+    assert not compare(new, old, 0.8).certain
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("`payment` runs on port 8080", "`payments` runs on port 8080"),
+        ("The library request is vendored", "The library requests is vendored"),
+        ("The v2 API needs a token", "The v3 API needs a token"),
+    ],
+)
+def test_names_that_look_alike_are_neither_merged_nor_superseded_without_asking(new, old):
+    verdict = compare(new, old, 0.97)
+
+    assert not (verdict.relation is not StatementRelation.RELATED and verdict.certain)

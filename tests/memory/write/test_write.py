@@ -97,10 +97,7 @@ def test_an_unsure_contradiction_keeps_both_links_them_and_asks(engine):
     assert "may contradict" in new.message
     assert engine.get(old.id).state is State.ACTIVE
     ((link, _, _),) = engine.conflicts()
-    assert (link.verdict, link.reason) == (
-        "ambiguous",
-        "Jenkins → github-actions (rule another choice for one role, unsure)",
-    )
+    assert (link.verdict, link.reason) == ("ambiguous", "Jenkins → github-actions (rule other value, unsure)")
     (question,) = engine.questions("contradiction")
     assert question.review.reason == link.reason
     assert [memory.id for memory in question.memories] == [new.id, old.id]

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -169,11 +170,16 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
                     block = [" ".join(block)]
             else:
                 block = [_unquoted(value)]
-            is_elsewhere = any(
-                re.search(r"\bcmake\b.*\s\.\.(?:\s|$)|\bcd \S*build\b", line) for line in block
-            )
+            is_elsewhere = any(_enters_build_folder(line.split()) for line in block)
             step += [line for line in _commands(block) if not (is_elsewhere and line.startswith("make"))]
     yield from ((line, folder) for line in step)
+
+
+def _enters_build_folder(words: list[str]) -> bool:
+    """Return whether a line works in a folder of its own: `cmake ..`, `cd build`."""
+    if "cmake" in words and ".." in words:
+        return True
+    return any(word == "cd" and "build" in folder for word, folder in pairwise(words))
 
 
 def _indent(line: str) -> int:

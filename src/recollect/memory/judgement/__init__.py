@@ -1,7 +1,6 @@
 """Judgement: how two statements relate to each other, and why. It reads and writes nothing.
 
 - `word_tables`: what is known about words, from `data/words.toml`
-- `spelling`: reads a slip of the keyboard as the word that the other statement has
 - `statement`: parses a text into words, values, clauses, scopes and what it says is over
 - `tools`: tools and their roles, which are rivals of each other
 - `pair`: two statements side by side: what they share, what is opposed, which values differ, what is left

@@ -8,7 +8,7 @@ of things agree, and every other word that only one of them has means what a wor
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import has_other_condition
-from recollect.memory.judgement.comparison import AGREED, ALIKE, EXPLAINED, HOLLOW, LIKELY, SAME, Comparison
+from recollect.memory.judgement.comparison import AGREED, ALIKE, HOLLOW, SAME, Comparison
 from recollect.memory.judgement.meaning import (
     ANY_LIMIT,
     LIMITS,
@@ -17,7 +17,7 @@ from recollect.memory.judgement.meaning import (
     is_plain,
     unexplained,
 )
-from recollect.memory.judgement.pair import BE, GENERIC, MEASURES, NARROWING, VALUE_KINDS, Pair, is_name
+from recollect.memory.judgement.pair import BE, GENERIC, MEASURES, NARROWING, VALUE_KINDS, Pair
 from recollect.memory.judgement.statement import (
     VERBS,
     Statement,
@@ -54,35 +54,16 @@ def same_meaning(pair: Pair) -> Comparison | None:
     return Comparison(relation, f"values, subject and polarity agree, cosine {pair.near:.2f}", certain=True)
 
 
-def probably_same(pair: Pair) -> Comparison | None:
-    """They agree in what could make them two, and most words of each are explained by the other: somebody should look."""
-    if pair.near < LIKELY or not agrees_in_values(pair):
-        return None
-    left = unexplained(pair)
-    if all(left):  # each has a word of its own: they may be about two things
-        return None
-    left_new, left_old = ([token for token in tokens if not _is_general(token)] for tokens in left)
-    if any(token.kind in VALUE_KINDS or is_name(token) for token in (*left_new, *left_old)):
-        return None
-    shares = [
-        1 - len(tokens) / max(1, len(statement.content))
-        for tokens, statement in ((left_new, pair.new), (left_old, pair.old))
-    ]
-    if min(shares) < MOST_EXPLAINED:
-        return None
-    reason = f"most words mean the same, cosine {pair.near:.2f}"
-    return Comparison(StatementRelation.MERGEABLE, reason, certain=False)
-
-
 def agrees(pair: Pair) -> bool:
     """Return whether two statements that look alike agree in everything that could make them two."""
-    return pair.near >= EXPLAINED and agrees_in_values(pair) and _is_explained(pair)
-
-
-def agrees_in_values(pair: Pair) -> bool:
-    """Return whether values, names, polarity, conditions and the order of things agree, whatever the other words are."""
     new, old = pair.new, pair.old
-    if pair.is_reversed or pair.values or not (pair.topic or pair.opposed) or perhaps_done(pair):
+    if (
+        pair.is_reversed
+        or pair.values
+        or pair.near < AGREED
+        or not (pair.topic or pair.opposed)
+        or perhaps_done(pair)
+    ):
         return False
     if new.is_question or old.is_question or (pair.opposed and not _is_double_negation(pair)):
         return False
@@ -98,12 +79,8 @@ def agrees_in_values(pair: Pair) -> bool:
         return False
     if _measures(new) != _measures(old) or _exact_values(new) != _exact_values(old):
         return False
-    return bool(pair.opposed) or _is_negative(new) == _is_negative(old)
-
-
-def _is_explained(pair: Pair) -> bool:
-    """Return whether each word of one is a word of the other, means one, or adds nothing."""
-    new = pair.new
+    if not pair.opposed and _is_negative(new) != _is_negative(old):
+        return False
     # The limits are the same, however they are said.
     left_new, left_old = ([word for word in left if word.word not in ANY_LIMIT] for left in unexplained(pair))
     if pair.near >= HOLLOW and (len(pair.topic) > 1 or _exact_values(new)) and not (left_new and left_old):
@@ -111,9 +88,8 @@ def _is_explained(pair: Pair) -> bool:
             [token for token in left if not _is_general(token)] for left in (left_new, left_old)
         )
     if not left_new and not left_old:
-        known = min(len(new.content), len(pair.old.content)) > 1 or bool(_exact_values(new))
-        return pair.near >= AGREED or (known and not pair.spelt and not any(unexplained(pair)))
-    if (left_new and left_old) or pair.near < AGREED:
+        return True
+    if left_new and left_old:
         return False
     left = left_new or left_old
     if pair.near >= HOLLOW and all(is_hollow(token, pair) for token in left):
@@ -148,7 +124,7 @@ def _limits(statement: Statement) -> frozenset[str]:
 
 
 def _is_amount(word: str) -> bool:
-    return word[:1].isdecimal() or word in tables.SECONDS or word in tables.BYTES or word in tables.NUMBERS
+    return word[:1].isdecimal() or word in tables.SECONDS or word in tables.BYTES
 
 
 def perhaps_done(pair: Pair) -> bool:
@@ -217,7 +193,6 @@ def _are_swapped(pair: Pair) -> bool:
     )
 
 
-MOST_EXPLAINED = 0.6  # share of the words of each that the other has or means
 _ALWAYS_LIMITS = canonical_set(
     "maximum minimum fit largest biggest longest highest smallest shortest lowest fewest".split()
 )

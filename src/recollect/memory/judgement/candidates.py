@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from recollect.memory.judgement.compare import names_of_code
 from recollect.memory.judgement.statement import canonical_set
-from recollect.memory.judgement.tools import banned_tools, place_in_table, rivals, tools_named
+from recollect.memory.judgement.tools import banned_tools, rivals, tools_named
 
-MOST_TERMS = 48  # of one query, which costs about as much as each of its words is common
+MOST_TERMS = 24  # of one query, which costs about as much as each of its words is common
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Subject:
     def terms(self) -> str:
         """Return the words by which statements about the same are found; "" if there are none."""
         chosen = dict.fromkeys((*sorted(self.tools), *sorted(self.code, key=len, reverse=True)[:2]))
-        chosen |= dict.fromkeys(sorted(self.rivals, key=place_in_table))
+        chosen |= dict.fromkeys(sorted(self.rivals))
         return " ".join(list(chosen)[:MOST_TERMS])
 
     def concerns(self, text: str) -> bool:

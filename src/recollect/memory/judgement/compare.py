@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import agreement, disagreement
-from recollect.memory.judgement.comparison import ALIKE, NEAR, PROBABLY_SAME, Comparison
+from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.judgement.frame import is_same_matter
 from recollect.memory.judgement.pair import Pair, pair_up
-from recollect.memory.judgement.spelling import spelt_like
 from recollect.memory.judgement.statement import Token, TokenKind, parse, word_set
 
 
@@ -20,22 +19,20 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
     """Return how `new` relates to `old`, both as people wrote them. `cosine` is None without vectors."""
     if new.lower().split() == old.lower().split():
         return Comparison(StatementRelation.DUPLICATE, "the same text", certain=True)
-    spelt = spelt_like(new, old)
-    pair = pair_up(parse(spelt), parse(old), cosine)
+    pair = pair_up(parse(new), parse(old), cosine)
     for rule in _RULES:
         if comparison := rule(pair):
             name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
             checked = _checked(replace(comparison, rule=name), pair)
-            return _with_doubt(checked) if spelt != new or _differ_in_names(pair) else checked
+            return _with_doubt(checked) if _differ_in_names(pair) else checked
     raise AssertionError("the last rule always decides")
 
 
 def _with_doubt(comparison: Comparison) -> Comparison:
-    """Return the comparison of two statements with words that only look alike: nothing is merged or superseded without asking."""
+    """Return the comparison of two statements whose names only look alike: nothing is merged or superseded without asking."""
     if comparison.relation in _SAME_OR_LIKELY:
-        return Comparison(
-            StatementRelation.MERGEABLE, f"a word spelt otherwise: {comparison.reason}", False, PROBABLY_SAME
-        )
+        reason = f"a name spelt otherwise: {comparison.reason}"
+        return Comparison(StatementRelation.MERGEABLE, reason, certain=False, rule=comparison.rule)
     return replace(comparison, certain=False)
 
 
@@ -57,8 +54,7 @@ def _is_name(token: Token) -> bool:
 def _checked(comparison: Comparison, pair: Pair) -> Comparison:
     """Return the comparison after what holds for every rule: events contradict nothing, nor do two matters."""
     if comparison.relation is StatementRelation.CONTRADICTION:
-        in_role = comparison.rule == disagreement.ROLE_RULE and pair.near >= SAME_ROLE and _is_short(pair)
-        if comparison.rule not in _ABOUT_A_TOOL and not in_role and not is_same_matter(pair):
+        if comparison.rule not in _ABOUT_A_TOOL and not is_same_matter(pair):
             return _no_contradiction(comparison, "another matter", "same matter")
         if pair.new.is_event or pair.old.is_event:
             return _no_contradiction(comparison, "what was done contradicts nothing")
@@ -72,17 +68,11 @@ def _checked(comparison: Comparison, pair: Pair) -> Comparison:
     return comparison
 
 
-def _is_short(pair: Pair) -> bool:
-    return max(len(pair.new.content), len(pair.old.content)) <= LONGEST
-
-
 # "the queue invoices", "the invoices table": what such a word stands beside is its name.
 _NAMED = word_set(
     "bucket branch collection column command host library module package queue repo table topic"
 )
 _NAMED_BEFORE = word_set("bucket collection column queue table topic")
-LONGEST = 12  # words with a meaning of their own: longer notes speak of more than one role
-SAME_ROLE = 0.2  # cosine from which two statements that say which tool has a role speak of the same role
 _SAME_OR_LIKELY = (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
 
 
@@ -133,8 +123,6 @@ _RULES: list[Callable[[Pair], Comparison | None]] = [
     disagreement.substituted,
     disagreement.revised,
     disagreement.denied,
-    disagreement.forbidden,
-    agreement.probably_same,
     agreement.unexplained_word,
     agreement.similar,
     _otherwise,

@@ -7,14 +7,8 @@ from recollect.llm.protocol import StatementRelation
 SAME = 0.92  # cosine from which two statements that do not disagree say the same
 ALIKE = 0.85  # cosine from which they probably do
 AGREED = 0.6  # cosine from which two statements that agree in values, subject and polarity say the same
-EXPLAINED = 0.5  # the same, if each word of one is a word of the other or means one
 HOLLOW = 0.7  # the same, if one of them names the sort of a thing besides: "app requests" for "the app"
-LIKELY = (
-    0.45  # cosine from which two statements that agree in these, and in most of their words, may say the same
-)
 NEAR = 0.5  # cosine from which they are about the same subject
-
-PROBABLY_SAME = "probably same"  # the rule whose pairs are asked about, however far apart their vectors are
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Rules by which two statements contradict each other, or only seem to."""
 
-from collections.abc import Set
-
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.certainty import (
@@ -13,7 +11,7 @@ from recollect.memory.judgement.certainty import (
     takes_one_value,
 )
 from recollect.memory.judgement.comparison import AGREED, Comparison
-from recollect.memory.judgement.frame import SHORT, frames, overlap
+from recollect.memory.judgement.frame import frames, overlap
 from recollect.memory.judgement.meaning import adding, is_plain, unexplained
 from recollect.memory.judgement.pair import (
     MEANS,
@@ -41,18 +39,10 @@ def exception(pair: Pair) -> Comparison | None:
     if bool(pair.new.conditions) != bool(pair.old.conditions) and pair.is_reversed:
         return Comparison(StatementRelation.RELATED, "one holds only in a case", certain=True)
     left = unexplained(pair)[0 if pair.new.permits else 1]
-    permitting = pair.new if pair.new.permits else pair.old
-    stated = _permitting_words(permitting)
-    narrower = [token for token in left if token.word not in _PERMISSIONS and token.word in stated]
+    narrower = [token for token in left if token.word not in _PERMISSIONS]
     if pair.new.permits != pair.old.permits and narrower and pair.is_reversed:
         return Comparison(StatementRelation.RELATED, "a permission for some cases", certain=False)
     return None
-
-
-def _permitting_words(statement: Statement) -> frozenset[str]:
-    """Return the words of the clause that permits something; all words if it is not clear which."""
-    words = [clause.words for clause in statement.clauses if not clause.words.isdisjoint(_PERMISSIONS)]
-    return words[0] if words else frozenset(statement.tokens)
 
 
 def question(pair: Pair) -> Comparison | None:
@@ -188,8 +178,16 @@ def polarity(pair: Pair) -> Comparison | None:
         {new.word, old.word} == {pair.new.imperative, pair.old.imperative} for new, old in pair.opposed
     )
     same = says_nothing_else(pair) or is_over(pair)
-    certain = same and not ordered and not pair.is_turned and holds_in_the_same_case(pair)
+    turned = pair.is_turned or _stand_in_other_order(pair)
+    certain = same and not ordered and not turned and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def _stand_in_other_order(pair: Pair) -> bool:
+    """Return whether what both name stands in another order: "the API calls the worker", "the worker never calls the API"."""
+    places = {word: place for place, word in enumerate(pair.old.tokens)}
+    order = [places[word] for word in pair.new.tokens if word in places and word in pair.new.content]
+    return order != sorted(order)
 
 
 def _are_two_commands(pair: Pair) -> bool:
@@ -219,7 +217,7 @@ def other_value(pair: Pair) -> Comparison | None:
         return None
     reason = _value_reason(pair)
     names = all(new.kind not in MEASURES for new, _ in pair.values)
-    if names and _denies_a_value(pair):
+    if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
         each = Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
         return revised(pair) or each
     orders = {pair.new.imperative, pair.old.imperative}
@@ -232,13 +230,13 @@ def other_value(pair: Pair) -> Comparison | None:
         new.word in LANGUAGES and new.slot == old.slot and new.slot in ("in", "for")
         for new, old in pair.values
     )  # "camelCase in TypeScript", "snake_case in Python"
-    if _are_two_things(pair) or numbered or two_orders or owners or languages or _narrows_scope(pair):
+    if pair.are_two_things or numbered or two_orders or owners or languages or _narrows_scope(pair):
         another = Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
         return revised(pair) or another
     in_role = _both_in_role(pair)
     if not pair.topic and not in_role and pair.left:
         return None
-    if pair.left and not in_role and not (pair.new.claims and pair.old.claims):
+    if pair.left and not (pair.new.claims and pair.old.claims):
         return Comparison(StatementRelation.RELATED, f"only named: {reason}", certain=False)
     if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
         return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
@@ -247,43 +245,7 @@ def other_value(pair: Pair) -> Comparison | None:
         return Comparison(StatementRelation.RELATED, f"both may hold: {reason}", certain=False)
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
-    if pair.new.revision is Revision.CORRECTION and not certain and (taken_back := revised(pair)):
-        return taken_back
-    rule = ROLE_RULE if in_role and not certain else ""
-    return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain, rule=rule)
-
-
-def _denies_a_value(pair: Pair) -> bool:
-    """Return whether a "not" concerns one of the values, or what both speak of."""
-    denying = [clause for clause in pair.new.clauses + pair.old.clauses if clause.negations]
-    if denying and (pair.new.rejected or pair.old.rejected or pair.new.revision is Revision.CORRECTION):
-        return True
-    values = frozenset(token.word for tokens in pair.values for token in tokens)
-    return any(not clause.words.isdisjoint(values | pair.shared) for clause in denying)
-
-
-def _are_two_things(pair: Pair) -> bool:
-    """Return whether each names a thing that the other does not, in no other word either."""
-    if not pair.are_two_things:
-        return False
-    left = frozenset(token.word for side in unexplained(pair) for token in side)
-    said = (
-        _clause_of(pair.new, {new.word for new, _ in pair.values}),
-        _clause_of(pair.old, {old.word for _, old in pair.values}),
-    )
-    return all(
-        any(token.word in left & words for token in side)
-        for side, words in zip(pair.apart, said, strict=True)
-    )
-
-
-def _clause_of(statement: Statement, values: Set[str]) -> frozenset[str]:
-    """Return the words of the clauses that give a value, of which one is more than the value; all words if there is none."""
-    clauses = [clause.words for clause in statement.clauses if not clause.words.isdisjoint(values)]
-    words = frozenset[str]().union(*clauses)
-    are_tools = values <= FAMILIES_OF.keys()
-    is_clear = are_tools and len(words & statement.content) > len(values) and len(statement.content) <= SHORT
-    return words if is_clear else frozenset(statement.tokens)
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 
 
 def substituted(pair: Pair) -> Comparison | None:
@@ -339,34 +301,6 @@ def denied(pair: Pair) -> Comparison | None:
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=False)
 
 
-def forbidden(pair: Pair) -> Comparison | None:
-    """The newer forbids what the older asks for or does: "stop adding docstrings", "every function gets a docstring"."""
-    new, old = pair.new, pair.old
-    if not new.forbids or new.has_exception or not new.lowers.isdisjoint(_CASES):
-        return None
-    if any(new.scopes.get(scope) and new.scopes[scope] != old.scopes.get(scope) for scope in NARROWING):
-        return None
-    for clause in new.clauses[:2]:
-        if clause.negations != 1:
-            continue
-        things = frozenset(
-            word for word in clause.words - _DOING if word in new.content or word in old.content
-        )
-        if (
-            not things
-            or not things <= old.tokens.keys()
-            or not _is_affirmed(things, old)
-            or things & old.rejected
-        ):
-            continue
-        orders = old.imperative in things or (not old.lowers.isdisjoint(_HABITS) and pair.near >= FORBIDDEN)
-        if orders:
-            return Comparison(
-                StatementRelation.CONTRADICTION, f"not {_surface(new, things)!r}", certain=False
-            )
-    return None
-
-
 def _may_be_rivals(pair: Pair) -> bool:
     """Return whether nothing says that both hold: no other case, scope or permission, and no "also"."""
     new, old = pair.new, pair.old
@@ -399,7 +333,7 @@ def _both_in_role(pair: Pair) -> bool:
     return any(
         roles & pair.new.tokens.keys() and roles & pair.old.tokens.keys()
         for new, old in pair.values
-        if new.word in FAMILIES_OF and (roles := role_words(new.word) & role_words(old.word))
+        if (roles := role_words(new.word) & role_words(old.word))
     )
 
 
@@ -476,18 +410,11 @@ def _surface(statement: Statement, words: frozenset[str]) -> str:
     return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
 
 
-ROLE_RULE = "another choice for one role"
 SUBSTITUTED = 0.6  # cosine from which two statements in one frame are about the same
 DENIED = 0.6  # share of the older statement that a denial must speak of
 TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of
 REPLACED = 0.5  # the same for "now" with another value of the same subject
 CHANGED = 0.6  # the same for "now" and "from now on", which are said of many things
-FORBIDDEN = 0.45  # cosine from which a ban on something concerns the rule that asks for it
-_DOING = canonical_set(
-    "add write use put make give do include create get have keep leave insert everywhere anywhere please pls".split()
-)
-_CASES = word_set("if when whenever while unless until till")
-_HABITS = word_set("every each always must all should please any")
 _ALSO = word_set("also too additionally besides")
 # What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
 _ADDITIVE = canonical_set(

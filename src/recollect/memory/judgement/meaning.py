@@ -96,8 +96,6 @@ def _adds_nothing(token: Token, statement: Statement, other: Statement) -> bool:
         return False
     if token.word == _ONLY and any(clause.negations == 2 for clause in other.clauses):
         return True  # "never merge without a green pipeline"
-    if token.word in _DOING and token.before in _BEFORE_DOING:
-        return True  # "don't write relative imports", "imports are absolute"
     falls = token.word in _MOVES and canonical(token.after) in ANY_LIMIT
     return (
         token.word in _FILLERS or token.word in other.asides or falls or _is_apposed(token, statement, other)
@@ -169,8 +167,6 @@ _EMPTY = canonical_set(word_set("use have do be become set default value"))
 _PARTICLES = canonical_set(word_set("out up down over along away through"))
 _JOINING = word_set("and or")
 _BEFORE_NOUNS = word_set("the a an our your my its of for this each every per any")
-_DOING = canonical_set(word_set("write use do make have put"))
-_BEFORE_DOING = word_set("not never to must please should always") | {""}
 _ONLY = canonical("only")
 _OF = word_set("of in on for from to")
 _MOVES = canonical_set(word_set("drop fall sink rise climb go grow be stay get"))

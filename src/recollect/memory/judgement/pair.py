@@ -209,7 +209,7 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
         return new.kind in MEASURES or same_place or _is_same_slot(new.before, old.before)
     families = FAMILIES_OF.get(new.word, frozenset()), FAMILIES_OF.get(old.word, frozenset())
     if all(families):
-        return not families[0].isdisjoint(families[1]) and not (_is_prose(new) or _is_prose(old))
+        return not families[0].isdisjoint(families[1])
     if any(families):  # a tool has no rival but another one, which may be unknown: "formatted with X"
         return _has_same_part(new, old, both)
     if not _OWNERS.isdisjoint(both) and is_owner(new) and is_owner(old):
@@ -217,12 +217,6 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
     named = (is_name(new) and is_name(old)) or TokenKind.CODE in (new.kind, old.kind)
     named |= (is_name(new) or is_name(old)) and {new.before, old.before} <= MEANS
     return named and _is_same_slot(new.before, old.before) and TokenKind.LIGHT not in (new.kind, old.kind)
-
-
-def _is_prose(token: Token) -> bool:
-    """Return whether the name of a tool is used as the ordinary word that it is: "one request in twenty", "canary gets"."""
-    is_ordinary = token.word in _ORDINARY and token.surface.islower() and token.kind is not TokenKind.CODE
-    return is_ordinary and token.before not in MEANS and token.slot not in MEANS
 
 
 def _has_same_part(new: Token, old: Token, both: Set[str]) -> bool:
@@ -331,9 +325,6 @@ _PREPOSITIONS = word_set(
 BE = word_set("is are was were be been being")
 _AUXILIARIES = word_set("be been must should can will")
 _OWNERS = canonical_set(tables.OWNERS)
-_ORDINARY = canonical_set(
-    ("get", "fetch", "request", "make", "just", "express", "render", "invoke", "rest", "split", "go")
-)
 _NOT_PREFIXES = word_set("un in im ir il non dis")
 _NOT_NEGATED = canonical_set(tables.NOT_NEGATED)
 _OPPOSED: dict[str, set[str]] = {}

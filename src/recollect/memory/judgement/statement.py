@@ -5,7 +5,7 @@ There is no grammar, only the clues in short technical notes: where the verb is,
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -83,7 +83,6 @@ class Statement:
     asides: frozenset[str]  # the words of its reasons, which it does not state
     revision: Revision
     revision_words: str  # "from now on", "actually"; "" without
-    forbids: bool  # it starts with a ban: "never commit", "please stop adding…"
 
 
 @lru_cache(maxsize=2048)
@@ -102,7 +101,7 @@ def parse(text: str) -> Statement:
         content=content,
         clauses=clauses,
         rejected=_rejected(raws) & content,
-        scopes=_scopes(raws, verb),
+        scopes=_scopes(raws),
         subject=_subject(raws, verb),
         has_exception=not lowers.isdisjoint(tables.EXCEPTIONS),
         permits=not lowers.isdisjoint(tables.PERMISSIONS)
@@ -126,7 +125,6 @@ def parse(text: str) -> Statement:
         asides=frozenset(raw.word for raw in raws if raw.word and raw.word not in tokens),
         revision=revision,
         revision_words=revision_words,
-        forbids=next((raw.negates for raw in raws if raw.lower not in _POLITE), False),
     )
 
 
@@ -169,23 +167,15 @@ class _RawToken:
 def _tokens(raws: list[_RawToken], verb: int) -> dict[str, Token]:
     tokens: dict[str, Token] = {}
     is_aside = False  # in the reason for the statement, which it does not state
-    is_example = False  # after "such as": only a tool that is named there counts
     for place, raw in enumerate(raws):
         if raw.is_break or raw.lower in _ASIDES:
             is_aside = raw.lower in _REASONS or raw.lower in _ASIDES
-            is_example = raw.lower in _EXAMPLES
         elif raw.lower == "once":  # "once the tests pass", unlike "at least once" and "once a day"
             is_aside |= (
                 _lower_at(raws, place + 1) not in _AFTER_ONCE
                 and _lower_at(raws, place - 1) not in _BEFORE_ONCE
             )
-        if (
-            not raw.word
-            or (is_aside and raw.kind is TokenKind.WORD and not is_example)
-            or (is_aside and raw.lower == "once")
-        ):
-            continue
-        if is_example and raw.lower not in _TOOLS:
+        if not raw.word or (is_aside and raw.kind is TokenKind.WORD) or (is_aside and raw.lower == "once"):
             continue
         kind = raw.kind
         if kind is TokenKind.WORD and raw.word in _HEADS and not _is_modifier(raws, place):
@@ -229,8 +219,6 @@ def _spell_out(text: str) -> str:
     text = " ".join(text.translate(_TYPOGRAPHY).split())
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
-    for pattern, rewrite in _REWRITTEN:
-        text = pattern.sub(rewrite, text)
     return _PHRASE.sub(lambda phrase: _PHRASES[phrase[0].lower()], text)
 
 
@@ -605,13 +593,11 @@ def _clause_before(raws: list[_RawToken], place: int) -> set[str]:
     return words
 
 
-def _scopes(raws: list[_RawToken], verb: int) -> dict[str, frozenset[str]]:
+def _scopes(raws: list[_RawToken]) -> dict[str, frozenset[str]]:
     scopes: dict[str, set[str]] = {}
     for place, raw in enumerate(raws):
         if raw.lower in ("develop", "develops", "developed"):
             continue  # what somebody does, not where
-        if _SCOPE_OF.get(raw.word) == "direction" and place >= verb and not _is_modifier(raws, place):
-            continue  # "the client reads them", unlike "reads go to…" and "the read timeout"
         if raw.word in _SCOPE_OF and not raw.in_code and not (place == 0 and raw.word in _COMMANDS):
             scopes.setdefault(_SCOPE_OF[raw.word], set()).add(raw.word)
         elif raw.word in LANGUAGES and _bounds(raws, place):
@@ -647,10 +633,7 @@ _SPELLINGS = [
         (r"\b(prefer\w*|favou?r\w*) ([^.,;]{1,60}?) (?:over|to) (?!be\b)", r"\1 \2 insteadof "),
         (r"\band (?=(?:is|are|was|were|do|does|not|never|has|have)\b)", ", "),
         (r"\b(is|are) (?:now )?out(?=\s*(?:$|[.,;]))", r"\1 gone"),
-        (
-            r"\b(?-i:Go)\b(?! (?:to|through|over|back|ahead|on|with|for|by|and|easy|straight|live)\b)|\bgo(?= (?:code|modules?|version|\d))",
-            "golang",
-        ),
+        (r"\b(?-i:Go)\b(?! (?:to|through|over|back)\b)|\bgo(?= (?:code|modules?|version|\d))", "golang"),
         (r" (?:come |comes |go |goes )?first,? (?:and )?then\b", " before"),
         (r"\bno(?:body| one|ne|thing)?(?: \w{1,24})? (?:except|but|other than|apart from) (?=\w)", "only "),
         (r"\b(my|your|his|her|their|our) (?:ok|okay|go-ahead|blessing|say-so)\b", r"\1 approval"),
@@ -671,91 +654,8 @@ _SPELLINGS = [
         (r"\b(?:fails?|breaks?|crash|crashes|hangs?) without\b", "need"),
         (r"<=\s?(?=\d)", "max "),
         (r"\bend-to-end\b", "e2e"),
-        (r"\b(?:Europe|America|Asia|Africa|Australia|Pacific|Atlantic)/(?=[A-Z])", ""),
-        (r"\b(?-i:US)\b", "usa"),
-        (
-            r"\b(is|are|am) (?:off|away|absent|on leave|on holiday|out of office)(?= (?:on|every|each|all|until|from|this|next|mon|tue|wed|thu|fri|sat|sun))",
-            r"\1 not working",
-        ),
-        (r"\b(?:not|never) (?:count on|expect|wait for|schedule|book) (?=[A-Z])", "not working "),
-        (r"\bgo ahead and ", ""),
-        (
-            r"\b(?:need|needs|needn't|need not) (?:not )?(?:to )?ask(?: me| us)?(?: first)?\b(?=\s*(?:$|[.,;!]))",
-            "",
-        ),
-        (r"\b(?:can|may|will|is|are) not (?:be )?((?:[\w-]+ ){1,5}?)(?:until|till|before) ", r"\1need "),
-        (r"\b(?:stays?|is|are|remains?|gets?) blocked (?:until|till|before|without) ", "need "),
-        (
-            r"\b(\w{1,12}) (?:people|persons?|reviewers?|colleagues?|others?|engineers?|developers?) (?:have |has |must |should |need to |to )*(?:approved?|sign(?:ed)? off)\b",
-            r"\1 approvals",
-        ),
-        (r"\b(?:such as|e\.g\.?|for (?:example|instance))(?=[ ,])", " forinstance "),
-        (r"\b(?:is|are) enough to (?=[a-z])", "need "),
         (r"\b(read|pull|merge|lower|upper|camel|snake)-(?=only|request|case)", r"\1 "),
     ]
-]
-
-
-def _share(found: re.Match[str]) -> str:
-    """Return "four fifths", "1 in 20" or "one request in twenty" as a percentage."""
-    part, whole = (_amount(word) for word in (found["part"], found["whole"]))
-    if not part or not whole or part > whole:
-        return found[0]
-    return f"{found['noun'] or ''} {100 * part / whole:.4g} %"
-
-
-def _period(found: re.Match[str]) -> str:
-    """Return "50 Hz" or "four times a second" as the time between: "every 20 ms"."""
-    count = _amount(found["count"]) * _HERTZ.get((found["unit"] or "").lower(), 1)
-    span = tables.SECONDS.get((found["span"] or "s").lower(), 0.0)
-    return f"every {1000 * span / count:.6g} ms" if count and span else found[0]
-
-
-def _amount(word: str) -> float:
-    word = word.lower()
-    return (
-        float(word) if _DECIMAL.fullmatch(word) else float(_PARTS_OF.get(word, tables.NUMBERS.get(word, 0)))
-    )
-
-
-def _kept_out(found: re.Match[str]) -> str:
-    """Return "keep names, addresses and the like out of" as a denial, in one clause."""
-    return f"not put {found['what'].replace(',', ' and')} in"
-
-
-_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
-_PARTS_OF = {
-    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6,
-    "eighth": 8, "eighths": 8, "tenth": 10, "tenths": 10, "twentieth": 20, "hundredth": 100, "a": 1, "an": 1,
-}  # fmt: skip
-_HERTZ = {"hz": 1, "khz": 1e3, "mhz": 1e6}
-_NUMBER_WORD = rf"(?:\d+(?:\.\d+)?|{'|'.join(sorted(tables.NUMBERS, key=len, reverse=True))})"
-_REWRITTEN: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
-    (
-        re.compile(
-            rf"\b(?P<part>an?|{_NUMBER_WORD})(?P<noun>)[ -](?P<whole>{'|'.join(_PARTS_OF)})(?= of\b)",
-            re.IGNORECASE,
-        ),
-        _share,
-    ),
-    (
-        re.compile(
-            rf"\b(?P<part>{_NUMBER_WORD})(?: (?P<noun>[a-z]{{2,20}}))? (?:in|out of) (?:every )?(?P<whole>{_NUMBER_WORD})\b(?! ?%)",
-            re.IGNORECASE,
-        ),
-        _share,
-    ),
-    (
-        re.compile(
-            rf"\b(?P<count>{_NUMBER_WORD}) ?(?:(?P<unit>[km]?hz)\b|times (?:a|an|per|each|every) (?P<span>second|minute|hour|day|week)\b)",
-            re.IGNORECASE,
-        ),
-        _period,
-    ),
-    (
-        re.compile(r"\b(?:keep|leave) (?P<what>[^.;:]{2,80}?) (?:out of|away from)\b", re.IGNORECASE),
-        _kept_out,
-    ),
 ]
 _TOKEN = re.compile(
     r"""
@@ -768,6 +668,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _HALVES_OF_DAY = word_set("am pm")
 _AFTER_HOUR = word_set("utc cet cest gmt est pst every each daily on in o'clock oclock")
@@ -793,7 +694,6 @@ for _first, *_others in tables.SYNONYMS:
         _CANONICAL.setdefault(strip_endings(_word), strip_endings(_first))
 
 LANGUAGES = canonical_set(tables.FAMILIES["programming language"])
-_TOOLS = frozenset(tool for tools in tables.FAMILIES.values() for tool in tools)
 _KNOWN = {tool for tools in tables.FAMILIES.values() for tool in tools if re.search(r"[-.+#_\d]", tool)}
 # "GitHub Actions" and "pip tools" are one word, however they are written.
 _PHRASES = tables.PHRASES | {
@@ -831,7 +731,6 @@ _STANCE = re.compile(
     rf"\b(?:no longer|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
 )
-_POLITE = word_set("please pls do and ,")
 _PASSIVE = word_set("is are was were been being be got gets")
 _REPLACED = word_set("replaced replaces superseded supersedes")
 _MARKERS = word_set("insteadof infavourof")
@@ -849,8 +748,7 @@ _BEFORE_STATES = _PASSIVE | word_set("now officially long already fully finally 
 _PRONOUNS = word_set("i we you they")
 _RELATIVE = word_set("that which who whose")
 _REASONS = word_set("because since so")
-_ASIDES = word_set("until till forinstance")
-_EXAMPLES = word_set("forinstance")
+_ASIDES = word_set("until till")
 _BEFORE_ONCE = word_set("least most minimum max exactly")
 _AFTER_ONCE = word_set("a an per every daily more") | {""}
 _CLAUSE_WORDS = word_set("but") | _REASONS

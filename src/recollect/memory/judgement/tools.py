@@ -25,11 +25,6 @@ def rivals(text: str) -> frozenset[str]:
     return frozenset(tool for family in families for tool in _TOOLS_OF[family] if tool not in _ORDINARY)
 
 
-def place_in_table(tool: str) -> int:
-    """Return how far down its role the tool stands: the best known come first, and those that a user adds."""
-    return _PLACES.get(tool, 0)
-
-
 def add_tools(role: str, tools: Iterable[str]) -> None:
     """Add tools to a role of the table, or make a new role: two of its tools are rivals."""
     for tool in tools:
@@ -66,5 +61,4 @@ for _family, _members in tables.FAMILIES.items():
     for _member in _members:
         FAMILIES_OF[canonical(_member)] = FAMILIES_OF.get(canonical(_member), frozenset()) | {_family}
 _TOOLS_OF = {family: frozenset(members) for family, members in tables.FAMILIES.items()}
-_PLACES = {tool: place for members in tables.FAMILIES.values() for place, tool in enumerate(members)}
 _ORDINARY = tables.PREDICATES | tables.GENERIC_NOUNS | tables.LIGHT_WORDS | tables.STOP_WORDS | tables.VERBS

@@ -211,7 +211,7 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
                 length = value
     told = [section for section in indented if section and len(section) <= _LONGEST_PATTERN][:_MOST_PATTERNS]
     if "*" not in told:
-        told = [section for section in told if any(root.rglob(re.sub(r"\{(\w+).*\}", r"\1", section)))]
+        told = [section for section in told if any(root.rglob(re.sub(r"\{(\w++)[^{}]*+\}", r"\1", section)))]
     left_out = " ".join(indented.keys() - {"", *told})
     if "*" in told and any(f".{word}" in CODE_ENDINGS for word in re.findall(r"\w+", left_out)):
         told = []  # what holds for most files does not hold for that code

@@ -72,7 +72,7 @@ MOST_FIXES = 2
 MOST_FINDINGS = 3
 MOST_OPEN_TASKS = 2
 _SESSIONS_READ = 20
-_QUOTED = re.compile("“[^”]+”")  # the error, in what is learnt from a failure
+_QUOTED = re.compile("“[^“”]+”")  # the error, in what is learnt from a failure
 _TASKS_READ = 10
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.comparison import AGREED, ALIKE, NEAR, Comparison
+from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.maintenance.consolidate.neighbours import Yield, by_meaning, by_words
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class MemoryGroup:
             known = has_vector[one] & has_vector[other]
             page = (one.tolist(), other.tolist(), measured.tolist(), known.tolist())
             for a, b, cosine, has, is_close in zip(*page, near_in_words[start:].tolist(), strict=False):
-                if is_close or cosine >= AGREED or _share_most(words[a], words[b]):
+                if is_close or cosine >= ALIKE or _share_most(words[a], words[b]):
                     yield a, b, cosine if has else None
 
 

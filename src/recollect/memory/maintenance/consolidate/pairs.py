@@ -9,7 +9,7 @@ from functools import partial
 import recollect.model as m
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import subject_words
-from recollect.memory.judgement.comparison import ALIKE, PROBABLY_SAME
+from recollect.memory.judgement.comparison import ALIKE
 from recollect.memory.judgement.statement import Statement, TokenKind, parse
 from recollect.memory.maintenance.compact import is_stated
 from recollect.memory.maintenance.consolidate.context import (
@@ -49,9 +49,8 @@ def merge_duplicates(context: OperationContext, position: str) -> Iterator[Actio
 def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m.Memory, bool] | None:
     """Return which memory stays, which goes, and whether it may go without asking; None if both stay."""
     same = pair.verdict.relation is StatementRelation.DUPLICATE
-    likely = pair.verdict.rule == PROBABLY_SAME
     probably = pair.verdict.relation is StatementRelation.MERGEABLE and (
-        pair.verdict.certain or likely or (pair.cosine or 0.0) >= ALIKE
+        pair.verdict.certain or (pair.cosine or 0.0) >= ALIKE
     )
     if not (same or probably):
         return None
@@ -62,11 +61,7 @@ def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m
         return None
     survivor, other = survivor_of(*both)
     agreed = pair.verdict.certain and (not same or pair.verdict.rule == "same meaning")
-    if (
-        not (agreed or likely)
-        and (pair.cosine or 0.0) < SURE
-        and _each_says_more(survivor.content, other.content)
-    ):
+    if not agreed and (pair.cosine or 0.0) < SURE and _each_says_more(survivor.content, other.content):
         return None
     in_order = (pair.cosine or 0.0) >= SURE and _says_the_same(survivor.content, other.content)
     sure = survivor.fingerprint == other.fingerprint or (same and in_order) or agreed
