@@ -89,6 +89,8 @@ class UndoContract:
         assert store.vector(one.id, "fake") == unit(1, 0)
         assert undone.left_alone == ()
         assert store.changes.get("ada", made.id).undone_at == LATER
+        store.changes.mark_undone(made.id, None)
+        assert store.changes.get("ada", made.id).undone_at is None
         assert store.check() == []
 
     def test_what_others_changed_since_is_left_alone_and_named(self, store):

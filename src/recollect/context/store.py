@@ -57,6 +57,9 @@ class ChangeLog(Protocol):
     def texts_before(self, change_id: str) -> dict[str, str]:
         """Return the texts that the change replaced by others, by memory, for as long as it can be undone."""
 
+    def mark_undone(self, change_id: str, at: datetime | None) -> None:
+        """Note when a change was undone; None = it is in force again."""
+
     def undo(self, change_id: str, at: datetime) -> m.Undone:
         """Restore every row, except those of memories that have changed since, which are named.
 

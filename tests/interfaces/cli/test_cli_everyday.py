@@ -141,6 +141,20 @@ def test_changes_say_who_made_them_and_an_agent_s_is_undone_by_its_id(run, remem
     assert run("list", "--json").json["total"] == 1
 
 
+def test_what_an_undo_of_an_undo_restored_is_undone_again(run, remember):
+    remember("Tests need a running Redis")
+    run("undo")
+    first, remembered = run("changes").out.splitlines()
+    assert first.endswith(f"Undid remember {remembered.split()[0]}.")
+    assert remembered.endswith("(undone)")
+
+    run("undo", first.split()[0])
+
+    assert run("changes").out.splitlines()[-1].endswith("Remembered “Tests need a running Redis”.")
+    assert run("undo").out.endswith("Undone: 1 memory removed.\n")
+    assert run("list", "--json").json["total"] == 0
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.memory.maintenance.consolidate.run import Consolidation
 
 _NICE = 10  # the priority of a consolidation: foreground work goes first
-_MEMORY_ID = re.compile(r"\b[0-9a-z]{18}\b")
+_ID = re.compile(r"\b[0-9a-z]{18}\b")
 _PLAN_LINES = 20  # printed for each operation of a dry run
 
 
@@ -97,14 +97,17 @@ def _print_changes(cli: CliContext, changes: Sequence[m.Change]) -> None:
 
 def _texts_named(cli: CliContext, changes: Sequence[m.Change]) -> dict[str, str]:
     """Return the texts of the memories that the summaries name, by id: people know them by their texts."""
-    names = sorted({name for change in changes for name in _MEMORY_ID.findall(change.summary)})
+    names = sorted({name for change in changes for name in _ID.findall(change.summary)})
     return {name: memory.summary for name, memory in cli.engine.memory.get_many(names).items()}
 
 
 def _with_texts(change: m.Change, texts: Mapping[str, str]) -> str:
-    """Return the summary with a text in the place of each id whose memory exists."""
+    """Return the summary with a text in the place of each id whose memory exists, and with short ids of what else it names."""
     return output.one_line(
-        _MEMORY_ID.sub(lambda name: f"“{texts[name[0]]}”" if name[0] in texts else name[0], change.summary)
+        _ID.sub(
+            lambda name: f"“{texts[name[0]]}”" if name[0] in texts else name[0][-output.SHORT_ID :],
+            change.summary,
+        )
     )
 
 

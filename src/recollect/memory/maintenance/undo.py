@@ -1,6 +1,7 @@
 """Record changes so that they can be undone, and undo them."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from recollect.context.store import Store
 from recollect.errors import Refused
 
 UNDO = "undo"  # the action of a change that undid another one
+_UNDID = re.compile(r"Undid \w+ ([0-9a-z]+)\.")  # the summary of such a change
 GRACE = timedelta(days=30)  # in which a change can be undone and a forgotten memory restored
 
 
@@ -40,9 +42,19 @@ def undo(store: Store, change: m.Change, actor: str, now: datetime) -> m.Undone:
         _refuse_late(store.changes.get(change.user_id, change.id), now)  # another process may be undoing it
         store.log(UNDO, actor, now, None, {"change": change.id, "action": change.action})
         undone = store.changes.undo(change.id, now)
+        _mark_what_it_undid(store, change, now)
         for memory_id in undone.restored:  # so that the history of each says that it is as before
             store.log(UNDO, actor, now, memory_id, {"action": change.action})
         return replace(undone, undo=back.id)
+
+
+def _mark_what_it_undid(store: Store, change: m.Change, now: datetime) -> None:
+    """Note that what an undo undid is in force again, now that the undo is undone, and so on for an undo of an undo."""
+    is_undone = True
+    while change.action == UNDO and (named := _UNDID.match(change.summary)):
+        change = store.changes.get(change.user_id, named[1])
+        is_undone = not is_undone
+        store.changes.mark_undone(change.id, now if is_undone else None)
 
 
 def _refuse_late(change: m.Change, now: datetime) -> None:

@@ -126,6 +126,10 @@ class PostgresChangeLog:
 
     # undoing
 
+    def mark_undone(self, change_id: str, at: datetime | None) -> None:
+        with self._db.writing() as db:
+            db.execute("UPDATE changes SET undone_at = %s WHERE id = %s", (_time(at), change_id))
+
     def undo(self, change_id: str, at: datetime) -> m.Undone:
         with self._db.writing() as db:
             rows = self._all(db, change_id)
@@ -156,7 +160,7 @@ class PostgresChangeLog:
             names = _names(db, left)
             back = _names(db, owners(chosen))
             self._restore(db, chosen)
-            db.execute("UPDATE changes SET undone_at = %s WHERE id = %s", (m.to_text(at), change_id))
+            self.mark_undone(change_id, at)
             back = sorted({*back, *_names(db, owners(chosen))})
         return m.Undone(change_id, tuple(back), tuple(names))
 
