@@ -25,6 +25,7 @@ SAME = [
     ("The tests need a running Redis.", "Without Redis up, the tests fail.", 0.9),
     ("Never merge without a green pipeline.", "Only merge when the pipeline is green.", 0.88),
     ("The watchdog fires after 500 ms.", "After half a second the watchdog fires.", 0.78),
+    ("API keys expire after 1 year.", "API keys expire after 12 months.", 0.9),
     ("The exporter hangs with drivers older than 550.", "The exporter hangs with drivers below 550.", 0.9),
     ("The documentation is built with Sphinx.", "Docs: Sphinx", 0.87),
     ("Only maintainers may publish packages.", "Publishing packages is limited to maintainers.", 0.89),

@@ -344,7 +344,10 @@ def _measure(number: _RawToken, unit: str) -> _RawToken:
         f"{number.surface} {unit}" if number.surface.lower() != f"{number.word}{unit}" else number.surface
     )
     if unit in tables.SECONDS:
-        return _RawToken(surface, unit, f"{amount * tables.SECONDS[unit]:g}s", TokenKind.DURATION)
+        seconds = amount * tables.SECONDS[unit]
+        if seconds and seconds % _TWELVE_MONTHS == 0:  # 12 months are the year that people mean
+            seconds *= tables.SECONDS["year"] / _TWELVE_MONTHS
+        return _RawToken(surface, unit, f"{seconds:g}s", TokenKind.DURATION)
     scale = tables.BYTES[unit]
     while amount >= 1_024 and amount % 1_024 == 0:  # 2048 MB are the 2 GB that people mean
         amount, scale = amount / 1_024, scale * 1_000
@@ -719,6 +722,7 @@ def _any_of(phrases: Iterable[str]) -> str:
 _PHRASE = re.compile(rf"\b(?:{_any_of(_PHRASES)})\b", re.IGNORECASE)
 _CORRECTION = re.compile(rf"\b(?:{_any_of(tables.CORRECTIONS)})\b", re.IGNORECASE)
 _NEW_STATE = re.compile(rf"\b(?:{_any_of(tables.NEW_STATES)})\b", re.IGNORECASE)
+_TWELVE_MONTHS = 12 * tables.SECONDS["month"]
 _UNITS = tables.SECONDS.keys() | tables.BYTES.keys()
 _SCOPE_OF = {canonical(word): scope for scope, words in tables.SCOPES.items() for word in words}
 _LIGHT = canonical_set(tables.LIGHT_WORDS)
