@@ -187,6 +187,20 @@ class UndoContract:
         assert store.setting("shop", "seasons") == ["autumn"]
         assert store.messages.count("ada", "shop") == 1
 
+    def test_a_purge_erases_what_a_memory_left_that_a_change_removed(self, store):
+        one, two = keep(store, memory("One.")), keep(store, memory("Two."))
+        store.put_session(m.Session("s1", "ada", "shop", NOW))
+        for name, kept in (("f1", one), ("f2", two)):
+            store.put_finding(m.Finding(name, "s1", kept.fingerprint, "fact", kept.content, NOW))
+        with store.changes.recorded(change()):
+            store.delete(one.id)
+
+        store.purge(NOW, "agent:memory", LATER)
+        assert [each.id for each in store.findings("s1")] == ["f1", "f2"]
+        store.purge(LATER, "agent:memory", LATER)
+
+        assert [each.id for each in store.findings("s1")] == ["f2"]
+
     def test_an_expired_change_is_still_listed_and_cannot_be_undone(self, store):
         made = change()
         with store.changes.recorded(made):

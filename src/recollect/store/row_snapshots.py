@@ -142,6 +142,15 @@ def replaced_texts(rows: Iterable[RowSnapshot]) -> dict[int, str]:
     }
 
 
+def removed_memories(rows: Iterable[RowSnapshot]) -> list[tuple[str, str]]:
+    """Return id and fingerprint of the memories that a change removed, as the undo of a statement does."""
+    return [
+        (row.before["id"], row.before["fingerprint"])
+        for row in rows
+        if row.table == "memories" and row.before and row.after is None
+    ]
+
+
 def _digest(table: str, values: Values) -> str:
     ignored = _BOOKKEEPING | {"user_id"} if table in _WITHOUT_USER_BEFORE_14 else _BOOKKEEPING
     compared = [(name, value) for name, value in values.items() if name not in ignored and value is not None]

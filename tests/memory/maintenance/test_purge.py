@@ -57,6 +57,38 @@ def test_no_word_of_a_purged_memory_is_left_in_any_file(open_engine, home, clock
         assert engine.store.check() == []
 
 
+def test_no_word_of_a_memory_that_an_undo_removed_is_left_in_any_file(open_engine, home, clock):
+    with open_engine() as engine:
+        engine.remember("Carts are kept a day")
+        secret = engine.remember(f"The {SECRET} release ships on Friday", tags=("zanzibar-tag",))
+        finding = m.Finding("f1", "s1", m.fingerprint(SECRET), "fact", f"{SECRET}.", clock())
+        engine.store.put_session(m.Session("s1", engine.context.user_id, engine.context.project_id, clock()))
+        engine.store.put_finding(finding)
+        engine.store.events.mark_promoted("f1", secret.id)
+        shown = m.DeliveryRecord(
+            "d1",
+            engine.context.user_id,
+            engine.context.project_id,
+            "s1",
+            "prompt",
+            "codex",
+            clock(),
+            5,
+            f"The {SECRET} release",
+            (m.ShownItem(secret.id, "hint"),),
+        )
+        engine.store.deliveries.put([shown])
+        engine.search("release")
+        engine.care.undo(engine.care.last_change().id)
+    assert SECRET.lower().encode() in bytes_of(home)
+
+    clock.advance(days=31)
+    with open_engine() as engine:
+        engine.list()
+
+    assert SECRET.lower().encode() not in bytes_of(home)
+
+
 def test_before_the_grace_is_over_nothing_goes(engine, clock):
     receipt = engine.remember("Mail is sent by a worker")
     engine.forget(receipt.id)

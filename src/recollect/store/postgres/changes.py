@@ -20,6 +20,7 @@ from recollect.store.row_snapshots import (
     is_unchanged,
     owners,
     pack,
+    removed_memories,
     replaced_texts,
     unpack,
     values_to_restore,
@@ -75,6 +76,17 @@ class PostgresChangeLog:
                 "UPDATE changes SET summary = %s, finished_at = %s WHERE id = %s",
                 (change.summary, _time(change.finished_at), change.id),
             )
+
+    def removed_before(self, before: datetime) -> list[tuple[str, str]]:
+        """Return id and fingerprint of the memories that changes before then removed, and of which there is no other copy."""
+        query = (
+            "SELECT c.user_id, p.rows FROM change_parts p JOIN changes c ON c.id = p.change WHERE c.at < %s"
+        )
+        with self._db.reading() as db:
+            parts = db.execute(query, (m.to_text(before),)).fetchall()
+            gone = [pair for user_id, part in parts for pair in removed_memories(unpack(part, user_id))]
+            known = "SELECT 1 FROM memories WHERE id = %s OR fingerprint = %s"
+            return [pair for pair in gone if db.execute(known, pair).fetchone() is None]
 
     def expire(self, before: datetime) -> int:
         old = "(SELECT id FROM changes WHERE at < %s)"

@@ -98,6 +98,21 @@ def overdue(db: Connection, before: datetime, identity: Identity) -> list[tuple[
     return [(int(num), str(name), str(mark)) for num, name, mark in found]
 
 
+def erase_traces(db: Connection, memories: Sequence[tuple[str, str]]) -> None:
+    """Delete what else has texts of memories that are gone or go now, given by id and fingerprint."""
+    if not memories:
+        return
+    ids, marks = ([row[place] for row in memories] for place in range(2))
+    # A finding has the text of the memory it became.
+    db.execute("DELETE FROM findings WHERE promoted_to = ANY (%s) OR fingerprint = ANY (%s)", (ids, marks))
+    db.execute(
+        "DELETE FROM reviews WHERE EXISTS (SELECT 1 FROM json_array_elements_text(memories::json) e"
+        " WHERE e = ANY (%s))",
+        (ids,),
+    )
+    erase_items(db, [key for name, mark in memories for key in (name, f"finding {mark}")])
+
+
 def purge(db: Connection, memories: Sequence[tuple[int, str, str]], before: datetime) -> int:
     """Delete the memories, and messages, answers and projects forgotten before then; return how many messages.
 
@@ -105,29 +120,21 @@ def purge(db: Connection, memories: Sequence[tuple[int, str, str]], before: date
     """
     then = m.to_text(before)
     if memories:
-        nums, ids, marks = ([row[place] for row in memories] for place in range(3))
+        nums, ids = ([row[place] for row in memories] for place in range(2))
+        erase_traces(db, [(name, mark) for _, name, mark in memories])
         tags = db.execute(
             "SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m ON m.num = t.num"
             " WHERE m.num = ANY (%s)",
             (nums,),
         ).fetchall()
-        # A cluster's label has words of its members; a finding has the text of the memory it became.
+        # A cluster's label has words of its members.
         db.execute(
             "DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_members WHERE memory = ANY (%s))",
-            (ids,),
-        )
-        db.execute(
-            "DELETE FROM findings WHERE promoted_to = ANY (%s) OR fingerprint = ANY (%s)", (ids, marks)
-        )
-        db.execute(
-            "DELETE FROM reviews WHERE EXISTS (SELECT 1 FROM json_array_elements_text(memories::json) e"
-            " WHERE e = ANY (%s))",
             (ids,),
         )
         db.execute("DELETE FROM memories WHERE num = ANY (%s)", (nums,))  # and all that is theirs
         for tag in tags:
             db.execute(f"DELETE FROM tags WHERE {ORPHAN_TAG}", tag)
-        erase_items(db, [key for _, name, mark in memories for key in (name, f"finding {mark}")])
     messages = db.execute("DELETE FROM messages WHERE forgotten_at < %s", (then,)).rowcount
     db.execute("UPDATE change SET message_purge = message_purge + %s", (int(messages > 0),))
     db.execute("DELETE FROM answers WHERE at < %s", (then,))

@@ -791,6 +791,7 @@ class PostgresStore:
             for _, name, _ in memories:
                 self.log("remove", actor, at, name, {"purged": True})
             messages = forgetting.purge(db, memories, before)
+            forgetting.erase_traces(db, self.changes.removed_before(before))
             if memories:
                 _bump(db, purge=True)
                 self._db.notify(None)

@@ -97,9 +97,9 @@ def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before:
     Nothing of it is recorded for undo.
     """
     if memories:
-        nums, ids, marks = (json.dumps(column) for column in zip(*memories, strict=True))
-        _purge_memories(db, nums, ids, marks)
-        erase_items(db, [key for _, name, mark in memories for key in (name, f"finding {mark}")])
+        nums, ids, _ = (json.dumps(column) for column in zip(*memories, strict=True))
+        erase_traces(db, [(name, mark) for _, name, mark in memories])
+        _purge_memories(db, nums, ids)
     db.execute("DELETE FROM messages WHERE forgotten_at < ?", (m.to_text(before),))  # and their vectors
     messages = db.changes()
     db.execute("UPDATE message_change SET purge = purge + ?", (int(messages > 0),))
@@ -107,20 +107,30 @@ def purge(db: apsw.Connection, memories: Sequence[tuple[int, str, str]], before:
     return messages
 
 
-def _purge_memories(db: apsw.Connection, nums: str, ids: str, marks: str) -> None:
+def erase_traces(db: apsw.Connection, memories: Sequence[tuple[str, str]]) -> None:
+    """Delete what else has texts of memories that are gone or go now, given by id and fingerprint."""
+    if not memories:
+        return
+    ids, marks = (json.dumps(column) for column in zip(*memories, strict=True))
+    among = "(SELECT value FROM json_each(?))"
+    # A finding has the text of the memory it became.
+    db.execute(f"DELETE FROM findings WHERE promoted_to IN {among} OR fingerprint IN {among}", (ids, marks))
+    db.execute(
+        f"DELETE FROM reviews WHERE EXISTS (SELECT 1 FROM json_each(memories) e WHERE e.value IN {among})",
+        (ids,),
+    )
+    erase_items(db, [key for name, mark in memories for key in (name, f"finding {mark}")])
+
+
+def _purge_memories(db: apsw.Connection, nums: str, ids: str) -> None:
     among = "(SELECT value FROM json_each(?))"
     tags = db.execute(
         f"SELECT DISTINCT m.user_id, t.tag FROM memory_tags t JOIN memories m USING (num) WHERE num IN {among}",
         (nums,),
     ).fetchall()
-    # A cluster's label has words of its members; a finding has the text of the memory it became.
+    # A cluster's label has words of its members.
     db.execute(
         f"DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_members WHERE memory IN {among})",
-        (ids,),
-    )
-    db.execute(f"DELETE FROM findings WHERE promoted_to IN {among} OR fingerprint IN {among}", (ids, marks))
-    db.execute(
-        f"DELETE FROM reviews WHERE EXISTS (SELECT 1 FROM json_each(memories) e WHERE e.value IN {among})",
         (ids,),
     )
     db.execute(f"DELETE FROM memory_words WHERE rowid IN {among}", (nums,))

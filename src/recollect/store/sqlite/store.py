@@ -746,8 +746,10 @@ class SqliteStore:
             for _, name, _ in memories:
                 self.log("remove", actor, at, name, {"purged": True})
             messages = purge.purge(db, memories, before)
+            undone = self.changes.removed_before(before)
+            purge.erase_traces(db, undone)
             changes = self.changes.expire(before)
-        if memories:
+        if memories or undone:
             self._indexes.remove()
         self._empty_log()
         return m.Purged(tuple(name for _, name, _ in memories), messages, changes)
