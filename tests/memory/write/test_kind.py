@@ -20,6 +20,10 @@ from recollect.memory.write.kind import kind_in
         "Store passwords hashed",
         "Make sure you run the tests",
         "I prefer short functions",
+        "No, use pnpm, not npm",
+        "actually use 4 spaces, not tabs",
+        "From now on, run ruff before committing",
+        "No, actually, never use floats for prices",
     ],
 )
 def test_an_order_is_a_preference(statement: str) -> None:
@@ -40,6 +44,10 @@ def test_what_we_decided_is_a_decision() -> None:
     [
         "Tests need a running Redis",
         "Test data is in S3",
+        "No, Tom knows the scanner now",
+        "No use of globals was found",
+        "Actually the cache is Valkey",
+        "Instead of Redis there is Valkey",
         "Log files rotate daily",
         "Commit hooks run ruff",
         "Make targets are listed in the README",

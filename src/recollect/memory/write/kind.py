@@ -14,6 +14,10 @@ from recollect.memory.write.forbidden import forbidden_commands
 _LONGEST = 400  # characters that are looked at; the beginning tells
 _WORD = re.compile(r"\w[\w'’/.-]*")
 _POLITE = frozenset("please ok okay also and but so remember that note btw".split())
+# What comes before a correction: "No, use pnpm", "actually use spaces", "from now on, run ruff"; but not "no globals", "wait for CI".
+_CORRECTING = re.compile(
+    r"(?:(?:no|nope|wait|sorry|correction)\s?[,:;.!–—-]\s?|(?:actually|instead|from now on|in future)\b[,:]?\s?){1,3}"
+)
 # A statement that begins with one of these is an order…
 _ORDERS = frozenset("use prefer always never avoid".split())
 _NOT = frozenset("don't don’t dont not".split())
@@ -39,7 +43,9 @@ def kind_in(text: str) -> str:
     """Return the kind of a person's statement, by how it begins."""
     if forbidden_commands(text):
         return "negative"
-    beginning = text[:_LONGEST].partition("\n")[0].lower()
+    beginning = text[:_LONGEST].lstrip().partition("\n")[0].lower()
+    if before := _CORRECTING.match(beginning):
+        beginning = beginning[before.end() :]
     words = [word.rstrip("'’/.-") for word in _WORD.findall(beginning)]
     while words and words[0] in _POLITE:
         del words[0]
