@@ -63,6 +63,21 @@ def test_what_was_found_can_be_reviewed(run, project):
     assert run("init", "--json").json["memories"] == 0
 
 
+def test_what_was_found_is_confirmed_when_you_say_the_same(run, project):
+    run("init")
+
+    run("remember", "Never push to main on a Friday.")
+
+    assert "Never push to main" not in run("review").out
+    assert "(unconfirmed) ! Never push to main" not in run("recall", "push").out
+
+
+def test_changes_say_that_recollect_found_the_conventions(run, project):
+    run("init")
+
+    assert {line.split()[3] for line in run("changes").out.splitlines()} == {"recollect"}
+
+
 def test_seeds_can_be_left_out(run, project):
     told = run("init", "--no-seeds", "--json").json
 

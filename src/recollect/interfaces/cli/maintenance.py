@@ -113,9 +113,11 @@ def _with_texts(change: m.Change, texts: Mapping[str, str]) -> str:
 
 def _who(change: m.Change) -> str:
     """Return who made a change: "you", or the program in a word."""
-    return (
-        "you" if change.actor == "user" else output.one_line(change.actor.partition(":")[2] or change.actor)
-    )
+    if change.actor == "user":
+        return "you"
+    if change.actor.startswith(m.SEEDS_OF):
+        return "recollect"
+    return output.one_line(change.actor.partition(":")[2] or change.actor)
 
 
 def _status(change: m.Change) -> str:

@@ -68,7 +68,7 @@ def in_words(line: m.AuditLine) -> HistoryEntry:
 def actor_name(actor: str, names: Mapping[str, str]) -> str:
     """Return who did something: the name of a person, "you", or the name of an agent."""
     kind, _, name = actor.partition(":")
-    if name in OWN_NAMES:
+    if name in OWN_NAMES or actor.startswith(m.SEEDS_OF):
         return "Recollect"
     if kind == "user":
         return names.get(name, actor) if name else text("you")

@@ -214,6 +214,12 @@ def _all_active(store: Store, memories: Memories) -> bool:
     return all(memory.state is m.State.ACTIVE for memory in memories)
 
 
+def _not_said_since(store: Store, memories: Memories) -> bool:
+    """Return whether no person has stated the same in the meantime, which answers the question."""
+    said = (stated.by for memory in memories for stated in memory.reinforcements)
+    return _all_active(store, memories) and all(map(m.is_agent, said))
+
+
 def _unsettled(store: Store, memories: Memories) -> bool:
     known = states.conflicts_between(store, memories[0].id, memories[1].id)
     return _all_active(store, memories) and (not known or any(link.resolved_at is None for link in known))
@@ -267,7 +273,7 @@ KINDS = {
         accepting="it is right",
         rejecting="forget it",
         edited="accept",
-        is_open=_all_active,
+        is_open=_not_said_since,
     ),
     "stale": ReviewKind(
         ("memory",),

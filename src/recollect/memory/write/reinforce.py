@@ -28,9 +28,11 @@ def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
     provenance = known.provenance
     if memory.trust > known.trust:  # a better source than before
         provenance = (*provenance, *memory.provenance)
+    is_confirmed = known.standing is m.Standing.CANDIDATE and is_persons(memory)
     return replace(
         stronger,
         state=m.State.ACTIVE,
+        standing=m.Standing.CONFIRMED if is_confirmed else known.standing,
         state_reason=None,
         importance=min(1.0, known.importance + 0.1),
         trust=max(known.trust, memory.trust),
