@@ -79,7 +79,7 @@ def test_a_merge_is_accepted_with_the_mouse(page, engine, ask, pair):
 def test_a_contradiction_shows_both_sides_and_where_they_differ(page, engine, ask):
     newer = engine.remember("Deploys go out on Fridays").id
     older = engine.remember("Sums are rounded to cents").id
-    engine.edit(older, content="Deploys go out on Mondays, and on no other day")
+    engine.edit(older, content="Deploys go out after the nightly build has ended")
     ask("contradiction", newer, older)
     page.goto("/review?kind=contradiction")
 
