@@ -175,3 +175,23 @@ def test_another_value_for_the_same_or_the_word_that_it_is_over_is_certain(old, 
 )
 def test_what_may_stand_beside_the_other_is_asked(old, new):
     assert not compare(new, old, 0.8).certain
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "PRs to docs need one approval.",
+        "PRs in docs need one approval.",
+        "Docs PRs need one approval.",
+        "PRs that touch docs need one approval.",
+        "PRs against main need three approvals.",
+    ],
+)
+def test_a_value_for_some_of_the_things_does_not_supersede_the_one_for_all(new):
+    assert not compare(new, "PRs need two approvals.", 0.8).certain
+
+
+def test_another_value_for_all_of_them_does():
+    verdict = compare("PRs need one approval.", "PRs need two approvals.", 0.8)
+
+    assert (verdict.relation, verdict.certain) == (StatementRelation.CONTRADICTION, True)

@@ -60,11 +60,20 @@ def _is_means(new: Token, old: Token, pair: Pair) -> bool:
 
 def says_nothing_else(pair: Pair) -> bool:
     """Return whether the two differ in nothing but their values or a "not": what is left means the same or adds nothing."""
-    left_new, left_old = ([token for token in left if not _is_general(token)] for left in unexplained(pair))
+    left_new, left_old = (
+        [token for token in left if not _is_general(token) or _narrows_subject(token)]
+        for left in unexplained(pair)
+    )
     if left_new and left_old:
         return False
     lights = pair.light_old if left_new else pair.light_new
-    return all(is_only_verb(token, lights) for token in left_new or left_old)
+    return all(is_only_verb(token, lights) and not _narrows_subject(token) for token in left_new or left_old)
+
+
+def _narrows_subject(token: Token) -> bool:
+    """Return whether the word says which of the things that a statement is about: "PRs to docs", "PRs against main", "docs PRs"."""
+    is_plural = not token.before and token.surface.endswith("s")  # a verb at the beginning has no "s"
+    return token.in_subject and (is_plural or token.before in _WHICH)
 
 
 def is_over(pair: Pair) -> bool:
@@ -143,3 +152,4 @@ _NOW = word_set(
 )
 _ALL = word_set("all every everything always only default each whole")
 _ARTICLES = word_set("the our this its my")
+_WHICH = word_set("to in into on against from by for of at under within touch touches touching")
