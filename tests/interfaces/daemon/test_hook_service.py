@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -275,7 +276,8 @@ def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder
 
     assert nothing_yet == ""
     late = ""
-    while not late:  # it comes when it is found, and not before
+    until = time.monotonic() + 20
+    while not late and time.monotonic() < until:  # it comes when it is found, and not before
         late = hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
     assert GOTCHA in late
 
@@ -289,7 +291,8 @@ def test_two_prompts_that_are_answered_late_are_not_told_the_same(hook, memory, 
     nothing_yet = [hook("UserPromptSubmit", prompt=f"{ASK} {number}", seconds="0.5") for number in (1, 2)]
     gate.set()
     late = hook("UserPromptSubmit", prompt="Say hello")
-    while GOTCHA not in late:
+    until = time.monotonic() + 20
+    while GOTCHA not in late and time.monotonic() < until:
         late += hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
 
     assert nothing_yet == ["", ""]
@@ -303,7 +306,8 @@ def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, service, mem
     embedder.embed = lambda texts: gate.wait(20) and quick(texts)
     hook("UserPromptSubmit", prompt=ASK, seconds="0.5", name="p1")
     gate.set()
-    while not service._sessions["s1"]._outbox._late:
+    until = time.monotonic() + 20
+    while not service._sessions["s1"]._outbox._late and time.monotonic() < until:
         pass
 
     in_background = hook("UserPromptSubmit", prompt=ASK, seconds="0", name="p1")
