@@ -96,7 +96,7 @@ def test_a_change_is_undone_by_mouse_and_the_undo_by_keyboard(page, engine):
     assert engine.get(memory.id).state == "active"
 
     page.keyboard.press("u")
-    expect(page.locator(".row.faded")).to_contain_text("Undid forget")  # the forgetting is in force again
+    expect(page.locator(".row.faded")).to_contain_text("Undone: Forgotten")
     assert engine.get(memory.id).state == "deleted"
 
 
