@@ -3,13 +3,13 @@
 Code uses the fields of this table and never tests for a kind by name. To add a kind, add a row.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from recollect.errors import UnknownName
+from recollect.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     name: str
     family: str

@@ -4,8 +4,9 @@ These are tuples rather than dataclasses, because a large project has half a mil
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from recollect.frozen import frozen
 
 FILE = -1  # the scope of what is in no definition
 
@@ -63,7 +64,7 @@ class Binding(NamedTuple):
     scope: int = FILE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFacts:
     language: str
     definitions: Sequence[Definition] = ()

@@ -5,12 +5,13 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from recollect.code.ignore import EXCLUDE, IGNORE_FILES, Rules, ignore_lines, ignored_by
+from recollect.frozen import frozen
 
 MOST_FILES = 60_000
 MOST_FOLDERS = 60_000
@@ -77,7 +78,7 @@ class Folder(NamedTuple):
     left_out: tuple[tuple[str, int], ...]  # by reason; a folder counts once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileListing:
     files: tuple[str, ...] = ()  # paths from the root, with slashes
     folders: Mapping[str, Folder] = field(default_factory=dict)  # "" is the root; all others end in a slash

@@ -9,12 +9,12 @@ A clock that a caller has passed to `Engine.open` is theirs, and is believed.
 """
 
 import contextlib
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import RecollectError
+from recollect.frozen import frozen
 
 STEP = timedelta(days=7)  # as nobody notices who was away for a week; what expires has 14 days at least
 APART = timedelta(hours=12)  # a clock that was wrong after a start has been corrected by then
@@ -24,7 +24,7 @@ _OWN_LINES = timedelta(hours=1)  # audit lines that this run may have written it
 _SETTING = "clock"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClockMark:
     """What is known about the clock."""
 

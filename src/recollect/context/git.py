@@ -11,9 +11,10 @@ import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from recollect.frozen import frozen
 
 if TYPE_CHECKING:
     import subprocess
@@ -33,7 +34,7 @@ _KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tquotepath = false\n{more}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """A work tree and the directories in which git keeps its data."""
 
@@ -270,7 +271,7 @@ class Repository:
         return refs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """Where and how a git command runs."""
 

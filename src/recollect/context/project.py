@@ -10,16 +10,16 @@ Git's files are read by `context.git`.
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from recollect.context.git import Repository, read_text
 from recollect.errors import NoSuchFolder
+from recollect.frozen import frozen
 from recollect.model import Project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectFolder:
     """A folder, with the repository it is in."""
 

@@ -15,12 +15,12 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 from recollect.errors import RecollectError, UnknownName
+from recollect.frozen import frozen
 
 FOLDER = "models"  # in the home
 FILE = "model.onnx"
@@ -41,7 +41,7 @@ class ModelRefused(RecollectError):
     """A model cannot be had, or is not the one that the catalogue describes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CatalogueModel:
     """A model of the catalogue."""
 

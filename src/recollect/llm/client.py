@@ -1,13 +1,13 @@
 """The interface of an LLM client, and the values it is given and returns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from recollect.frozen import frozen
 from recollect.model import CallOutcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """Everything that is sent. `data` holds the texts of others as JSON, apart from the instructions."""
 
@@ -18,7 +18,7 @@ class Prompt:
     max_tokens: int  # of the answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmAnswer:
     """The text a model answered with, and the tokens the server counted; None = it did not count them."""
 

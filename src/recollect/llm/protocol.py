@@ -1,11 +1,11 @@
 """The questions that a sidecar answers, and the values it answers with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 import recollect.model as m
+from recollect.frozen import frozen
 
 
 class StatementRelation(StrEnum):
@@ -18,7 +18,7 @@ class StatementRelation(StrEnum):
     UNRELATED = "unrelated"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verification:
     """Which of the given memories are relevant to a context, and how they relate to each other."""
 
@@ -26,7 +26,7 @@ class Verification:
     relations: tuple[tuple[str, str, m.Relation], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LearnedStatement:
     """A statement worth remembering, in a model's words."""
 
@@ -38,7 +38,7 @@ class LearnedStatement:
     last: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleSketch:
     """A module of a codebase, as far as a scan can describe it."""
 
@@ -47,7 +47,7 @@ class ModuleSketch:
     files: tuple[str, ...]  # the most important first
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleTitle:
     """A model's name and description for one of the modules it was shown."""
 

@@ -7,10 +7,10 @@ most make the model choose badly.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.kinds import KINDS
 from recollect.llm.client import Prompt
 from recollect.llm.protocol import (
@@ -39,7 +39,7 @@ _KINDS = [kind.name for kind in KINDS.values() if kind.family not in ("session",
 Answer = TypeVar("Answer", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmQuestion(Generic[Answer]):
     """What to ask a model, and how to read its answer."""
 

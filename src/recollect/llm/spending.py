@@ -1,13 +1,14 @@
 """The daily limit of the sidecar, the pause after failures, and the figures of `recollect cost`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 
 import recollect.model as m
 from recollect.config import Settings
 from recollect.context.store import CostLedger, Store
+from recollect.frozen import frozen
 from recollect.llm.consent import may_send, place
 from recollect.model import CallOutcome, LlmCall, SpendingCap
 
@@ -77,7 +78,7 @@ def midnight(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """The calls of a period and what they cost."""
 
@@ -87,7 +88,7 @@ class Spent:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Costs:
     """The figures of `recollect cost`; the names are the keys of `cost --json`."""
 

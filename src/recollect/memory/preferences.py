@@ -1,7 +1,6 @@
 """What a user sets for a project and keeps in the store: budget, aliases, seasons, switches, consent."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,13 +9,14 @@ import recollect.model as m
 from recollect.context.context import TRUSTED_SETTING, Context
 from recollect.context.project import declare_subproject, trust_key
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.policy import Operation
 
 if TYPE_CHECKING:
     from recollect.memory.search.aliases import Alias
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrustedRepository:
     project: str
     place: str  # its git directory, or its folder without git

@@ -1,10 +1,12 @@
 """What agents did: tools that ran, files they used, tasks, and the patterns found in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from recollect.frozen import frozen
 
 # The tables that `recollect history --sql` can query, with the types of their columns in DuckDB.
 EPISODE_TABLES = {
@@ -103,13 +105,13 @@ class TaskIntent(StrEnum):
     EXPLORING = "ProjectExploration"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owner:
     user_id: str
     project_id: str | None = None  # None = outside any project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolExecution:
     """A tool that ran. Its values are redacted and bounded already."""
 
@@ -127,7 +129,7 @@ class ToolExecution:
     id: int = 0  # 0 = not kept yet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileTouch:
     """One use of a file."""
 
@@ -144,7 +146,7 @@ class FileTouch:
     id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     id: str
     session: str
@@ -159,7 +161,7 @@ class Task:
     number: int = 0  # the short number shown to people
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSnapshot:
     """What a context window held at one time, item by item, without texts."""
 
@@ -172,7 +174,7 @@ class ContextSnapshot:
     task: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoEdit:
     """Two files that were edited together, and how often."""
 
@@ -182,7 +184,7 @@ class CoEdit:
     last_seen: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternSighting:
     """One sighting of a pattern; each key counts once."""
 
@@ -197,7 +199,7 @@ CO_EDIT, ERROR_FIX, REFACTOR, WORKFLOW = "co-edit", "error-fix", "refactor", "wo
 FILE_PURPOSE, COMMON_ERROR, WORKFLOW_LEARNT = "file_purpose", "common_error", "workflow"  # kinds of learnings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     kind: str
     name: str  # what makes it the same pattern when it is seen again
@@ -208,7 +210,7 @@ class Pattern:
     last_seen: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionLearning:
     kind: str
     name: str
@@ -217,7 +219,7 @@ class SessionLearning:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileTotal:
     """All uses of a file, including rows that were rolled up."""
 

@@ -1,15 +1,16 @@
 """What the store keeps about memories and about itself: projects, changes, reviews, gaps, audit and health."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from recollect.frozen import frozen
 
 # The setting of a project that was forgotten: `at` what time, by which `change`.
 FORGOTTEN_SETTING = "forgotten"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     id: str
     name: str
@@ -17,7 +18,7 @@ class Project:
     why: str  # how it was recognised
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gap:
     """A question that memory could not answer."""
 
@@ -29,7 +30,7 @@ class Gap:
     closed_at: datetime | None = None  # None = still open
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A change to memories that can be listed and undone: a consolidation, an import, a merge."""
 
@@ -44,7 +45,7 @@ class Change:
     undone_at: datetime | None = None  # None = not undone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone:
     """The result of undoing a change."""
 
@@ -54,7 +55,7 @@ class Undone:
     undo: str = ""  # the change that undid it, which can be undone too
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Review:
     """A question that a person has to decide."""
 
@@ -69,7 +70,7 @@ class Review:
     decision: str | None = None  # None = still open
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditLine:
     seq: int
     at: datetime
@@ -80,7 +81,7 @@ class AuditLine:
     hash: str  # of this line and the hash before it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreProblem:
     """Two parts of the store that disagree, and what to do about it."""
 
@@ -88,7 +89,7 @@ class StoreProblem:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupCheck:
     """A backup, and what is damaged in it."""
 
@@ -97,7 +98,7 @@ class BackupCheck:
     problem: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditCheck:
     """How much of the audit log is intact."""
 
@@ -106,7 +107,7 @@ class AuditCheck:
     problem: StoreProblem | None  # None = the log is intact to its end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreInfo:
     location: str
     version: int
@@ -115,7 +116,7 @@ class StoreInfo:
     free: int = 0  # unused bytes within `size`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyNote:
     """What is written beside an encrypted store: how to recognise its key and where to look for it."""
 
@@ -127,7 +128,7 @@ class KeyNote:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cleared:
     """How many rows were cleared."""
 
@@ -142,7 +143,7 @@ class Cleared:
         return self != Cleared(0, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Purged:
     """What was permanently deleted."""
 
@@ -151,7 +152,7 @@ class Purged:
     changes: int = 0  # that can no longer be undone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stale:
     """Why and since when a memory no longer fits the code it is about."""
 

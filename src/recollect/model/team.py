@@ -1,9 +1,10 @@
 """People who share memories: their roles, invitations and tokens. Times are UTC and aware."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
+
+from recollect.frozen import frozen
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 ACTIONS = frozenset({READ, WRITE, ADMIN})
@@ -23,7 +24,7 @@ class Role(StrEnum):
         return self in (Role.OWNER, Role.ADMIN)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """Who calls, as the server has verified it from a token. Nothing of it comes from the body of a request."""
 
@@ -40,7 +41,7 @@ class Identity:
     embeds: bool = True  # False = the person does not agree that the server makes vectors of their texts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Person:
     tenant: str
     id: str  # opaque: names are in this row only
@@ -51,7 +52,7 @@ class Person:
     left_at: datetime | None = None  # None = still there
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invite:
     """An invitation that works once."""
 
@@ -66,7 +67,7 @@ class Invite:
     used_at: datetime | None = None  # None = still open
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """What a client shows to the server. Only its hash is stored."""
 
@@ -84,7 +85,7 @@ class Token:
     revoked_at: datetime | None = None  # None = not revoked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamProject:
     id: str
     name: str
@@ -103,7 +104,7 @@ class Notice(NamedTuple):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Erased:
     """What was erased of a person, by table."""
 
@@ -111,7 +112,7 @@ class Erased:
     rows: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Erasure:
     """A request to erase everything of a person."""
 
@@ -122,7 +123,7 @@ class Erasure:
     rows: dict[str, int]  # that were erased, by table
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """How long a team keeps memories."""
 

@@ -1,14 +1,14 @@
 """Sessions and what happened in them, and what language models have cost."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from recollect.frozen import frozen
 from recollect.model.memory import Source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     id: str
     user_id: str
@@ -25,7 +25,7 @@ class Session:
     extracted_at: datetime | None = None  # when all of it was last learned from; None = not yet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """A message of a session."""
 
@@ -38,7 +38,7 @@ class Message:
     project_id: str | None  # None = outside any project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something noticed in a session that is not yet a memory of the project."""
 
@@ -120,7 +120,7 @@ class CallOutcome(StrEnum):
     SILENT = "silent"  # no answer, or not in time: it may have been charged for
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmCall:
     id: str
     user_id: str
@@ -133,7 +133,7 @@ class LlmCall:
     outcome: CallOutcome = CallOutcome.ASKED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpendingCap:
     """The most that may be spent since a time."""
 

@@ -5,11 +5,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from recollect.config import Settings
 from recollect.errors import BadSetting, TokenRefused
+from recollect.frozen import frozen
 from recollect.store.keys import find_key, make_key, read_note, write_note, write_private
 
 FILE = "login.json"  # in the home
@@ -17,7 +18,7 @@ TOKEN_VARIABLE = "RECOLLECT_TOKEN"
 _SERVICE = "recollect-team"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Login:
     """A person's login, without the token."""
 

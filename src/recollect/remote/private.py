@@ -5,13 +5,14 @@ store of the login. What is private goes there and never to the server; names ar
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import ChangeNotFound, MemoryNotFound, Refused, ReviewNotFound
+from recollect.frozen import frozen
 from recollect.memory.maintainer import Maintenance
 from recollect.memory.memories import Memories
 from recollect.memory.preferences import Preferences
@@ -252,7 +253,7 @@ class MixedComposer(RemoteComposer):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MixedMaintenance(RemoteMaintenance):
     """Review and undo, of the team's changes and of private ones."""
 

@@ -4,12 +4,12 @@ import hashlib
 import inspect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import recollect.errors as errors
 from recollect.context.project import project_id_of
 from recollect.errors import RecollectError
+from recollect.frozen import frozen
 
 API = "v1"
 PREFIX = f"/api/{API}"
@@ -25,7 +25,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a call comes from. A client can name any project: the server decides what its token may see there."""
 
@@ -38,7 +38,7 @@ NOWHERE = Place()
 MOST_VECTORS = 64  # in one request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientVectors:
     """Vectors that a client made itself, by text: little-endian 32-bit floats in base64."""
 

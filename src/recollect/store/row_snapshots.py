@@ -10,9 +10,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from recollect.frozen import frozen
 
 Values = dict[str, Any]
 
@@ -48,7 +50,7 @@ _BOOKKEEPING = _USE | {"seq", "updated_at", "deleted_at"}
 _DIGEST = ""  # the column under which the digest of a created row is kept
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowSnapshot:
     """One row before and after: the columns that differ, or all columns if it was deleted."""
 

@@ -6,8 +6,10 @@ Trailing commas, comments, tabs, line endings and the byte order mark stay as th
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from recollect.frozen import frozen
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\n]*+|/\*.*?\*/|(?!))*+", re.S)
 _REST_OF_LINE = re.compile(r"(?:[ \t]++|//[^\r\n]*+|/\*.*?\*/|(?!))*+", re.S)
@@ -24,7 +26,7 @@ class BadJson(ValueError):
         super().__init__(f"line {line}, column {column}: {what}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonNode:
     """A value and its position in the text."""
 
@@ -38,7 +40,7 @@ class JsonNode:
         return next((child.node for child in reversed(self.children) if child.key == key), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonChild:
     """A member of an object, or an item of an array."""
 
@@ -256,7 +258,7 @@ def _indent_at(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     """The line endings and indentation of a file."""
 

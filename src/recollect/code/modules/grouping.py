@@ -7,11 +7,11 @@ is too small for a name stays with its neighbours; files of a flat folder join t
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollect.code.languages.table import endings_of
 from recollect.code.modules.scan_input import Links
 from recollect.code.paths import folder_of
+from recollect.frozen import frozen
 
 PER_ROOT = 2.2  # groups for each square root of the number of files: 11 for 25, 22 for 100
 FEWEST, MOST = 3, 40
@@ -30,7 +30,7 @@ CLASS_FILES = endings_of(
 )  # a file is a class there, and the folder the module
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     key: str  # a folder ("." is the root), or the file it is named after
     files: tuple[str, ...]  # the heaviest first
@@ -94,7 +94,7 @@ def _group(key: str, files: Iterable[str], weight: Mapping[str, float]) -> Group
     return Group(key, ordered, main_folder(ordered, weight))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Splitter:
     weight: Mapping[str, float]
     average: float  # weight of a group

@@ -5,13 +5,14 @@ A correction outranks a scan, and a person outranks an agent.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from recollect.code.modules.for_agents import MODEL
 from recollect.code.modules.module_map import Confidence, Module, ModuleMap, Placement
 from recollect.code.paths import folder_of
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.policy import may_overrule
 
 MAPPED_AFTER = 3  # sessions that worked in a module
@@ -20,7 +21,7 @@ SAME = 0.5  # of the files of both: then two modules are the same, whatever thei
 _SCANNED = ("name", "description", "entry_points", "dependencies")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correction:
     """What someone corrects about a module; None leaves a field as it is."""
 
@@ -33,7 +34,7 @@ class Correction:
     split_off: str | None = None  # the name of a new module that takes `add_files`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedModule:
     """The name and description that a model gives a module."""
 

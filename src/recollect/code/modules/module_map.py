@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import recollect.model as m
 from recollect.code.paths import FileRole
 from recollect.errors import StoreDamaged, UnknownName
+from recollect.frozen import frozen
 
 VERSION = 1  # of the document; one of another version is scanned again
 
@@ -22,7 +23,7 @@ class Confidence(StrEnum):
     MAPPED = "mapped"  # used in several sessions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Module:
     key: str  # the folder or file where the scan found it; it stays when the name is corrected
     name: str
@@ -41,7 +42,7 @@ class Module:
     said: Mapping[str, str] = field(default_factory=dict)  # field → who corrected it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleCard:
     """What a briefing says about a module."""
 
@@ -52,14 +53,14 @@ class ModuleCard:
     marks: tuple[str, ...] = ()  # that an agent named it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TestFramework:
     tool: str
     config_file: str = ""
     run_command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectTools:
     """How one part of the project is built; a monorepo has several parts, and a part can have several languages."""
 
@@ -73,7 +74,7 @@ class ProjectTools:
     linters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """A correction of where a file or a module belongs."""
 
@@ -81,7 +82,7 @@ class Placement:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleMap:
     modules: tuple[Module, ...] = ()
     tools: tuple[ProjectTools, ...] = ()  # the main one first

@@ -3,13 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recollect.code.modules.for_agents import marks_of
 from recollect.code.modules.module_map import Module, ModuleCard, ModuleMap, covers
 from recollect.code.modules.stems import stems_of
 from recollect.code.paths import FileRole
+from recollect.frozen import frozen
 
 MOST = 5
 BEHIND = 0.25  # of the best score: what has less only shares a word
@@ -18,7 +18,7 @@ _FILE = 3.0  # for the first of the files; less for later ones
 _ASIDE = 0.4  # modules that are no code are meant less often
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleMatch:
     module: Module
     score: float

@@ -1,7 +1,6 @@
 """The `model` command: optional embedding models, and which one is used."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ from recollect.config import change_setting
 from recollect.embed import catalogue
 from recollect.embed.catalogue import CatalogueModel, ModelRefused
 from recollect.embed.minilm import DIM, NAME
+from recollect.frozen import frozen
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.init import make_vectors
@@ -17,7 +17,7 @@ from recollect.interfaces.cli.init import make_vectors
 _MEGABYTE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedModel:
     """A model that can be used, with its state here."""
 

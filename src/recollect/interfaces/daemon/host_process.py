@@ -7,14 +7,15 @@ and one of them is the host. Known on Linux only; elsewhere a session that falls
 import os
 import re
 import sys
-from dataclasses import dataclass
+
+from recollect.frozen import frozen
 
 # What a host runs hooks through. It is gone before the host is.
 _BETWEEN = re.compile(r"(?:ba|da|z|fi|k|a)?sh|busybox|env|timeout|nice|nohup|uvx?|recollect.*")
 _MOST_ANCESTORS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostProcess:
     pid: int
     started: str  # in ticks since the system started: a number is used again, a start is not
@@ -37,7 +38,7 @@ def host_process(hook: int | None) -> HostProcess | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ProcessStatus:
     name: str
     state: str

@@ -9,9 +9,9 @@ process (`deliver`).
 import json
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recollect.frozen import frozen
 from recollect.interfaces.daemon_client import protocol
 from recollect.interfaces.daemon_client.start import start
 from recollect.work.hosts.hook_input import HostEvent, host_event
@@ -25,7 +25,7 @@ COMPOSE_SECONDS = 3.5  # after which a session starts without a briefing; hosts 
 _BETWEEN_TRIES = 0.01  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookAnswer:
     """What to print, and whether the event is recorded or spooled: if not, the caller must deliver it."""
 

@@ -4,15 +4,15 @@ import difflib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 
 LARGEST = 64 * 1024 * 1024  # bytes; no configuration is larger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """What a file holds before and after; None = it does not exist."""
 

@@ -5,11 +5,11 @@ All are functions from text to text; `None` stands for a file that does not exis
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.interfaces.install import templates, toml
 from recollect.interfaces.install.entries import (
     READ_TOOLS,
@@ -47,7 +47,7 @@ class FileEdit(Protocol):
         """Return the variables that the text sets for our MCP server."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllowedNames:
     """Names of tools in a list of a JSON file, which the host's agents may use without asking."""
 
@@ -60,7 +60,7 @@ class AllowedNames:
         return [name for name in self.known if isinstance(listed, list) and name in listed]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusLineEntry:
     """Our status line at a key of a JSON file; one of the user's own stays."""
 
@@ -75,7 +75,7 @@ class StatusLineEntry:
         return not self.is_wanted or current is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonEdit:
     """Hooks, an MCP server, names of allowed tools and a status line in a JSON file of the user's."""
 
@@ -300,7 +300,7 @@ def _has_comments(text: str) -> bool:
     return bool(re.search(r"//|/\*", text))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TomlEdit:
     """Our MCP server in a TOML file."""
 
@@ -329,7 +329,7 @@ class TomlEdit:
         return _variables(toml.server(text))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockEdit:
     """Our part of a rules file, between two markers."""
 
@@ -356,7 +356,7 @@ class BlockEdit:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnFile:
     """A file that is all ours. A file of that name that someone else wrote is left alone."""
 

@@ -1,15 +1,15 @@
 """The installations that the ledger lists."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from recollect.frozen import frozen
 from recollect.interfaces.install.ledger import InstalledFile
 from recollect.work.hosts.host import Host
 from recollect.work.hosts.registry import HOSTS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installation:
     """A host that is connected, for the user or for one project."""
 

@@ -4,15 +4,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.interfaces.install.change import replace_file
 from recollect.store.file_lock import one_at_a_time
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstalledFile:
     """A file that an installation wrote to."""
 

@@ -5,15 +5,15 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from recollect.frozen import frozen
 from recollect.work.hosts.host import Host
 
 LONGEST_INTERPRETER = 120  # bytes that every system takes after `#!`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """Where a user's files are, and which program hosts are to run."""
 

@@ -1,11 +1,12 @@
 """Plan an installation or its removal, so that the user can see every change, then carry it out in one step."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.interfaces.install.change import FileChange, apply, read, remove_empty, text_of
 from recollect.interfaces.install.edits import FileEdit, LeftAlone, OwnFile, edits_for
 from recollect.interfaces.install.ledger import InstalledFile, Ledger, digest
@@ -15,7 +16,7 @@ from recollect.work.hosts.host import Host
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     host: Host
     scope: str

@@ -18,6 +18,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from pydantic import ValidationError
 
 from recollect.errors import RecollectError, StoreError
+from recollect.frozen import frozen
 from recollect.interfaces.engine_pool import EngineOpener, EnginePool, Opener
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class ClientSession:
     folder: Path | None = None  # where the client works; None = not asked yet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolContext:
     """What a tool, prompt or resource needs to answer a request."""
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import recollect.model as m
 from recollect.context.team import Directory
 from recollect.errors import QuotaReached, TooManyRequests
+from recollect.frozen import frozen
 from recollect.model.team import Identity
 
 LARGEST_BODY = 512 * 1024  # bytes of a request; 200 findings of 2 KB and their paths fit
@@ -22,7 +23,7 @@ _COUNTED_TOGETHER = 20  # writes at most that one process has counted and not st
 _WRITES = "writes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rates:
     """Requests per second, and how many at once after a pause; writes per day. 0 = no limit."""
 

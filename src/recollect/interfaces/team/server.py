@@ -5,7 +5,6 @@ import json
 import logging
 import socket
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from recollect.config import Settings
 from recollect.context.embedder import Embedder
 from recollect.context.team import TeamBackend
 from recollect.errors import BadSetting, Refused
+from recollect.frozen import frozen
 from recollect.interfaces.engine_pool import CachingEmbedder
 from recollect.interfaces.team.app import TeamApp
 from recollect.interfaces.team.browser import browser_routes
@@ -31,7 +31,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SHUTDOWN_SECONDS = 10  # that current requests have
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listening:
     """Where the server listens, and how."""
 

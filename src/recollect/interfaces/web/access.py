@@ -14,10 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from recollect.frozen import frozen
+
 MAX_NOTICES = 20  # that wait to be shown to one browser
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notice:
     """A message about what an action did, shown once, with a button that undoes it."""
 

@@ -1,7 +1,8 @@
 """Places of bars, lines and boxes in pictures that the server draws as SVG. Pure functions; every chart has its table beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from recollect.frozen import frozen
 
 WIDTH = 640.0  # units of a chart's own coordinates; the style sheet makes it as wide as its place
 HEIGHT = 140.0
@@ -10,7 +11,7 @@ _BOX_WIDTH = 200.0
 _GRAPH_WIDTH = 760.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """A column with two parts, the lower one for what worked."""
 
@@ -49,7 +50,7 @@ def line(values: Sequence[float], height: float = HEIGHT) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """A symbol in the picture of a call graph."""
 
@@ -64,7 +65,7 @@ class Box:
         return self.y + self.height / 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallPicture:
     """A symbol in the middle, with what calls it on the left and what it calls on the right."""
 

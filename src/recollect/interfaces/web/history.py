@@ -1,10 +1,10 @@
 """The audit log in the words of a person: what was done, and by whom."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.interfaces.web.language import text
 
 _ACTIONS = {
@@ -42,7 +42,7 @@ _SAID_BY_NOW = {"used", "feedback", "review", "state"}  # details that the words
 OWN_NAMES = ("memory", "daemon", "hook")  # under which Recollect itself writes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryEntry:
     """A line of the audit log: what was done, in words, and further details by name."""
 

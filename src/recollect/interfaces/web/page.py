@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import recollect.model as m
 from recollect.errors import ChangeNotFound
+from recollect.frozen import frozen
 from recollect.interfaces.web.access import Login, Notice
 from recollect.interfaces.web.projects import ALL, ProjectEngines
 
@@ -109,7 +110,7 @@ class WebRequest:
 Handler = Callable[[WebRequest], Response]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """A page in the menu, the addresses below it and the actions of its forms."""
 

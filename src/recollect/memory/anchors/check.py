@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.memory.anchors.tie import KnownCode, marked_file
 
 GONE = -1  # the size of a file that does not exist
 _MOST_ELSEWHERE = 5  # symbols of the same name that are compared with one that is gone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """An anchored file as it was when it was last read."""
 
@@ -22,7 +23,7 @@ class Seen:
     memories: tuple[str, ...] = ()  # the ids of those that are anchored to it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     stale: Mapping[str, str]  # by memory: the reason, for users
     anchors: Mapping[str, tuple[m.Anchor, ...]]  # of memories whose code has only moved

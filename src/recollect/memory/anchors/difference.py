@@ -2,13 +2,13 @@
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import recollect.model as m
 from recollect.code.decoding import decode_source
 from recollect.code.languages.table import language_of
 from recollect.context.git import Repository
+from recollect.frozen import frozen
 from recollect.memory.anchors.marks import Marked
 from recollect.memory.anchors.tie import LONGEST, marked_file
 
@@ -17,7 +17,7 @@ SECONDS = 3.0  # that git may take for one command: a person waits
 LONGEST_DIFF = 200  # lines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeDifference:
     """What happened to one piece of code since a memory was tied to it."""
 

@@ -1,12 +1,14 @@
 """How many tokens a briefing may take, and how many each of its tiers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from recollect.frozen import frozen
 
 CEILING = 5000
 PERCENT = 8  # of the remaining context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TierShare:
     """The tokens of one tier."""
 
@@ -25,7 +27,7 @@ SHARES = {  # in order of priority
 _GROWING = ("always", "task", "bridge", "summaries")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Allocation:
     """The tokens of a text for an agent, in total and by tier. `map` and `files` are parts of the task's."""
 

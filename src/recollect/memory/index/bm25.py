@@ -8,13 +8,14 @@ sentence), and which term comes next. A `Bm25Measure` says what to count.
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.frozen import frozen
 from recollect.memory.index.vocabulary import QueryWord, Vocabulary
 from recollect.memory.ranking import Bm25Measure
 
@@ -33,7 +34,7 @@ class TermScore(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bm25Scores:
     """The score of every unit for one query, and what each is made of."""
 

@@ -4,13 +4,13 @@ import re
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.memory.index.bm25 import Bm25Index, Fields, Ints
 from recollect.memory.index.days import date_terms
 from recollect.memory.index.vectors import Floats, Mask
@@ -81,7 +81,7 @@ def _shifted(size: int, step: int) -> tuple[slice, slice]:
     return (behind, ahead) if step > 0 else (ahead, behind)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageFeatures:
     """What is known about each message besides its text."""
 
@@ -91,7 +91,7 @@ class MessageFeatures:
     by_assistant: Mask
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageArrays:
     """All messages at one moment, by row."""
 

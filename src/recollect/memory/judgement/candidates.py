@@ -4,8 +4,7 @@ Opposites can be far apart in both: "the pipelines run on Jenkins" and "CI is Gi
 because they name tools of one role, the same path, identifier or command.
 """
 
-from dataclasses import dataclass
-
+from recollect.frozen import frozen
 from recollect.memory.judgement.compare import names_of_code
 from recollect.memory.judgement.statement import canonical_set
 from recollect.memory.judgement.tools import banned_tools, rivals, tools_named
@@ -13,7 +12,7 @@ from recollect.memory.judgement.tools import banned_tools, rivals, tools_named
 MOST_TERMS = 24  # of one query, which costs about as much as each of its words is common
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """What a statement names: its tools, those that have the same role, and the code."""
 

@@ -1,7 +1,6 @@
 """How one statement relates to another, and why."""
 
-from dataclasses import dataclass
-
+from recollect.frozen import frozen
 from recollect.llm.protocol import StatementRelation
 
 SAME = 0.92  # cosine from which two statements that do not disagree say the same
@@ -11,7 +10,7 @@ HOLLOW = 0.7  # the same, if one of them names the sort of a thing besides: "app
 NEAR = 0.5  # cosine from which they are about the same subject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """How one statement relates to another, and why."""
 

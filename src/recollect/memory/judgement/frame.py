@@ -1,8 +1,8 @@
 """What two statements differ in, by the part it plays: what they are about, what they say of it, and with which verb."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from recollect.frozen import frozen
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.comparison import NEAR
 from recollect.memory.judgement.meaning import is_plain, unexplained
@@ -11,7 +11,7 @@ from recollect.memory.judgement.statement import Statement, Token, TokenKind, ca
 from recollect.memory.judgement.tools import FAMILIES_OF, PREDICATES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Residue:
     """The words of one statement that the other does not explain."""
 
@@ -20,7 +20,7 @@ class Residue:
     verbs: tuple[Token, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frames:
     """The residues of two statements, and whether the rest of them is one frame."""
 

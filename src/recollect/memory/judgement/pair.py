@@ -5,8 +5,8 @@ Nothing is decided here; `agreement` and `disagreement` read it.
 
 import re
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass
 
+from recollect.frozen import frozen
 from recollect.memory.judgement import word_tables as tables
 from recollect.memory.judgement.statement import (
     Statement,
@@ -19,7 +19,7 @@ from recollect.memory.judgement.statement import (
 from recollect.memory.judgement.tools import FAMILIES_OF, PREDICATES, role_words
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """Two parsed statements, and how their differences correspond."""
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
 
+from recollect.frozen import frozen
 from recollect.memory.judgement import word_tables as tables
 from recollect.text.stem import strip_endings
 
@@ -28,7 +29,7 @@ class TokenKind(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A word of a statement, with its neighbours."""
 
@@ -49,7 +50,7 @@ class Revision(StrEnum):
     CORRECTION = "correction"  # "actually", "forget", "no longer"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clause:
     """The words of a clause, and how often it says "not"."""
 
@@ -57,7 +58,7 @@ class Clause:
     negations: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """A parsed statement."""
 

@@ -6,12 +6,13 @@ candidate, until it is used; if it is not used within a day, its importance is l
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.kinds import DOUBTED, FADED, LATELY, QUARANTINE, ROOM, USED_ENOUGH, kind_of
 from recollect.memory.decay import confidence_now, importance_now, last_stated
 from recollect.memory.maintenance.clusters import retrievals
@@ -42,7 +43,7 @@ _CAUSE_TEXT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Archival:
     """A memory to archive, and why."""
 
@@ -51,7 +52,7 @@ class Archival:
     reason: str  # stored as its `state_reason`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compaction:
     """What a compaction did."""
 
@@ -202,7 +203,7 @@ def _evicted(memories: Sequence[m.Memory], number: int, now: datetime, capacity:
         yield Archival(name, Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _MemoryUpdate:
     before: m.Memory
     after: m.Memory

@@ -1,7 +1,6 @@
 """Check the installation and report what is well, what is not, and what to do."""
 
 import os
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -13,11 +12,12 @@ from recollect.context.project import ProjectFolder
 from recollect.context.store import Store
 from recollect.embed.open import NoEmbedder
 from recollect.errors import EmbedderUnavailable
+from recollect.frozen import frozen
 from recollect.memory.anchors.stale import stale_in
 from recollect.store.plain_files import plain_files
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnosis:
     part: str
     ok: bool

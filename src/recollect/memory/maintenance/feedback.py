@@ -5,13 +5,14 @@ All changes of one retrieval are one short transaction, and reporting the same r
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 from typing import Any
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.memory.maintenance.clusters import clusters_due
 from recollect.memory.maintenance.states import can_link
 from recollect.policy import Operation, Permission, on_memory
@@ -42,7 +43,7 @@ _RECENT = 200  # retrievals of a project that are recognised when reported again
 _GAPS_COMPARED = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaintenanceReport:
     """What was changed after a retrieval."""
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import Refused, ReviewNotFound, UnknownName
+from recollect.frozen import frozen
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import merge
 from recollect.memory.maintenance.undo import one_change
@@ -30,7 +31,7 @@ Memories = Sequence[m.Memory]
 Answer = Callable[[AnswerContext, Memories], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReviewKind:
     """One kind of question: the roles of its memories, in order, and what the answers do."""
 
@@ -45,7 +46,7 @@ class ReviewKind:
     is_open: Callable[[Store, Memories], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenReview:
     """A question with its memories, ready to be shown."""
 
@@ -57,7 +58,7 @@ class OpenReview:
         return KINDS[self.review.kind]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReviewDecision:
     review: str
     decision: str  # accepted, rejected or edited

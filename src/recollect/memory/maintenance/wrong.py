@@ -1,11 +1,12 @@
 """Mark a memory as wrong: deprecate it, restore what it replaced if asked, and review what was derived from it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.memory.maintenance import states
 from recollect.memory.maintenance.merge import SAME
 from recollect.memory.maintenance.undo import one_change
@@ -17,7 +18,7 @@ FLAGGED = "user_flagged"
 _CITES = (m.Relation.DERIVED_FROM, m.Relation.DEPENDS_ON)  # links from a memory to what it is based on
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrongResult:
     """What marking a memory as wrong changed."""
 

@@ -6,13 +6,13 @@ its own, and can remove those that do not fit it. `query_expansion.expand_query`
 """
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
 from recollect.context.store import Store
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.memory.search.query_expansion import alias_key, read_table
 from recollect.text.words import STOP_WORDS
 
@@ -24,7 +24,7 @@ _SETTING = "aliases"
 Aliases = Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alias:
     """A name and the words it stands for."""
 

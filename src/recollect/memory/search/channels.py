@@ -7,13 +7,13 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.memory import ranking
 from recollect.memory.index.bm25 import Bm25Scores
 from recollect.memory.index.index import MemoryIndex
@@ -50,7 +50,7 @@ class WordMatches(NamedTuple):
     nums: Longs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relevance:
     """How well every memory in view fits, by words and by meaning. Rows are those of the word index."""
 

@@ -7,11 +7,11 @@ A message also gains from those around it in its session, for which relevance be
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.frozen import frozen
 from recollect.memory.index.messages import Doubles, MessageFeatures
 from recollect.memory.index.vectors import Mask
 from recollect.memory.ranking import MEMORY_WEIGHTS, MESSAGE_WEIGHTS, MemoryWeights, MessageWeights
@@ -19,7 +19,7 @@ from recollect.memory.ranking import MEMORY_WEIGHTS, MESSAGE_WEIGHTS, MemoryWeig
 Values = npt.NDArray[np.floating]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoreParts:
     """Named parts of every unit's score."""
 

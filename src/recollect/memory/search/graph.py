@@ -9,7 +9,6 @@ score would be wrong where hops are limited: the best path to a memory may be to
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
 from itertools import chain, repeat
@@ -17,13 +16,14 @@ from typing import NamedTuple
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.memory import ranking
 from recollect.memory.index.index import MemoryIndex
 
 Edges = Callable[[Sequence[str]], Iterable[m.MemoryEdge]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphPath:
     """How a memory was reached from a hit."""
 

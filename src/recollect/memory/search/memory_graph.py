@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.kinds import KINDS
 
 MOST_MEMORIES = 5000  # in one picture, the newest; a browser lays out as many in seconds
@@ -15,7 +15,7 @@ LONGEST_LABEL = 90  # characters
 TAG, CLUSTER = "tag", "cluster"  # groups of the nodes that are no memories
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryNode:
     """A memory, a tag or a cluster."""
 
@@ -24,7 +24,7 @@ class MemoryNode:
     group: str  # a memory's family of kinds, "tag" or "cluster"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeLink:
     """A link between two memories, or what ties a memory to a tag or cluster."""
 
@@ -33,7 +33,7 @@ class NodeLink:
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryGraph:
     nodes: tuple[MemoryNode, ...]
     links: tuple[NodeLink, ...]

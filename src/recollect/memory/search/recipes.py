@@ -7,18 +7,19 @@ can compare them.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 import recollect.model as m
 from recollect.errors import UnknownName
+from recollect.frozen import frozen
 from recollect.kinds import kind_of
 from recollect.memory import decay, ranking
 
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HitEvidence:
     """What is known about one memory with regard to one query."""
 
@@ -32,7 +33,7 @@ class HitEvidence:
     in_season: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recipe:
     """A way to score hits."""
 

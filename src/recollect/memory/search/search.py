@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from math import ceil, isnan
@@ -14,6 +14,7 @@ import numpy as np
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import EmbedderUnavailable, Refused
+from recollect.frozen import frozen
 from recollect.memory import ranking
 from recollect.memory.anchors.stale import stale_in
 from recollect.memory.index.index import MemoryIndex
@@ -41,7 +42,7 @@ LONGEST_QUERY = 20_000  # characters; the rest of a pasted file adds nothing new
 ALIVE_STATES = frozenset(m.State) - {m.State.DELETED}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchQuery:
     """What to search for, and in what."""
 
@@ -281,7 +282,7 @@ def _is_about(memory: m.Memory, files: Iterable[str]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ScoredMemory:
     memory: m.Memory
     row: int | None  # None for a memory found over the graph that was written after the words were read

@@ -9,10 +9,11 @@ likelier to be useful. Coefficients and floors are in `recollect.memory.ranking`
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.kinds import Kind, kind_of
 from recollect.memory import ranking
 from recollect.memory.search.requests import is_general, is_mechanical
@@ -21,7 +22,7 @@ from recollect.text.words import distinctive_words
 _ADVISING_FAMILIES = frozenset(["user", "warning", "how-to", "review"])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usefulness:
     """What one search is worth to the agent that sent the request."""
 

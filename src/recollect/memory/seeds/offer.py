@@ -1,12 +1,12 @@
 """Offer seeds as memories that wait for review: each once, whatever the answer was."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import LimitReached, Refused
+from recollect.frozen import frozen
 from recollect.memory.seeds.seed import Seed
 from recollect.text.redact import redact
 
@@ -15,7 +15,7 @@ _OFFERED = "seeds_offered"  # a setting of the project, with fingerprints
 Remember = Callable[..., m.Receipt]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeedOffer:
     found: int
     new: tuple[str, ...]  # ids of the memories that wait for review

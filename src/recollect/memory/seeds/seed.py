@@ -4,16 +4,16 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.text import jsonc
 
 _LONGEST = 500_000  # bytes; a longer file is not a configuration
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seed:
     content: str  # a sentence that stands alone
     kind: str
@@ -22,7 +22,7 @@ class Seed:
     file_paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectFile:
     """A text file of the project, with its path from the root."""
 

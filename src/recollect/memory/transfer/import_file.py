@@ -5,11 +5,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import BadImport
+from recollect.frozen import frozen
 
 FORMAT = "recollect-export"
 VERSION = 2  # 1 had memories, links and projects only
@@ -35,7 +35,7 @@ _OPENING = re.compile(r'"(\w+)": \[')
 Lines = Callable[[], Iterable[bytes]]  # every call returns all lines again
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportFile:
     """A file that was checked and is ready to import."""
 

@@ -1,14 +1,15 @@
 """Memories as Markdown pages: one per project and one for global memories, grouped by kind."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.kinds import KINDS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkdownPage:
     project: m.Project | None  # None = global memories
     text: str

@@ -18,6 +18,7 @@ import recollect.model as m
 from recollect.config import expand_home
 from recollect.context.context import Context
 from recollect.errors import BadImport, ContentRefused, RecollectError, Refused, StoreError
+from recollect.frozen import frozen
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.maintenance import states
 from recollect.memory.write.writer import MemoryWriter
@@ -48,7 +49,7 @@ class MirrorReport:
     change: str | None = None  # for `undo`; None = no file had changes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _LastWritten:
     """The file as it was written last."""
 

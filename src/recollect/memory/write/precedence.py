@@ -17,11 +17,12 @@ other. A conflict whose verdict is unsure is also a question for `recollect revi
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.kinds import kind_of
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.comparison import Comparison
@@ -32,7 +33,7 @@ UNSURE = "ambiguous"  # the verdict of a link between memories that may contradi
 Contradiction = tuple[m.Memory, Comparison]  # the older memory, and how the newer relates to it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """Which of the memories that a new one contradicts it supersedes, and which stay beside it."""
 

@@ -7,13 +7,14 @@ import contextlib
 import logging
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.embed.inference import open_inference
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
+from recollect.frozen import frozen
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.index.index import MemoryIndex
 from recollect.memory.judgement.candidates import subject_of
@@ -56,7 +57,7 @@ logger = logging.getLogger(__name__)
 NO_NOTES: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _WritePlan:
     """How a new memory relates to the stored ones, as of one `seq` of the store."""
 
@@ -66,7 +67,7 @@ class _WritePlan:
     related: tuple[tuple[m.Memory, float, str], ...] = ()  # with weight and reason
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedWrite:
     """A memory that has passed all checks and only needs to be written."""
 

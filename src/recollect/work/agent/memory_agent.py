@@ -7,10 +7,10 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import recollect.model as m
 from recollect.errors import RecollectError
+from recollect.frozen import frozen
 from recollect.llm.protocol import Sidecar
 from recollect.work.agent.tracker import AgentEngine, Pending, TopicTracker
 from recollect.work.agent.turn import Message, current_turn
@@ -25,7 +25,7 @@ EXIT_SECONDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Update:
     messages: Sequence[Message]
     session: str

@@ -1,11 +1,11 @@
 """Follow the topic of one conversation, and find the memories that each turn needs."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import EmbedderUnavailable
+from recollect.frozen import frozen
 from recollect.llm.protocol import Sidecar
 from recollect.work.agent.triggers import Baseline, baseline, reasons
 from recollect.work.agent.turn import Turn
@@ -41,7 +41,7 @@ class AgentEngine(Protocol):
     def schedule(self) -> "Schedule": ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pending:
     """Memories that are ready to be shown, and why they were looked for."""
 

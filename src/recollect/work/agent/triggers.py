@@ -1,8 +1,8 @@
 """Decide whether a turn needs a search, and why. Pure functions."""
 
 import re
-from dataclasses import dataclass
 
+from recollect.frozen import frozen
 from recollect.work.agent.turn import Turn, suffixes
 
 NEW_TEXT = 2000  # characters since the last search: some 500 tokens
@@ -24,7 +24,7 @@ _SMALL_TALK = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Baseline:
     """The conversation as it was at the last search."""
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.text.cuts import start_of
 from recollect.text.lookalikes import has_mark
 
@@ -16,7 +16,7 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 Message = Mapping[str, Any]  # role and content, as in the APIs of model providers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """What a conversation is about right now."""
 

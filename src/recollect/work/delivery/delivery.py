@@ -1,10 +1,11 @@
 """What can be asked of the composer, and what it returns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.memory.briefing.budget import Allocation
 
 
@@ -20,7 +21,7 @@ class Moment(StrEnum):
     TURN_END = "turn_end"  # when an agent that recorded nothing is asked to do so, once in a session
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeliveryRequest:
     """A moment in a session."""
 
@@ -44,7 +45,7 @@ class DeliveryRequest:
         return bool(self.text) and self.moment not in (Moment.START, Moment.BEFORE_TOOL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivery:
     """What an agent is told."""
 

@@ -1,11 +1,12 @@
 """What memory has to say at a moment of a session, before it is fitted into a budget and rendered."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import recollect.model as m
+from recollect.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Material:
     """Everything that comes from memories and from other sessions. Files and past work are not part of it."""
 

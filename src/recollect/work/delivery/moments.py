@@ -1,12 +1,11 @@
 """What is said at each moment, and in how many tokens: one table."""
 
-from dataclasses import dataclass
-
+from recollect.frozen import frozen
 from recollect.memory.briefing.budget import Allocation
 from recollect.work.delivery.delivery import Moment
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MomentPlan:
     """The content of a moment. A tier without tokens in the budget is left out."""
 

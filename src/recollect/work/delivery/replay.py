@@ -1,9 +1,9 @@
 """What a past session would be told today: its start and its prompts again, without writing anything down."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.memory.sidecar import LocalSidecar
 from recollect.work.delivery.composer import Composer
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
@@ -13,7 +13,7 @@ MOST_PROMPTS = 30  # of a session that are replayed; each one is a search
 DEFAULT_HOST = "gemini"  # whose format is Markdown, which every agent reads
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayStep:
     """A moment of a session, with what the agent was told then and what it would be told now."""
 
@@ -27,7 +27,7 @@ class ReplayStep:
         return self.now.text == "".join(record.text for record in self.then)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     steps: tuple[ReplayStep, ...]
     left_out: int  # prompts beyond `MOST_PROMPTS`

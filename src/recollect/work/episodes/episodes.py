@@ -13,6 +13,7 @@ from recollect.context.context import Context
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
 from recollect.errors import EmbedderUnavailable, RecollectError, Refused, UnknownName
+from recollect.frozen import frozen
 from recollect.model import (
     CO_EDIT,
     COMMON_ERROR,
@@ -65,7 +66,7 @@ class _FollowedSession:
     vector: Any = None  # of the last specific request; None = none yet, or no embedder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _QueuedCall:
     """The arguments of one call of `record`."""
 

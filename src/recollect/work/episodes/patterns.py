@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.model import ERROR_FIX, REFACTOR, WORKFLOW, Pattern, PatternSighting, ToolExecution
 from recollect.work.episodes.failures import SIMILAR, Failure, as_data, failure_from, failure_of, similarity
 from recollect.work.extract.commands import Command, is_same_command, parse
@@ -24,7 +25,7 @@ _PREPARES = re.compile(
 _VERIFIES = re.compile(r"test|spec|lint|check|build|compile|tsc|mypy|ruff|clippy|vet|make|commit")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
     """What fixed a similar failure before."""
 

@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollect.context.embedder import Embedder
 from recollect.context.store import EpisodeStore
 from recollect.errors import EmbedderUnavailable
+from recollect.frozen import frozen
 from recollect.model import CoEdit, FileTotal, FileTouch, Owner, Pattern, Task, TaskStatus
 from recollect.text.words import query_terms
 from recollect.work.episodes.tasks import words_of
@@ -19,7 +19,7 @@ _SIMILAR = 0.35  # lowest score of a similar task
 _CANDIDATES = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolDay:
     """How often tools succeeded and failed on one day."""
 
@@ -32,14 +32,14 @@ class ToolDay:
         return self.successes / (self.successes + self.failures)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileHistory:
     path: str
     total: FileTotal
     touches: tuple[FileTouch, ...]  # newest first
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolUse:
     tool: str
     total: int
@@ -51,13 +51,13 @@ class ToolUse:
         return self.successes / self.total if self.total else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastTask:
     task: Task
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastWork:
     """The last work on a topic, newest first."""
 

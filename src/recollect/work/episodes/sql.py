@@ -12,12 +12,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import recollect.model as m
 from recollect.errors import RecollectError, Refused
+from recollect.frozen import frozen
 from recollect.model import EPISODE_TABLES
 from recollect.work.episodes.tables import need_duckdb
 
@@ -32,7 +32,7 @@ _GAP = r"(?:\s|--[^\n]*|/\*(?>.*?\*/)|(?!))*+"  # spaces and comments
 _EXPLAIN = re.compile(rf"^{_GAP}EXPLAIN\b{_GAP}(?:ANALYZE\b|\([^)]*\))?", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlResult:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import basename
+
+from recollect.frozen import frozen
 
 _READ = 4000  # characters of a command line that are parsed
 
@@ -39,7 +40,7 @@ _CHECKS = re.compile(r"test|spec|lint|check|build|compile|credo|tsc|mypy|ruff|cl
 _DEEPER = frozenset("run compose exec".split())  # verbs whose argument says what is done
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A parsed command line."""
 

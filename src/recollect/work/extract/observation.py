@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 
+from recollect.frozen import frozen
 from recollect.model import Source
 
 # Signals that promotion counts.
@@ -17,7 +17,7 @@ _REMEMBERED = 50
 _PREFIX = 5  # letters by which a word is recognised in all its forms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """A statement that can be understood alone, and the events that support it."""
 

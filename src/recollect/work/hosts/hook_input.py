@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.work.hosts.host import COMMON_FIELDS, Hook, HookKind, Host
 from recollect.work.hosts.registry import HOSTS
 from recollect.work.transcripts import injected
@@ -15,7 +15,7 @@ from recollect.work.transcripts.fields import arguments, identifier, mapping, pl
 LONGEST_ID = 200  # characters of a session's name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostEvent:
     """An event as a host's hook sent it."""
 

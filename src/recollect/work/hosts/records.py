@@ -10,10 +10,10 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
+from recollect.frozen import frozen
 from recollect.work.hosts.host import Host
 from recollect.work.hosts.registry import HOSTS
 from recollect.work.hosts.session_files import sessions_folder
@@ -23,7 +23,7 @@ from recollect.work.transcripts.event import Event
 _SESSION = re.compile(r"[\w.-]{1,200}")  # an id that can be part of a file's name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """Whether the host's own record is what a statement was read from, and which record, or why it is not."""
 
@@ -31,7 +31,7 @@ class Evidence:
     reason: str  # a clause for the provenance of a memory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostRecord:
     """The file in which a host records a session."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.config import expand_home
+from recollect.frozen import frozen
 from recollect.work.hosts.host import Host
 from recollect.work.hosts.registry import HOSTS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFile:
     path: Path
     host: str

@@ -1,9 +1,9 @@
 """What a user sees of memory beside their work: a status line, and a line about the last session."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from recollect.context.context import Context
+from recollect.frozen import frozen
 from recollect.work.delivery.delivery import is_memory
 from recollect.work.metrics.overview import open_reviews, savings_of
 from recollect.work.metrics.saved import is_baseline, saved
@@ -13,7 +13,7 @@ RECENT = timedelta(days=7)  # after which a session is not told about any more
 _SESSIONS_READ = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Glance:
     """A few figures of one session and its project."""
 

@@ -13,6 +13,7 @@ import recollect.model as m
 from recollect.context.context import Context
 from recollect.context.embedder import Embedder, ForwardingEmbedder
 from recollect.errors import StoreError
+from recollect.frozen import frozen
 from recollect.work.metrics.saved import DISCOVERY, EDITED, INJECTED, LOOKS, Savings, saved
 from recollect.work.metrics.timing import add_up, bucket_of, quantile
 
@@ -25,7 +26,7 @@ LAST = "injected"  # name of the setting with the memories shown last
 _MAX_PENDING = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timing:
     """How long an operation takes, in milliseconds."""
 

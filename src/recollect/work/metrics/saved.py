@@ -1,7 +1,8 @@
 """Tokens of exploration that memory saved: computed from a baseline, or not reported at all. Pure functions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from recollect.frozen import frozen
 
 LEAST = 3  # sessions without memory that a baseline needs
 
@@ -16,7 +17,7 @@ ASKED = "asked"  # sessions whose agent was asked to record what it learnt
 ASKED_TOKENS = "asked_tokens"  # of that request and of what the agent did about it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Savings:
     """`tokens` may be negative; it is None if there is no baseline, and `why` gives the reason."""
 

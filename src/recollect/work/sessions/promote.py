@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import recollect.model as m
 from recollect.context.project import ProjectFolder, branch_of_its_own
 from recollect.errors import UnknownName
+from recollect.frozen import frozen
 from recollect.policy import USER_SOURCES
 
 # Signals in favour of a finding, and their points.
@@ -25,7 +25,7 @@ SEVERAL = 2  # sessions or agents
 _THIS_BRANCH = re.compile(r"\b(?:on|in|for) this branch\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preset:
     points: int
     importance: float
@@ -40,7 +40,7 @@ PRESETS = {
 DEFAULT_PRESET = "balanced"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     promoted: bool
     points: int

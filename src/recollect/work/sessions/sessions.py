@@ -7,7 +7,7 @@ that way `Episodes` records the work, `Measures` counts, `extract` makes finding
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -24,6 +24,7 @@ from recollect.errors import (
     Refused,
     SessionNotFound,
 )
+from recollect.frozen import frozen
 from recollect.kinds import kind_of
 from recollect.llm.protocol import Sidecar
 from recollect.memory.memories import Memories
@@ -69,7 +70,7 @@ _ANSWERS = 2  # distinctive words that a finding shares with a gap it answers
 _GAP_BONUS = 0.2  # importance of a finding that fills a gap
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndedSession:
     """The result of a session."""
 

@@ -1,10 +1,10 @@
 """One session as a person reads it: what was said, done, told and learnt, in the order of time. Reading writes nothing."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.work.metrics.saved import Savings, saved
 from recollect.work.sessions.promote import Preset, judge
 
@@ -14,7 +14,7 @@ MOST_TASKS = 500  # of the project, newest first, among which those of the sessi
 TimelineItem = m.Message | m.ToolExecution | m.DeliveryRecord | m.Finding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelineEntry:
     """Something that happened: a message, a use of a tool, what the agent was told, or a finding."""
 
@@ -23,7 +23,7 @@ class TimelineEntry:
     item: TimelineItem
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FindingLeft:
     """A finding that did not become a memory, and why."""
 
@@ -31,7 +31,7 @@ class FindingLeft:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionTimeline:
     session: m.Session
     entries: tuple[TimelineEntry, ...]  # oldest first

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
+
+from recollect.frozen import frozen
 
 USER = "user"
 ASSISTANT = "assistant"
 TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """A message, a tool call or its result. Hidden reasoning is never an event."""
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.work.transcripts import injected as put_there
 from recollect.work.transcripts.event import ASSISTANT, TOOL, USER, Event
 
@@ -19,7 +20,7 @@ _REMEMBERED_MESSAGES = 64  # that may be repeated
 SHOWN_PROBLEMS = 20  # kept with their line; further ones are only counted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """A line that was skipped or repaired, and why."""
 
@@ -47,7 +48,7 @@ class Report:
             self.problems.append(Problem(file, line, reason))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventOrigin:
     """The session, time and place of an event."""
 
@@ -65,7 +66,7 @@ def _no_member(name: str, value: Mapping[str, Any], seen: Set[str]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptFormat:
     """How a transcript is recognised, by its content and never by its name, and how it is read."""
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.text import tokens
 
 PICTURE = 1_600  # tokens: the most that the APIs count for an image, which they scale down
@@ -27,19 +28,19 @@ class ItemType(StrEnum):
     GRAPH = "knowledge_graph_query"  # and anything else that can be queried again
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     text: str
     raw: Json | None = None  # the API's block if it holds more than the text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Image:
     url: str  # https: or data:
     raw: Json | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     id: str
     name: str
@@ -51,7 +52,7 @@ class ToolCall:
         return f"{self.name} {json.dumps(self.input, ensure_ascii=False)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     call: str
     text: str
@@ -59,14 +60,14 @@ class ToolResult:
     raw: Json | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thought:
     """Hidden reasoning: passed back to its API as long as that requires it, and never stored."""
 
     raw: Json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Other:
     """A block that only its API understands: a document, a server-side search."""
 
@@ -86,7 +87,7 @@ _PARTS: dict[str, type[ContentPart]] = {
 _PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
     id: str
     type: ItemType

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from recollect.frozen import frozen
 from recollect.work.window.item import ContextItem, ItemType, Text, ToolCall, ToolResult, token_count
 
 NO_RESULT = "(No result was recorded.)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """One item, or a response followed by the results of its tool calls."""
 

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.text import tokens
 from recollect.work.window.gist import gist_of
 from recollect.work.window.item import OVERHEAD, ContextItem, ItemType, Text, Thought, short, token_count
@@ -25,7 +26,7 @@ _GISTS = 3  # summaries in a stub
 _ORDINARY, _RECENT, _PROTECTED, _STICKY = range(4)  # levels in the order of removal; sticky items never leave
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pruned:
     items: tuple[ContextItem, ...]
     removed: tuple[Unit, ...] = ()  # in order; a stub names the id of each

@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import Protocol
 
+from recollect.frozen import frozen
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.window.backing import WindowEngine
@@ -18,7 +18,7 @@ _FILES = 5  # named per task
 _HOST = "claude-code"  # in whose format memories are written: XML
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extra:
     text: str
     type: ItemType = ItemType.GRAPH

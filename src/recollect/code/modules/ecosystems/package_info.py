@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +13,14 @@ from recollect.code.modules.commands import ProjectTask, ci_commands
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
+from recollect.frozen import frozen
 
 CONVENTION = "convention of "  # the source of a command that nothing in the project speaks for
 SET_UP = "set up in "  # of one whose tool has settings there, which do not say how it is run
 HOOKS = ".pre-commit-config.yaml"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PackageInfo:
     """The tools, commands and metadata of one package."""
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from starlette.responses import Response
 
 import recollect.model as m
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.interfaces.web.language import text, texts
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.kinds import KINDS
@@ -48,7 +49,7 @@ PARTS = {
 FAMILIES = tuple(dict.fromkeys(kind.family for kind in KINDS.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownMemory:
     """A memory as a card shows it."""
 
@@ -249,7 +250,7 @@ def _move(memory: Memories, name: str, request: WebRequest, change: m.Change) ->
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BulkAction:
     """What can be done to many memories at once."""
 

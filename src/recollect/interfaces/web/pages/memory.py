@@ -1,12 +1,12 @@
 """One memory: its text and history, where it came from and was shown, and everything that can be done to it."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from starlette.responses import Response
 
 import recollect.model as m
 from recollect.errors import ChangedMeanwhile
+from recollect.frozen import frozen
 from recollect.interfaces.web.history import in_words
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
@@ -23,7 +23,7 @@ CHART_POINTS = 60
 _LEAST_CHART_DAYS = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfidenceChart:
     """How the confidence falls from the day it was first known, as points of a picture of 300 × 80."""
 
@@ -34,14 +34,14 @@ class ConfidenceChart:
     half_life: float | None  # days; None = it does not fade
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkedMemory:
     link: m.Link
     other: m.Memory
     is_outgoing: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """A step of where a memory comes from, in words."""
 
@@ -51,7 +51,7 @@ class Origin:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EarlierText:
     """A text that the memory had until a change."""
 

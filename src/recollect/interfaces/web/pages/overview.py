@@ -1,10 +1,11 @@
 """*Overview*: what is known, what was learnt lately, what waits for the user, and whether everything works."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from starlette.responses import Response
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.interfaces.web.pages.review import WORDINGS
@@ -15,7 +16,7 @@ from recollect.work.metrics.saved import Savings
 SWITCHES = ("memory", "auto")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastSession:
     """What the newest session cost and saved."""
 

@@ -1,12 +1,13 @@
 """*Records*: the audit log and its verification, redactions, what was deleted, and what is measured."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from starlette.responses import Response
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.interfaces.web.charts import line
 from recollect.interfaces.web.history import in_words
 from recollect.interfaces.web.language import text, texts
@@ -24,7 +25,7 @@ PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgottenProject:
     """A project that was forgotten as a whole and can be restored."""
 

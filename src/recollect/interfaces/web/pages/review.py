@@ -3,11 +3,11 @@
 import difflib
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from recollect.errors import Refused
+from recollect.frozen import frozen
 from recollect.interfaces.web.language import text
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.interfaces.web.pages.memories import ShownMemory, cards
@@ -18,7 +18,7 @@ _DECIDED_BY = re.compile(r" \([^()]*, (?:certain|unsure)\)$")  # as a comparison
 ANSWERS = ("accept", "reject", "edit", "older")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wording:
     """How a kind of question is put to a person."""
 
@@ -76,7 +76,7 @@ WORDINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReviewCard:
     """A question with its memories, and where the texts of two differ."""
 

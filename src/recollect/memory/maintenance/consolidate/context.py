@@ -8,6 +8,7 @@ from pathlib import Path
 import recollect.model as m
 from recollect.context.embedder import Embedder
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.llm.protocol import Judge, StatementRelation
 from recollect.memory.judgement.compare import compare
 from recollect.memory.judgement.comparison import ALIKE, Comparison
@@ -45,7 +46,7 @@ COUNTED = (  # in the order of a summary: name, wording for one, wording for sev
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Action:
     """One small change, planned before it is made.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
 from recollect.context.store import Store
+from recollect.frozen import frozen
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.maintenance.consolidate.neighbours import Yield, by_meaning, by_words
@@ -24,7 +25,7 @@ _PAGE = 1_000
 Judge = Callable[[str, str, float | None], Comparison]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SimilarPair:
     """Two memories, and how the newer relates to the older."""
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 import recollect.model as m
 from recollect.errors import EmbedderUnavailable
+from recollect.frozen import frozen
 from recollect.memory.decay import confidence_now
 from recollect.memory.maintenance.clusters import find_clusters, join_near
 from recollect.memory.maintenance.consolidate.context import (
@@ -217,7 +218,7 @@ def _put_cluster(context: OperationContext, cluster: m.Cluster) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationStep:
     """One operation. `plan` yields actions from a position on, and may yield some again after an interruption."""
 

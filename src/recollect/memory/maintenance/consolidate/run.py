@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import ChangeNotFound, Refused, UnknownName
+from recollect.frozen import frozen
 from recollect.memory.maintenance.consolidate.context import Action, OperationContext, summarise
 from recollect.memory.maintenance.consolidate.operations import OPERATIONS
 from recollect.memory.maintenance.consolidate.throttle import Stopped
@@ -29,7 +30,7 @@ CAPACITY_PERIOD = timedelta(hours=1)  # between two runs because the store is ov
 Progress = Callable[[int], None]  # called with hundredths of an operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannedAction:
     """Something a run would do."""
 
@@ -39,7 +40,7 @@ class PlannedAction:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consolidation:
     """What a run did, or would do."""
 
